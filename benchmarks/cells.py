@@ -23,10 +23,10 @@ from benchmarks.cells_large import LARGE, SEEDS, measure_large
 from bitwright import Program, addition, multiplication
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import certify_network
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.threads import linear_algebra_threads
+from bitwright.proofs.exhaustion import certify_network
 
 WIDTHS = [32 << power for power in range(11)]
 

@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, addition, multiplication, train
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import certify_network
 from bitwright.networks.threads import linear_algebra_threads
+from bitwright.proofs.exhaustion import certify_network
 from bitwright.workers import cores, in_threads
 
 _SIZE = 2_048

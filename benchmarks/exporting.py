@@ -23,11 +23,11 @@ from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.export import Exported, c_text, exported_cells, exported_whole, js_text, try_states
 from bitwright.api.open import MachineChoice, open_sbn
 from bitwright.api.whole import whole_network
-from bitwright.checking.width import suggested_cells_width
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.integer.engine import IntegerEngine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import Plan, Recipe, train
+from bitwright.proofs.width import suggested_cells_width
 from bitwright.running.run import run_batch
 
 SBN = Path(__file__).parent.parent / "examples" / "sbn" / "gcd.sbn"

@@ -21,10 +21,10 @@ import torch
 
 from bitwright import Algorithm, addition, multiplication, train
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import ProofTask, certify_network
-from bitwright.checking.exhaustion.device import DeviceProver
 from bitwright.engines.integer.device import DeviceSums
 from bitwright.engines.integer.sums import ExactSums
+from bitwright.proofs.exhaustion import ProofTask, certify_network
+from bitwright.proofs.exhaustion.device import DeviceProver
 
 LINES: list[dict[str, Any]] = []
 

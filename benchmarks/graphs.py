@@ -22,12 +22,12 @@ import numpy as np
 from bitwright import NodeProgram, run
 from bitwright.api.cells import train_on_pattern
 from bitwright.api.graphs import on_graph
-from bitwright.checking.width import suggested_cells_width
 from bitwright.errors import InputError
 from bitwright.graphs.named import from_networkx
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.width import suggested_cells_width
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "graphs"
 LINES: list[dict[str, Any]] = []

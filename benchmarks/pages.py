@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.measure import Row, readable
 from bitwright import multiplication, parse, run
 from bitwright.machines import load_sbn, machine_b
-from bitwright.viewer import MachineView, trace_page
+from bitwright.pages import MachineView, trace_page
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = Path("/usr/bin/chromium")

@@ -19,15 +19,15 @@ from typing import Any
 
 from bitwright import addition, multiplication, train
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import ProofTask
-from bitwright.checking.exhaustion.task import _results as proof_results
-from bitwright.checking.validation import Arithmetic, make_task
-from bitwright.checking.validation.prepare import prepare
-from bitwright.checking.validation.validate import _results as validation_results
-from bitwright.checking.validation.validate import _Watch
 from bitwright.engines.make import make_engine
 from bitwright.files.storage import write_atomically
 from bitwright.networks.threads import linear_algebra_threads
+from bitwright.proofs.exhaustion import ProofTask
+from bitwright.proofs.exhaustion.task import _results as proof_results
+from bitwright.validation import Arithmetic, make_task
+from bitwright.validation.prepare import prepare
+from bitwright.validation.validate import _results as validation_results
+from bitwright.validation.validate import _Watch
 from bitwright.workers import Workers
 
 Parts = Callable[[Iterator[int]], Generator[Any]]

@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.stepping import random_states
 from bitwright import multiplication, run
-from bitwright.checking.certificate import certify
 from bitwright.engines.make import make_engine
+from bitwright.proofs.certificate import certify
 from bitwright.theory import Predictor, declared_range, smallest_examples, weights
 
 
@@ -56,7 +56,7 @@ def rows() -> Iterator[Row]:
 
 def _million() -> tuple[str, str]:
     spent, peak = alone(
-        "from bitwright import addition; from bitwright.checking.certificate import certify; "
+        "from bitwright import addition; from bitwright.proofs.certificate import certify; "
         "assert certify(addition(250_000).program, 'sign').certified"
     )
     return f"{spent:.1f} s", f"peak memory {peak:.2f} GB; imports and building it included"

@@ -27,16 +27,16 @@ import numpy as np
 
 from bitwright import addition, multiplication, permutation, train
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import ProofTask
-from bitwright.checking.exhaustion.task import _prove_part_alone
-from bitwright.checking.validation import Arithmetic, make_task
-from bitwright.checking.validation.batch import run_batch_of
-from bitwright.checking.validation.prepare import prepare
 from bitwright.engines.make import make_engine
 from bitwright.files.storage import write_atomically
 from bitwright.networks import Recipe
 from bitwright.networks.ensemble import Study, train_block
+from bitwright.proofs.exhaustion import ProofTask
+from bitwright.proofs.exhaustion.task import _prove_part_alone
 from bitwright.running.sampling import random_states
+from bitwright.validation import Arithmetic, make_task
+from bitwright.validation.batch import run_batch_of
+from bitwright.validation.prepare import prepare
 from bitwright.workers import Workers, cores
 
 EMPTY = 4_000  # jobs that do nothing, to see what handing out costs

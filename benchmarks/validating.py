@@ -28,13 +28,13 @@ from benchmarks.stepping import random_states
 from bitwright import Algorithm, addition, multiplication, permutation, run
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.bits import BoolArray
-from bitwright.checking.validation import Arithmetic, make_task, validate
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.files.storage import write_atomically
 from bitwright.running.sliced.lanes import counting
 from bitwright.running.sliced.runs import SlicedRuns
 from bitwright.theory.decisions import decide
+from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.validation import Arithmetic, make_task, validate
 from experiments.style import COLOURS, plot_style
 
 ROOT = Path(__file__).parent.parent
@@ -198,7 +198,7 @@ def states_on_the_way(algorithm: Algorithm, count: int) -> BoolArray:
 
 def memory(name: str, bits: int) -> str:
     _, peak = alone(
-        f"from bitwright import {name}, validate; from bitwright.checking.validation import Arithmetic; "
+        f"from bitwright import {name}, validate; from bitwright.validation import Arithmetic; "
         f"assert validate({name}({bits}), oracle=Arithmetic('{name}')).tally.wrong == 0"
     )
     return f"{peak:.2f} GB"

@@ -18,10 +18,10 @@ from pathlib import Path
 from bitwright import Algorithm, addition, multiplication, train
 from bitwright.api.open import sbn_program
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import certify_network
 from bitwright.machines import assemble
 from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import TrainingError
+from bitwright.proofs.exhaustion import certify_network
 
 SEEDS = (0, 1, 2)
 BITS = (8, 7, 6, 5, 4, 3, 2)

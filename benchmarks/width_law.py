@@ -22,11 +22,11 @@ from typing import Any
 from bitwright import Algorithm, addition, multiplication, parse, permutation
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion import certify_network
-from bitwright.checking.width import NetworkWidth, cells_width, network_width
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.program import load
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion import certify_network
+from bitwright.proofs.width import NetworkWidth, cells_width, network_width
 from experiments.width_law_measure import SpreadJob, spread_rows, star
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

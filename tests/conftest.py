@@ -30,7 +30,7 @@ WAITING = (
     "cli/test_cli_serve.py",
     "cli/test_faults.py",
     "cli/test_streams.py",
-    "viewer/test_page_in_browser.py",
+    "pages/test_page_in_browser.py",
     "test_workers.py",
     "cluster",
 )

@@ -15,9 +15,9 @@ from bitwright.api.export import Exported, try_states
 from bitwright.api.export.page_file import engine_text, joined, network_facts
 from bitwright.api.open import MachineChoice, SubleqProgram, open_sbn, open_subleq
 from bitwright.networks import IntegerNetwork, Plan, Recipe
+from bitwright.pages.library import library_script
 from bitwright.program import NodeProgram, parse_node_program
 from bitwright.program.pattern import Pattern
-from bitwright.viewer.library import library_script
 
 ROOT = Path(__file__).parents[1]
 GRAPH_SCRIPTS = ("graph-wires", "graph-words", "shapes")

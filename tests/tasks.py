@@ -6,7 +6,7 @@ from typing import Any
 
 from bitwright import Algorithm
 from bitwright.api.engines import EngineChoice, choose_engine
-from bitwright.checking.validation import Oracle, Task, make_task
+from bitwright.validation import Oracle, Task, make_task
 
 
 def task_of(

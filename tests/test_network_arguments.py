@@ -12,12 +12,12 @@ import pytest
 from cases import for_each
 
 import bitwright as bw
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import FloatNetwork
 from bitwright.program import word
 from bitwright.theory import weights
+from bitwright.theory.encoding.training_set import TrainingSet
 
 
 @cache

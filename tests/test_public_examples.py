@@ -12,12 +12,12 @@ from typing import Any
 from cases import for_each
 
 import bitwright
-from bitwright.checking.validation import Validation
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.machines import Machine
 from bitwright.machines.subleq import MachineV
 from bitwright.program.trace import Trace
 from bitwright.theory import Predictor
+from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.validation import Validation
 
 THINGS = {name: getattr(bitwright, name) for name in dir(bitwright)}
 PUBLIC = [name for name, thing in THINGS.items() if callable(thing)]

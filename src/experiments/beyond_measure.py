@@ -10,8 +10,6 @@ import numpy as np
 
 from bitwright.algorithms import multiplication
 from bitwright.bits import BoolArray, to_bits
-from bitwright.checking.validation.definition import Definition
-from bitwright.checking.validation.walk import Comparison
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import Plan, Recipe, TrainingError, train
@@ -24,6 +22,8 @@ from bitwright.running.observers import Margins
 from bitwright.running.sliced.plan import plan
 from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
+from bitwright.validation.definition import Definition
+from bitwright.validation.walk import Comparison
 from experiments.growing import curve, sizes_to
 from experiments.members import TestSet, TrainedMembers
 from experiments.table import Row

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bitwright.pages.diagram import block_kinds
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
-from bitwright.viewer.diagram import block_kinds
 from experiments.style import COLOURS
 
 CELL = 0.24  # inches

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks import Recipe
 from bitwright.networks.ensemble import member_outputs
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.accuracy import signed_gaps
 from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding, Thresholds
 
 Outputs = NDArray[np.floating]  # (members, states, k)

@@ -16,9 +16,9 @@ from bitwright.machines import (
     steps_of_instruction,
     steps_per_instruction,
 )
-from bitwright.viewer.diagram import SBN_UNITS, block_drawing, block_kinds, links
-from bitwright.viewer.layered import Drawing
-from bitwright.viewer.layered.svg import tip
+from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, links
+from bitwright.pages.layered import Drawing
+from bitwright.pages.layered.svg import tip
 from experiments.figure import Figure, Setting, Tables
 from experiments.style import COLOURS
 from experiments.table import Row, Table

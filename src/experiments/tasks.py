@@ -6,12 +6,12 @@ import numpy as np
 
 from bitwright.algorithms import addition, multiplication
 from bitwright.bits import BoolArray
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
 from bitwright.machines import Code, Instruction, Machine, Sizes, machine_b
 from bitwright.program import Program
 from bitwright.running.sampling import random_states
+from bitwright.theory.encoding.training_set import TrainingSet
 
 CODES, STEPS = 64, 64  # random SBN codes, and the steps that each is followed
 

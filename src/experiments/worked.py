@@ -9,10 +9,10 @@ import numpy as np
 
 from bitwright.algorithms import addition
 from bitwright.bits import BoolArray
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
+from bitwright.theory.encoding.training_set import TrainingSet
 from experiments.figure import Setting
 
 MAX_TEMPLATES, MAX_BITS = 2_048, 4_096  # of the program: there are matrices of such sizes

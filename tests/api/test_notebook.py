@@ -24,7 +24,7 @@ from bitwright import (
 )
 from bitwright.api import notebook
 from bitwright.api.notebook import html_of
-from bitwright.viewer import trace_page
+from bitwright.pages import trace_page
 
 
 @pytest.fixture

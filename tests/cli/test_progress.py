@@ -11,10 +11,10 @@ import pytest
 from waiting import PATIENCE
 
 from bitwright import addition
-from bitwright.checking.inference.find_blocks import find_blocks
 from bitwright.cli import progress as progress_module
 from bitwright.cli.main import VERBS, main
 from bitwright.cli.progress import StepProgress, working
+from bitwright.inference.find_blocks import find_blocks
 from bitwright.running.executions import random_executions
 
 Capture = pytest.CaptureFixture[str]

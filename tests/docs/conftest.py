@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from viewer.conftest import browser as browser
+from pages.conftest import browser as browser
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,10 +11,10 @@ import numpy as np
 from cases import for_each
 
 from bitwright import addition
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.files.executions import Executions, save_executions
 from bitwright.networks.ensemble import Study
 from bitwright.networks.train import Recipe
+from bitwright.theory.encoding.training_set import TrainingSet
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "file-formats.md").read_text()

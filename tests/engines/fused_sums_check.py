@@ -11,13 +11,13 @@ from whole import choices, indicator, odd_program, trained, whole, with_weights
 
 from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.api.cells import as_algorithm, pattern_of
-from bitwright.checking.exhaustion.domains import ALL
-from bitwright.checking.exhaustion.judges import IntegerJudge, Truth
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.fused import FusedSums
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, columns_of
+from bitwright.proofs.exhaustion.domains import ALL
+from bitwright.proofs.exhaustion.judges import IntegerJudge, Truth
 
 
 def large() -> tuple[Algorithm, IntegerNetwork]:

@@ -13,12 +13,12 @@ from programs import CASES, Case
 from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
-from bitwright.checking.cells import cell_sizes
 from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.cells import cell_sizes
 from bitwright.theory import calibrated_size, covariance, weights
 
 SEEDS = 2_000

@@ -14,15 +14,15 @@ from whole import with_weights
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
 from bitwright.api.cells import TrainedCells, local_sample, pattern_of, train_on_pattern
 from bitwright.api.trace import trace_states, trace_text
-from bitwright.checking.exhaustion import ProofTask
-from bitwright.checking.exhaustion.task import prove
-from bitwright.checking.validation import Arithmetic
-from bitwright.checking.width import suggested_cells_width
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
 from bitwright.program.pattern import Pattern, read_pattern
+from bitwright.proofs.exhaustion import ProofTask
+from bitwright.proofs.exhaustion.task import prove
+from bitwright.proofs.width import suggested_cells_width
+from bitwright.validation import Arithmetic
 
 
 @cache

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bitwright import addition, multiplication
-from bitwright.encoding.packed import PackedRules
 from bitwright.errors import BitwrightError
+from bitwright.theory.encoding.packed import PackedRules
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 

@@ -10,11 +10,11 @@ from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
 
 from bitwright.api.cells import TrainedCells, train_on_pattern
 from bitwright.api.run import run
-from bitwright.checking.width import suggested_cells_width
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 from bitwright.program import GraphAlgorithm, Topology, parse_node_program
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.width import suggested_cells_width
 
 
 def trained(pattern: Pattern) -> TrainedCells:

@@ -24,11 +24,11 @@ from whole import (
 )
 
 from bitwright import Algorithm, InputError, addition, multiplication, run
-from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.engines.integer.engine import IntegerEngine
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork
+from bitwright.proofs.exhaustion.domains import StatesDomain
 
 CASES = {"addition": addition(3), "odd": odd_program(), "one bit": addition(1)}
 

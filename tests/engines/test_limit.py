@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from programs import crowded
 
 from bitwright import InputError, Program, addition, multiplication, parse
-from bitwright.checking.reachable import all_states, reachable_range
-from bitwright.encoding.counting import count_rows, largest
-from bitwright.encoding.packed import pack, unpack
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
+from bitwright.proofs.reachable import all_states, reachable_range
 from bitwright.theory import Rounding, smallest_examples
+from bitwright.theory.encoding.counting import count_rows, largest
+from bitwright.theory.encoding.packed import pack, unpack
 
 
 @settings(max_examples=30, deadline=None)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from programs import random_program
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.packed import pack, unpack
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Builder, Program
+from bitwright.theory.encoding.packed import pack, unpack
 
 
 def next_state(program: Program, state: BoolArray) -> BoolArray:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, addition, parse, run
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines import make_engine
 from bitwright.engines.sampled import RandomFunction, SampledEngine
 from bitwright.theory import Predictor, calibrated_size, covariance, variance, weights
+from bitwright.theory.encoding.training_set import TrainingSet
 
 
 @pytest.mark.parametrize(("networks", "draws_made"), [(1, 2_000), (10, 500)])

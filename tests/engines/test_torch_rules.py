@@ -12,13 +12,13 @@ from programs import random_program
 
 from bitwright import Program, addition
 from bitwright.bits import BoolArray
-from bitwright.checking.validation.definition import Definition
-from bitwright.checking.validation.walk import Walker
-from bitwright.encoding.packed import PackedRules
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
 from bitwright.running.sliced.lanes import counting
+from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.validation.definition import Definition
+from bitwright.validation.walk import Walker
 
 torch = pytest.importorskip("torch")
 DEVICES = [

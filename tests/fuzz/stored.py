@@ -22,9 +22,6 @@ from fuzz.reader import Reader
 from two_readers import Both
 
 from bitwright import Certificate, addition, certify, permutation
-from bitwright.checking.exhaustion import ProofTask
-from bitwright.checking.exhaustion.task import prove
-from bitwright.checking.validation import make_task, validate
 from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
@@ -42,9 +39,12 @@ from bitwright.networks import (
 from bitwright.networks.cache import cache_folder, cached_network
 from bitwright.networks.ensemble import Study, grow
 from bitwright.program import load
+from bitwright.proofs.exhaustion import ProofTask
+from bitwright.proofs.exhaustion.task import prove
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
 from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.sampling import random_starts
+from bitwright.validation import make_task, validate
 from experiments.table import Table, load_table
 
 ALGORITHM = addition(2)

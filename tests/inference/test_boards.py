@@ -9,8 +9,8 @@ import pytest
 
 from bitwright import InputError, certify, parse, run, train
 from bitwright.bits import BoolArray, from_bits
-from bitwright.checking.inference.local_rule import infer_local_rule
 from bitwright.files.executions import Executions
+from bitwright.inference.local_rule import infer_local_rule
 
 
 def life(boards: BoolArray) -> BoolArray:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, multiplication, permutation
-from bitwright.checking.inference.elimination import Elimination, Evidence
-from bitwright.checking.inference.find_blocks import find_blocks
-from bitwright.checking.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
 from bitwright.files.executions import Executions
+from bitwright.inference.elimination import Elimination, Evidence
+from bitwright.inference.find_blocks import find_blocks
+from bitwright.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
 from bitwright.program import load
 from bitwright.running.executions import executions_of_inputs, random_executions
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from programs import EXAMPLES, random_program
 
 from bitwright import Algorithm, Program, addition, multiplication, permutation
-from bitwright.checking.inference.contradiction import find_contradiction
-from bitwright.checking.inference.elimination import Elimination, Evidence
-from bitwright.checking.inference.recovered import Recovered, compare
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions
+from bitwright.inference.contradiction import find_contradiction
+from bitwright.inference.elimination import Elimination, Evidence
+from bitwright.inference.recovered import Recovered, compare
 from bitwright.program import load
 from bitwright.running.executions import executions_of_inputs, random_executions
 

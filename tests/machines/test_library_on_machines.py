@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, run
-from bitwright.checking.certificate import certify
 from bitwright.engines.make import make_engine
 from bitwright.machines import Code, load_sbn, machine_a, machine_b, run_interpreter
+from bitwright.proofs.certificate import certify
 from bitwright.theory import smallest_examples
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"

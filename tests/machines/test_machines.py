@@ -11,7 +11,6 @@ from lockstep import Steps, altered, compare, random_code
 from long import seeds
 
 from bitwright import InputError, run
-from bitwright.checking.certificate import certify
 from bitwright.machines import (
     Code,
     Instruction,
@@ -25,6 +24,7 @@ from bitwright.machines import (
     steps_per_instruction,
 )
 from bitwright.machines.sbn.parts import ceil_log2
+from bitwright.proofs.certificate import certify
 from bitwright.theory import smallest_examples
 
 MACHINES = {"A": machine_a, "B": machine_b}

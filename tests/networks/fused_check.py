@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from bitwright import permutation
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks.descent import Plan, TrainingError
 from bitwright.networks.fused import descend_fused, train_drawn
 from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.networks.torch_trainer import descend_many
+from bitwright.theory.encoding.training_set import TrainingSet
 
 K, WIDTH = 5, 600  # not multiples of a tile, so that the padding is at work
 SHAPE = NetworkShape(K, WIDTH, K)

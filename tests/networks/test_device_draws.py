@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from bitwright import addition
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.device import draw, train_members
 from bitwright.networks.start import NetworkShape
+from bitwright.theory.encoding.training_set import TrainingSet
 
 SHAPE = NetworkShape(6, 4_000, 5)
 CPU = torch.device("cpu")

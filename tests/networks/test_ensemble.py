@@ -15,13 +15,13 @@ from long import LONG
 from waiting import wait_until
 
 from bitwright import addition, permutation
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe, TrainingError, load_network, train
 from bitwright.networks.ensemble import EnsembleJudge, EnsemblePart, Study, grow
 from bitwright.networks.limit_check import compare_with_limit
 from bitwright.networks.members import member_file, network_files, train_members
 from bitwright.running.sampling import random_starts, random_states
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.workers import Workers
 
 SMALL = Recipe(256, seed=5, start="random", plan=Plan(descent="momentum", tolerance=1e-2))

@@ -11,10 +11,10 @@ from long import LONG
 
 from bitwright import Algorithm, InputError, addition, multiplication, run
 from bitwright.bits import BoolArray
-from bitwright.checking.reachable import all_states
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.networks import Plan, Recipe, train
+from bitwright.proofs.reachable import all_states
 
 
 def one_network(algorithm: Algorithm, width: int) -> NetworkEngine:
@@ -66,7 +66,7 @@ def test_the_network_engine_is_the_formula() -> None:
     algorithm = addition(3)
     network, _ = train(algorithm.program, Recipe(512))
     engine = NetworkEngine(algorithm.program, [network], "calibrated")
-    from bitwright.encoding.training_set import TrainingSet
+    from bitwright.theory.encoding.training_set import TrainingSet
 
     states = np.random.default_rng(0).random((40, 9)) < 0.5
     outputs, n = engine.outputs(states)

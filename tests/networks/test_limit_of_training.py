@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from bitwright import permutation
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks import Plan
 from bitwright.networks.numpy_trainer import descend
 from bitwright.networks.start import NetworkShape, Parametrization, initial_weights
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.theory.closed_form import Kind, variance, weights
+from bitwright.theory.encoding.training_set import TrainingSet
 
 K = 6
 

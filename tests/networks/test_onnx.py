@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bitwright import addition
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks import Plan, Recipe, train
 from bitwright.networks.onnx_file import save_onnx
+from bitwright.theory.encoding.training_set import TrainingSet
 
 onnx = pytest.importorskip("onnx")
 

@@ -13,12 +13,12 @@ import pytest
 from cases import for_each
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.integer import columns_of, decide_bits
 from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
 from bitwright.networks.quantize import quantize
+from bitwright.proofs.exhaustion.domains import StatesDomain
 
 onnx = pytest.importorskip("onnx")
 Run = Callable[[Path, dict[str, Any]], list[Any]]

@@ -7,11 +7,11 @@ import pytest
 from cases import for_each
 
 from bitwright import InputError, addition, permutation
-from bitwright.encoding.training_set import TrainingSet, random_bases
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.descent import DESCENTS
 from bitwright.networks.numpy_trainer import backward, descend, forward
 from bitwright.networks.start import NetworkShape, Start, initial_weights
+from bitwright.theory.encoding.training_set import TrainingSet, random_bases
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 SHAPE = NetworkShape(8, 512, 6)  # addition of 2 bits

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, addition, run
+from bitwright.pages import trace_svg, trace_text
 from bitwright.program import Layout
 from bitwright.program.trace import Recorder, Trace
-from bitwright.viewer import trace_svg, trace_text
 
 LAYOUT = Layout.of([("p", (3,)), ("m", (2, 2)), ("f", ())])
 
@@ -59,7 +59,7 @@ def test_long_and_wide_traces_print_in_part() -> None:
     lines = str(long).splitlines()
     assert len(lines) == 1 + 1001 + 1
     assert lines[-2].split()[0] == "1000"
-    assert lines[-1] == "and 501 steps more; bitwright.viewer.trace_text gives all"
+    assert lines[-1] == "and 501 steps more; bitwright.pages.trace_text gives all"
     wide = Trace.from_states(Layout.of([("x", (20_001,))]), np.zeros((1, 20_001), dtype=bool))
     assert str(wide).startswith("<Trace: 0 steps of 20,001 bits>, too wide to print")
 

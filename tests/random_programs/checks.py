@@ -21,12 +21,6 @@ from random_programs.naive import threshold as threshold_of
 
 from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse, validate
 from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
-from bitwright.checking.cells import certify_cells
-from bitwright.checking.certificate_file import claims_of
-from bitwright.checking.exhaustion import NetworkVerdict, ProofTask, certify_network
-from bitwright.checking.exhaustion.certificate import BitInState
-from bitwright.checking.exhaustion.task import prove
-from bitwright.checking.width import suggested_cells_width
 from bitwright.engines.cells.deciders import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
@@ -36,6 +30,12 @@ from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import Rounded, most_matches, writer_numbers
 from bitwright.networks.network import Origin
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.cells import certify_cells
+from bitwright.proofs.certificate_file import claims_of
+from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
+from bitwright.proofs.exhaustion.certificate import BitInState
+from bitwright.proofs.exhaustion.task import prove
+from bitwright.proofs.width import suggested_cells_width
 from bitwright.theory import weights
 
 Counts = Counter[str]
@@ -134,7 +134,7 @@ def check_device(pattern: Pattern, network: IntegerNetwork, counts: Counts) -> N
     """What a device does, here done by PyTorch on the CPU, finds the same."""
     if find_spec("torch") is None:
         return
-    from bitwright.checking.exhaustion.device import DeviceProver
+    from bitwright.proofs.exhaustion.device import DeviceProver
 
     task = ProofTask(as_algorithm(pattern), network, "cells")
     assert DeviceProver(task, most=16, least=1).prove(0, task.domain.size) == prove(task)

@@ -13,7 +13,6 @@ from programs import CASES, Case, crowded, random_program
 
 from bitwright import Algorithm, Program, Word, multiplication, parse, run
 from bitwright.bits import BoolArray
-from bitwright.checking.validation.walk import Walker
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.program import FIXED_POINT
@@ -21,6 +20,7 @@ from bitwright.program.algorithm import Halt, impossible_matches
 from bitwright.running.sliced import lanes
 from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.decisions import Decisions, decide
+from bitwright.validation.walk import Walker
 
 SEEDS = st.integers(0, 2**32 - 1)
 

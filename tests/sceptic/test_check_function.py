@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from bitwright.checking.function.prove import prove_function
 from bitwright.program import parse
+from bitwright.proofs.function.prove import prove_function
 
 ROOT = Path(__file__).parents[2]
 CHECKER = ROOT / "sceptic" / "check_function.py"
-INCREMENT = (ROOT / "tests" / "function" / "increment.bw").read_text()
+INCREMENT = (ROOT / "tests" / "proofs" / "function" / "increment.bw").read_text()
 
 
 def checked(folder: Path, certificate: dict[str, Any], text: str) -> tuple[int, str]:
@@ -34,7 +34,8 @@ def checked(folder: Path, certificate: dict[str, Any], text: str) -> tuple[int, 
 
 
 @pytest.mark.parametrize(
-    "name", ["tests/function/increment", "tests/function/adder", "examples/addition", "examples/comparison"]
+    "name",
+    ["tests/proofs/function/increment", "tests/proofs/function/adder", "examples/addition", "examples/comparison"],
 )
 def test_proofs_are_taken(tmp_path: Path, name: str) -> None:
     text = (ROOT / f"{name}.bw").read_text()

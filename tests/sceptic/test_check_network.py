@@ -18,13 +18,13 @@ from cases import for_each
 
 import bitwright
 from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse
-from bitwright.checking.exhaustion.domains import StatesDomain
-from bitwright.checking.exhaustion.judges import Truth
 from bitwright.cli.main import main
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_network, train
 from bitwright.networks.quantize import quantize
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion.domains import StatesDomain
+from bitwright.proofs.exhaustion.judges import Truth
 
 CHECKER = Path(__file__).parents[2] / "sceptic" / "check_network.py"
 

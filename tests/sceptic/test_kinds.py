@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from cases import for_each
-from kinds.random_texts import RandomText
 from long import seeds
+from proofs.kinds.random_texts import RandomText
 
-from bitwright.checking.kinds import prove_kinds
 from bitwright.errors import ProgramError
+from bitwright.proofs.kinds import prove_kinds
 
 ROOT = Path(__file__).parents[2]
 CHECKER = ROOT / "sceptic" / "check_kinds.py"

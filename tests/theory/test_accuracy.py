@@ -7,9 +7,9 @@ import pytest
 from cases import for_each
 
 from bitwright import addition, multiplication, permutation
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.theory import calibrated_size, expected_accuracy, networks_for, round_outputs, sign_size, signed_gaps
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, Rounding
 
 

@@ -10,7 +10,7 @@ import pytest
 from programs import crowded
 
 from bitwright import InputError, addition, multiplication, permutation
-from bitwright.checking.certificate import certify
+from bitwright.proofs.certificate import certify
 from bitwright.theory import (
     calibrated_size,
     check_scope,

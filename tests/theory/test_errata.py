@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bitwright import addition, multiplication
-from bitwright.checking.reachable import reachable_range
-from bitwright.encoding.training_set import TrainingSet
+from bitwright.proofs.reachable import reachable_range
 from bitwright.theory import Predictor, ntk, weights
+from bitwright.theory.encoding.training_set import TrainingSet
 
 
 def test_signs_of_theorem_5_1() -> None:

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from bitwright import Program, addition, multiplication, permutation
 from bitwright.api.cells import pattern_of
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import Kind, weights
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width import Sums, spread, unit_variance
 from bitwright.theory.width_bias import scaled_bias
 from bitwright.theory.width_bounds import covering_width, worst_spread

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pages.conftest import browser  # noqa: F401
 from serving import Client, serving
-from viewer.conftest import browser  # noqa: F401
 from waiting import PATIENCE
 from web.pages import Visit
 

@@ -9,8 +9,8 @@ import pytest
 
 from bitwright import run
 from bitwright.api.graphs import on_graph, open_graph
+from bitwright.pages import graph_page
 from bitwright.program import Topology, parse_node_program
-from bitwright.viewer import graph_page
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "graphs"
 FLOOD = (EXAMPLES / "flooding.bw").read_text()

@@ -11,8 +11,8 @@ from web.pages import Visit, choose, press_run, text_of, until
 
 from bitwright import Algorithm, ProgramError, addition, certify, multiplication, parse, permutation, run
 from bitwright.bits import bit_string
+from bitwright.pages import run_title
 from bitwright.theory import calibrated_size, sign_size
-from bitwright.viewer import run_title
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SUBTRACTION = (Path(__file__).parent.parent.parent / "examples" / "subtraction.bw").read_text()

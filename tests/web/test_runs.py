@@ -14,10 +14,10 @@ from serving import source_of
 
 from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, permutation, run
 from bitwright.cli.main import main
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.machines import assemble, machine_a, machine_b
+from bitwright.pages import MachineView, run_title, trace_page
 from bitwright.theory import smallest_examples
-from bitwright.viewer import MachineView, run_title, trace_page
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.web.examples import EXAMPLES, example_texts
 
 ROOT = Path(__file__).parent.parent.parent

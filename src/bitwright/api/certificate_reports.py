@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bitwright.checking.exhaustion.certificate import covered_by_cells
 from bitwright.errors import counted, listing, option
+from bitwright.proofs.exhaustion.certificate import covered_by_cells
 
 if TYPE_CHECKING:
     from bitwright.api.certificates import BitNames, Claimed, LimitCertificate, NetworkCertificate, StateLookedAt
-    from bitwright.checking.exhaustion.certificate import BitInState
+    from bitwright.proofs.exhaustion.certificate import BitInState
 
 
 def limit_report(c: LimitCertificate) -> Iterator[str]:

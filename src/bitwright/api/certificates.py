@@ -8,17 +8,17 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from bitwright.api.chain import Links
-from bitwright.checking.certificate import LimitVerdict, Verdict
-from bitwright.checking.certificate_file import claims_of
-from bitwright.checking.claims import Claim, Outcome
-from bitwright.checking.exhaustion import NetworkVerdict
-from bitwright.checking.exhaustion.certificate_file import read_verdict
-from bitwright.checking.exhaustion.one_state import OneState
 from bitwright.errors import InputError, counted
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.storage import check_writable as check_writable
 from bitwright.lazy import Shown
 from bitwright.program import Algorithm
+from bitwright.proofs.certificate import LimitVerdict, Verdict
+from bitwright.proofs.certificate_file import claims_of
+from bitwright.proofs.claims import Claim, Outcome
+from bitwright.proofs.exhaustion import NetworkVerdict
+from bitwright.proofs.exhaustion.certificate_file import read_verdict
+from bitwright.proofs.exhaustion.one_state import OneState
 
 if TYPE_CHECKING:
     from bitwright.api.certify import Provable

@@ -23,7 +23,6 @@ from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED
 from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, check_covers, every_size_or_own, in_sizes
 from bitwright.api.telling import Teller, teller
-from bitwright.checking.exhaustion.domains import check_domain, usual_domain
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.errors import InputError, OtherKindError, ProofError, counted, listing, option
@@ -33,6 +32,7 @@ from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cell_names import bit_names
 from bitwright.program.pattern import Pattern, is_pattern
+from bitwright.proofs.exhaustion.domains import check_domain, usual_domain
 from bitwright.running.progress import Progress
 from bitwright.theory.rounding import ROUNDINGS
 from bitwright.workers import Workers
@@ -302,7 +302,7 @@ def _certify_network(
     asked: _Asked, domain: str | None, who: Workers, device: str | None, yes: bool, file: Path | None, tell: Teller
 ) -> NetworkCertificate:
     from bitwright.api.shorter_proof import announced
-    from bitwright.checking.exhaustion import ProofTask, certify_network
+    from bitwright.proofs.exhaustion import ProofTask, certify_network
 
     name = usual_domain(asked.algorithm.program) if domain is None else domain
     task = ProofTask(asked.algorithm, asked.network, name, device or "cpu")
@@ -336,8 +336,8 @@ def check_network(
 ) -> NetworkCertificate:
     """Goes through the whole domain again; raises ProofError at the first claim that does not hold."""
     from bitwright.api.shorter_proof import announced
-    from bitwright.checking.exhaustion import ProofTask
-    from bitwright.checking.exhaustion.certificate_file import check_network_certificate, check_speaks_of
+    from bitwright.proofs.exhaustion import ProofTask
+    from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
 
     tell, held = teller(progress), _held(network)
     who, tried = Workers.parse(str(workers), str(device or "cpu")), claimed.about.links.tried
@@ -362,7 +362,7 @@ def check_network(
 
 def _look(asked: _Asked, pattern: Pattern | None, state: str) -> StateLookedAt:
     """One state through the network; of cells a local state, in names of the pattern or of the program."""
-    from bitwright.checking.exhaustion.one_state import look_at_state, state_with
+    from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 
     program = asked.algorithm.program
     if pattern is not None:

@@ -31,9 +31,9 @@ def certify_limit(
     tell: Teller,
     function: bool,
 ) -> LimitCertificate:
-    from bitwright.checking import cells as of_cells
-    from bitwright.checking import certificate
-    from bitwright.checking.ranges import matches_range
+    from bitwright.proofs import cells as of_cells
+    from bitwright.proofs import certificate
+    from bitwright.proofs.ranges import matches_range
 
     chosen, subjects = check_rounding(rounding or "calibrated"), opened_subjects(what)
     by_cells = cells or sizes is not None or tile is not None or any(isinstance(one, NodeProgram) for one in subjects)
@@ -73,7 +73,7 @@ def check_limit(
     progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate:
     """Proves a certificate of the limit again; raises ProofError at the first claim that does not hold."""
-    from bitwright.checking.certificate_file import check_certificate
+    from bitwright.proofs.certificate_file import check_certificate
 
     tell, subjects = teller(progress), opened_subjects(what)
     algorithm, looked, kinds = by_algorithm(subjects)[0], InSizes(None, ()), None

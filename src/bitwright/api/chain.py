@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 from bitwright.api.sizes import EVERY, AtSize, InSizes
 from bitwright.api.telling import Teller
-from bitwright.checking.claims import Claim, Outcome
 from bitwright.errors import InputError, ProofError, counted, option
 from bitwright.files.documents import check_fields, one_of, optional, table, text
 from bitwright.program import Algorithm
+from bitwright.proofs.claims import Claim, Outcome
 
 _WHAT = "a certificate"
 _NOT_TRIED = "not tried"
@@ -132,7 +132,7 @@ def _sizes(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
 
 def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
     """At every size if closure over windows finds a proof, else at the sizes that were asked for, one by one."""
-    from bitwright.checking.function.prove import prove_function
+    from bitwright.proofs.function.prove import prove_function
 
     everywhere = prove_function(algorithm)
     if everywhere.verdict != "not decided":
@@ -142,7 +142,7 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
 
 
 def _at_sizes(programs: Sequence[AtSize], text: str | None, undecided: Claim) -> Claim:
-    from bitwright.checking.unrolling import prove_at_size
+    from bitwright.proofs.unrolling import prove_at_size
 
     claim = undecided
     for one in programs:

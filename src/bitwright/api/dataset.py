@@ -10,12 +10,12 @@ from typing import Any
 from bitwright.api.executions import Sample, executions_for
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, teller
-from bitwright.encoding.training_set import TrainingSet, check_dense, random_bases
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import as_path, check_writable
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.running.progress import Progress
+from bitwright.theory.encoding.training_set import TrainingSet, check_dense, random_bases
 
 
 @dataclass(frozen=True)

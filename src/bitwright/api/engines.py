@@ -229,9 +229,9 @@ def _cell_networks(
     One is rounded to integers and proved; several are averaged as they are.
     """
     from bitwright.api.cells import load_cells, train_on_pattern, train_smallest
-    from bitwright.checking.width import suggested_cells_width
     from bitwright.networks import Recipe
     from bitwright.networks.cache import cached_network
+    from bitwright.proofs.width import suggested_cells_width
 
     if trained is not None:
         return trained
@@ -286,8 +286,8 @@ def trainer(tell: Teller) -> Trainer:
 
 def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
     """How each network of a choice is trained."""
-    from bitwright.checking.width import suggested_width
     from bitwright.networks import Recipe
+    from bitwright.proofs.width import suggested_width
 
     padding = choice.examples(algorithm) - algorithm.program.templates
     width = suggested_width(algorithm, padding) if choice.width is None else choice.width

@@ -12,13 +12,13 @@ from bitwright.api.engines import EngineChoice
 from bitwright.api.open import subject
 from bitwright.api.recipe import make_recipe
 from bitwright.api.telling import Teller, teller
-from bitwright.checking.width import suggested_width
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
 from bitwright.networks import Recipe
 from bitwright.networks.ensemble import DEVICE_BLOCK, EnsembleJudge, Statistics, Study, grow
 from bitwright.networks.limit_check import LimitCheck, compare_with_limit
 from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress
 from bitwright.running.sampling import random_starts, random_states
 from bitwright.theory import Range, blocks_range, calibrated_size, check_rounding, sign_size

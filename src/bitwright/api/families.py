@@ -13,12 +13,12 @@ from typing import Any
 
 from bitwright.api.inference import Inference, PathName
 from bitwright.bits import shorten
-from bitwright.checking.inference.families.blocks import Blocks
-from bitwright.checking.inference.families.search import Fitted, FoundFamilies, find_families
-from bitwright.checking.inference.families.text import open_line, rule_lines, unseen_lines
 from bitwright.errors import InputError, ProgramError, counted, listing, option
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
+from bitwright.inference.families.blocks import Blocks
+from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
+from bitwright.inference.families.text import open_line, rule_lines, unseen_lines
 from bitwright.program import Algorithm, parse
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.files import read_text

@@ -235,8 +235,8 @@ def _engine(
 
 def _check_training(machine: MachineV, hidden: int | None) -> None:
     """Raises InputError where the network to train would not fit: weights, their speeds, gradients and a copy."""
-    from bitwright.checking.width import suggested_width
     from bitwright.machines.subleq.resources import bytes_available
+    from bitwright.proofs.width import suggested_width
 
     program = machine.program
     width = hidden or suggested_width(machine.algorithm())

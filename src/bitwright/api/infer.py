@@ -15,14 +15,14 @@ from bitwright.api.inference import PathName
 from bitwright.api.open import SIZED, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import shorten
-from bitwright.checking.inference.contradiction import find_contradiction
-from bitwright.checking.inference.elimination import Elimination, Evidence
-from bitwright.checking.inference.find_blocks import find_blocks
-from bitwright.checking.inference.local_rule import LocalRule, infer_local_rule
-from bitwright.checking.inference.recovered import Recovered
 from bitwright.errors import InputError, option, problems_of, suggestion
 from bitwright.files.executions import Executions, joined, load_executions
 from bitwright.files.storage import check_writable
+from bitwright.inference.contradiction import find_contradiction
+from bitwright.inference.elimination import Elimination, Evidence
+from bitwright.inference.find_blocks import find_blocks
+from bitwright.inference.local_rule import LocalRule, infer_local_rule
+from bitwright.inference.recovered import Recovered
 from bitwright.program import Algorithm, Layout, NodeProgram, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.tables import layout_of_names

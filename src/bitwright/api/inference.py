@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.checking.inference.contradiction import Contradiction
-from bitwright.checking.inference.find_blocks import MAX_FOUND, FoundBlocks
-from bitwright.checking.inference.recovered import ProgramComparison, Recovered, Undetermined, compare
 from bitwright.errors import InputError, counted, listing, option
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
+from bitwright.inference.contradiction import Contradiction
+from bitwright.inference.find_blocks import MAX_FOUND, FoundBlocks
+from bitwright.inference.recovered import ProgramComparison, Recovered, Undetermined, compare
 from bitwright.program import Algorithm, Program
 
 _MOST_LISTED = 1_000  # writes that are not determined, in the comments of a file

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern, train_smallest
 from bitwright.api.open import SubleqProgram
 from bitwright.api.whole import whole_network
-from bitwright.checking.exhaustion.certificate import covered_by_cells
-from bitwright.checking.exhaustion.domains import StatesDomain
-from bitwright.checking.width import suggested_cells_width, suggested_width
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion.certificate import covered_by_cells
+from bitwright.proofs.exhaustion.domains import StatesDomain
+from bitwright.proofs.width import suggested_cells_width, suggested_width
 
 __all__ = ["Curve", "FloatNetwork", "Making", "Plan", "Program", "Recipe", "Trainer", "watched"]
 

@@ -8,16 +8,16 @@ from html import escape
 
 from bitwright.api.network import Network
 from bitwright.bits import any_digits
-from bitwright.checking.certificate import LimitVerdict
-from bitwright.checking.exhaustion import NetworkVerdict
 from bitwright.errors import InputError, counted, listing
+from bitwright.pages.diagram import diagram_svg
+from bitwright.pages.graph import graph_page
+from bitwright.pages.page import run_title, trace_page
+from bitwright.pages.svg import trace_svg
 from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
+from bitwright.proofs.certificate import LimitVerdict
+from bitwright.proofs.exhaustion import NetworkVerdict
 from bitwright.running.run import Run
-from bitwright.viewer.diagram import diagram_svg
-from bitwright.viewer.graph import graph_page
-from bitwright.viewer.page import run_title, trace_page
-from bitwright.viewer.svg import trace_svg
 
 MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # a notebook keeps all that it shows
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from bitwright.api.devices import gpu_name
 from bitwright.bits import shorten
-from bitwright.checking.exhaustion.domains import RunsDomain
-from bitwright.checking.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
 from bitwright.errors import BitwrightError, InputError, TrainCellsError, counted, option
 from bitwright.networks import IntegerNetwork
+from bitwright.proofs.exhaustion.domains import RunsDomain
+from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
 
 if TYPE_CHECKING:
     from bitwright.api.telling import Teller

@@ -205,8 +205,8 @@ def save_diagram(
 
     Otherwise cells where blocks are grouped, and machines by their units.
     """
-    from bitwright.viewer.cell_diagram import cell_diagram_svg
-    from bitwright.viewer.diagram import SBN_UNITS, diagram_svg
+    from bitwright.pages.cell_diagram import cell_diagram_svg
+    from bitwright.pages.diagram import SBN_UNITS, diagram_svg
 
     place = as_path(path, "a diagram")
     if place.suffix != ".svg":

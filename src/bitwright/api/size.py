@@ -13,13 +13,13 @@ from bitwright.api.notes import say_compiling
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import shorten, whole_number
-from bitwright.checking.cells import cell_sizes
-from bitwright.checking.ranges import matches_range
-from bitwright.checking.width import NetworkWidth, cells_width, network_width
 from bitwright.errors import InputError, counted, option, suggestion
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import by_its_cells
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.cells import cell_sizes
+from bitwright.proofs.ranges import matches_range
+from bitwright.proofs.width import NetworkWidth, cells_width, network_width
 from bitwright.running.progress import Progress
 from bitwright.theory import check_scope, sizes
 from bitwright.theory.ranges import cells_range

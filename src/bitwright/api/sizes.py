@@ -13,9 +13,9 @@ from bitwright.errors import BitwrightError, InputError, OtherKindError, counted
 from bitwright.program import Algorithm, NodeProgram, NodeSchema
 
 if TYPE_CHECKING:
-    from bitwright.checking.kinds import KindsProof
     from bitwright.program.pattern import Pattern
     from bitwright.program.sizing import Sizing
+    from bitwright.proofs.kinds import KindsProof
 
 SizesAsked = str | int | range
 EVERY = "all"
@@ -123,7 +123,7 @@ def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
 
 def _every_size(what: Algorithm | NodeProgram) -> InSizes:
     """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
-    from bitwright.checking.kinds import prove_kinds
+    from bitwright.proofs.kinds import prove_kinds
 
     sizing, nodes = _sizing(what), isinstance(what, NodeProgram | NodeSchema)
     if not nodes and (sizing is None or sizing.text is None or not sizing.numbers):

@@ -12,13 +12,13 @@ import numpy as np
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import as_path, write_atomically
+from bitwright.pages import choose_columns, graph_page, graph_svg, machine_view, run_title, trace_page, trace_svg
+from bitwright.pages import trace_states as states_of
+from bitwright.pages import trace_text as text_of
+from bitwright.pages.graph.text import heading_of, order_lines
 from bitwright.program import Algorithm, GraphAlgorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
-from bitwright.viewer import choose_columns, graph_page, graph_svg, machine_view, run_title, trace_page, trace_svg
-from bitwright.viewer import trace_states as states_of
-from bitwright.viewer import trace_text as text_of
-from bitwright.viewer.graph.text import heading_of, order_lines
 
 KINDS = (".html", ".svg", ".txt", ".npz")
 _WHOLE = (".html", ".npz")  # have all bits

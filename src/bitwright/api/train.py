@@ -20,7 +20,6 @@ from bitwright.api.recipe import SETTINGS, make_recipe
 from bitwright.api.sizes import SizesAsked, at_size, in_sizes, missing_kinds
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
-from bitwright.checking.width import suggested_cells_width, suggested_width
 from bitwright.errors import BitwrightWarning, InputError, counted, listing, option
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, check_writable
@@ -31,6 +30,7 @@ from bitwright.networks.members import network_files
 from bitwright.networks.start import NetworkShape
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.width import suggested_cells_width, suggested_width
 from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 

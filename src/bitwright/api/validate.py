@@ -7,19 +7,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright import validation
 from bitwright.api.engines import EngineChoice
 from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED, SbnProgram, is_image, named_algorithm, open_sbn, opened, subject
 from bitwright.api.run import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
-from bitwright.checking import validation
-from bitwright.checking.validation import Arithmetic, InterpreterOracle, Oracle
-from bitwright.checking.validation import Failure as Failure
-from bitwright.checking.validation import Validation as Validation
-from bitwright.checking.validation.ensured import ensured
-from bitwright.checking.validation.given import Given
-from bitwright.checking.validation.report import broken_bound as broken_bound
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
@@ -29,6 +23,12 @@ from bitwright.program.given import as_algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.progress import Progress
 from bitwright.running.sentences import cells_sentence
+from bitwright.validation import Arithmetic, InterpreterOracle, Oracle
+from bitwright.validation import Failure as Failure
+from bitwright.validation import Validation as Validation
+from bitwright.validation.ensured import ensured
+from bitwright.validation.given import Given
+from bitwright.validation.report import broken_bound as broken_bound
 from bitwright.workers import Workers
 
 if TYPE_CHECKING:

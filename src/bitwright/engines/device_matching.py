@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.encoding.literals import literals_of
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import Program
+from bitwright.theory.encoding.literals import literals_of
 
 _ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
 _NEVER = 100.0  # more than any template wants

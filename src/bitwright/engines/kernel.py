@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.executions import StateSet
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.engines.real import RealEngine
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.encoding.executions import StateSet
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding
 from bitwright.theory.scales import check_states_rounding

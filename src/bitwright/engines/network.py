@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.packed import PackedRules
 from bitwright.engines.real import RealEngine, each_once
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
@@ -16,6 +15,7 @@ from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Rounding
 from bitwright.theory.scales import Scale, check_states_rounding
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.networks.descent import History, Plan
 from bitwright.networks.start import NetworkShape
 from bitwright.networks.torch_trainer import check_device, descend_many, fused_kernels, torch_module
 from bitwright.networks.train import Recipe
 from bitwright.program import Program
+from bitwright.theory.encoding.training_set import TrainingSet
 
 
 def outputs_on_device(

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray, shorten
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
 from bitwright.networks.growth import grow_members
@@ -24,6 +23,7 @@ from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding, round_outputs
 from bitwright.workers import Workers
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.networks.ensemble import Statistics, Study
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import variance, weights
+from bitwright.theory.encoding.training_set import TrainingSet
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.encoding.executions import Labels
 from bitwright.errors import InputError
 from bitwright.frozen import frozen
 from bitwright.networks.descent import Descent
 from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
+from bitwright.theory.encoding.executions import Labels
 from bitwright.theory.scales import Scale
 
 _FEW = 4
@@ -75,7 +75,7 @@ class FloatNetwork:
     The weights are copies of those given, and read-only: what is derived from them once stays true.
 
     >>> from bitwright import addition, train
-    >>> from bitwright.encoding.training_set import TrainingSet
+    >>> from bitwright.theory.encoding.training_set import TrainingSet
     >>> algorithm = addition(2)
     >>> network = train(algorithm, cells=False, width=512).weights
     >>> network.origin.error <= network.origin.tolerance

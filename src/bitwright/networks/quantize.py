@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.packed import PackedRules
 from bitwright.errors import InputError, counted
 from bitwright.networks.integer import (
     WEIGHT_BITS,
@@ -24,6 +23,7 @@ from bitwright.networks.network import FloatNetwork
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Thresholds
 from bitwright.theory.scales import scale_weights
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import shorten
-from bitwright.encoding.executions import LABELS
 from bitwright.errors import InputError
 from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, parse, table, text, whole
 from bitwright.files.storage import as_path, write_atomically
@@ -26,6 +25,7 @@ from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, che
 from bitwright.networks.network import SOURCES, FloatNetwork, LearntFrom, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
 from bitwright.program import Program
+from bitwright.theory.encoding.executions import LABELS
 from bitwright.version import __version__
 
 FORMAT, FIRST_FORMAT = "bitwright network 2", "bitwright network 1"

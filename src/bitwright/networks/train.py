@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bitwright.bits import shorten, whole_number
-from bitwright.encoding.training_set import TrainingSet
 from bitwright.errors import InputError, option, suggestion
 from bitwright.networks.descent import History, Plan, Progress
 from bitwright.networks.executions import ExecutionSet
@@ -16,6 +15,7 @@ from bitwright.networks.numpy_trainer import descend
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, NetworkShape, Start, initial_weights
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
+from bitwright.theory.encoding.training_set import TrainingSet
 
 TRAINERS = ("numpy", "torch")
 PRECISIONS = ("float32", "float64")

@@ -151,11 +151,11 @@ class Trace(Shown):
     def __str__(self) -> str:
         """The states as lines of text, a step each; of a long run the first steps."""
         if self.layout.size > _MOST_BITS_SHOWN:
-            return f"{self!r}, too wide to print; choose names with bitwright.viewer.trace_text(trace, names)"
-        viewer: Any = import_module("bitwright.viewer.text")
+            return f"{self!r}, too wide to print; choose names with bitwright.pages.trace_text(trace, names)"
+        viewer: Any = import_module("bitwright.pages.text")
         lines = list(viewer.trace_text(self.first(_MOST_STEPS_SHOWN)))
         if self.steps > _MOST_STEPS_SHOWN:
-            lines.append(f"and {self.steps - _MOST_STEPS_SHOWN:,} steps more; bitwright.viewer.trace_text gives all")
+            lines.append(f"and {self.steps - _MOST_STEPS_SHOWN:,} steps more; bitwright.pages.trace_text gives all")
         return "\n".join(lines)
 
 

@@ -32,7 +32,7 @@ class Predictor:
     the loss 1/2 sum (F - Y)^2.
 
     >>> from bitwright import addition
-    >>> from bitwright.encoding.training_set import TrainingSet
+    >>> from bitwright.theory.encoding.training_set import TrainingSet
     >>> algorithm = addition(2)
     >>> examples = TrainingSet(algorithm.program)
     >>> limit = Predictor(examples.inputs().toarray(), examples.labels().toarray())

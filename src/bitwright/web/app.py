@@ -16,8 +16,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from bitwright.errors import printable, shorten
+from bitwright.pages.library import library_files
 from bitwright.version import __version__
-from bitwright.viewer.library import library_files
 from bitwright.web.examples import example_texts
 from bitwright.web.guard import Guard, log
 from bitwright.web.jobs import BROKEN, BusyError, Job, Jobs

@@ -16,7 +16,7 @@ from bitwright.api.pasted import (
     whole_program,
 )
 from bitwright.errors import InputError
-from bitwright.viewer.graph.layout import graph_layout
+from bitwright.pages.graph.layout import graph_layout
 from bitwright.web.choosing import offers
 from bitwright.web.limits import Limits
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bitwright.api.pasted import Algorithm, named_algorithm, pasted_rules, pasted_sbn
 from bitwright.errors import InputError, shorten
-from bitwright.viewer import MachineView
+from bitwright.pages import MachineView
 from bitwright.web.choosing import offers
 from bitwright.web.limits import Limits
 

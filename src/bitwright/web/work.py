@@ -15,7 +15,7 @@ from bitwright.api.pasted import Algorithm, numbers_of
 from bitwright.api.run import run as run_program
 from bitwright.api.size import size as size_of
 from bitwright.errors import BitwrightError, InputError
-from bitwright.viewer import graph_page, run_title, trace_page
+from bitwright.pages import graph_page, run_title, trace_page
 from bitwright.web.choosing import engine_for
 from bitwright.web.computers import describe_computer, read_computer, run_computer
 from bitwright.web.graphs import describe_nodes, node_rows, read_algorithm

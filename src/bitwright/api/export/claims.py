@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from bitwright.api.cells import as_algorithm
 from bitwright.api.export.model import Exported
-from bitwright.checking.exhaustion.certificate import certify_network
-from bitwright.checking.exhaustion.domains import StatesDomain
 from bitwright.errors import counted, readable
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion.certificate import certify_network
+from bitwright.proofs.exhaustion.domains import StatesDomain
 
 MOST_WORK = 1 << 28  # states times width that are tried while a file is written: some seconds
 

@@ -15,8 +15,8 @@ from bitwright.api.export.js_file import MOST_EXACT, core_tables
 from bitwright.api.export.model import Exported
 from bitwright.api.export.text import filled
 from bitwright.errors import InputError
+from bitwright.pages.library import plain_script, single_page
 from bitwright.program import Program
-from bitwright.viewer.library import plain_script, single_page
 
 ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove", "breaking")
 SHELL = ("history", "stage", "cells-view", "chosen", "weights", "proof")

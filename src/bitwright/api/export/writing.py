@@ -96,7 +96,7 @@ def write_onnx(given: Subject, output: Path) -> Export:
 
 def write_vnnlib(given: Subject, folder: Path, states: range | None, version: str) -> Export:
     """A property for each of these states, by default all, with the model, in a folder for verifiers."""
-    from bitwright.checking.exhaustion.vnnlib import MODEL, save_vnnlib
+    from bitwright.proofs.exhaustion.vnnlib import MODEL, save_vnnlib
 
     network = given.network
     if not isinstance(network, IntegerNetwork):

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.packed import Words, unpack
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.network import cell_network
 from bitwright.engines.cells.tables import PART, CellTables, cell_tables
@@ -28,6 +27,7 @@ from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions, decide
+from bitwright.theory.encoding.packed import Words, unpack
 from bitwright.theory.rounding import Rounding
 
 TABLED = 1 << 20  # local states that are all evaluated beforehand

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.encoding.packed import PackedRules
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.protocol import Batch
 from bitwright.engines.real import RealBatch, RealEngine, each_once
@@ -14,6 +13,7 @@ from bitwright.networks.integer import IntegerNetwork, columns_of, decide_bits
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Rounding
 
 

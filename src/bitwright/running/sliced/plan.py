@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.encoding.literals import literals_of
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.theory.encoding.literals import literals_of
 
 
 class SlicedTables(NamedTuple):

@@ -14,12 +14,12 @@ from bitwright.api.export.rocq.function import function_text
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
 from bitwright.api.export.writing import Export, Subject
-from bitwright.checking.function.prove import prove_function
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.program.pattern import Pattern
+from bitwright.proofs.function.prove import prove_function
 
 THEORY = ("Rules", "Words", "Cover", "Compare")
 CHAINS = ("Reach", "Chain", "ChainProgram", "Clock", "ChainRules", "Specification", "Table")

@@ -1,1 +1,0 @@
-"""Checking: every input, every n that runs reach, and certificates."""

@@ -1,5 +1,0 @@
-"""What the rules compute, proved for numbers of every length: chains of positions, laws, windows and a clock."""
-
-from bitwright.checking.function.prove import FunctionProof, prove_function
-
-__all__ = ["FunctionProof", "prove_function"]

@@ -1,5 +1,0 @@
-"""Proofs of which kinds of cells a rule text has at every size."""
-
-from bitwright.checking.kinds.proof import KindsProof, prove_kinds
-
-__all__ = ["KindsProof", "prove_kinds"]

@@ -1,0 +1,95 @@
+"""A contradiction and its witness: the state that turned a bit on, and the few states that show that nothing could."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.inference.elimination import Elimination
+from bitwright.inference.hitting import SearchBudget, SearchLimitError, cover_greedily, hitting_sets
+from bitwright.program.layout import IntArray
+
+_TRIED = 32  # contradictions whose witnesses are looked at
+_LOOKS = 3_000  # of the search for a shorter witness
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Data that no rules with these blocks explain. States are numbered from 0, in the order of the data."""
+
+    bit: int
+    state: int  # after it the bit is on
+    cleared_by: tuple[int, ...]  # states after which it is off, and which together show all blocks of that state
+    shortest: bool  # whether no witness of this bit and state is shorter, proved
+    states: int  # how many states of the data contradict in some bit
+    suspect: int | None  # the one state without which this bit has no contradiction
+    only_suspect: bool  # whether there is just one such state
+
+
+def find_contradiction(elimination: Elimination) -> Contradiction | None:
+    """The contradiction with the shortest witness, of those that were looked at; None where the data agree."""
+    wrong = elimination.unexplained
+    if not wrong.any():
+        return None
+    best: tuple[int, int, int, list[int]] | None = None
+    for state, bit in np.argwhere(wrong)[:_TRIED].tolist():
+        cover, zeros = _cover(elimination, state, bit)
+        found = zeros[cover_greedily(cover)]
+        if best is None or len(found) < best[0]:
+            best = (len(found), state, bit, found.tolist())
+    assert best is not None
+    _, state, bit, cleared = best
+    cleared, shortest = _shorter(elimination, state, bit, cleared)
+    suspects = _suspects(elimination, bit)
+    return Contradiction(
+        bit,
+        state,
+        tuple(sorted(cleared)),
+        shortest,
+        int(wrong.any(axis=1).sum()),
+        suspects[0] if suspects else None,
+        len(suspects) == 1,
+    )
+
+
+def _cover(elimination: Elimination, state: int, bit: int) -> tuple[BoolArray, IntArray]:  # (zeros, blocks), (zeros,)
+    """Which states without the bit share which blocks with this one."""
+    zeros = np.flatnonzero(~elimination.evidence.executions.after[:, bit])
+    shared = [block.of_state[zeros] == block.of_state[state] for block in elimination.blocks]
+    cover = np.stack(shared, axis=1)
+    _, first = np.unique(cover, axis=0, return_index=True)  # of states that share the same blocks the earliest
+    first.sort()
+    return cover[first], zeros[first]
+
+
+def _shorter(elimination: Elimination, state: int, bit: int, known: list[int]) -> tuple[list[int], bool]:
+    """The shortest witness of a contradiction, and whether the search went to its end."""
+    cover, zeros = _cover(elimination, state, bit)
+    try:
+        for found in hitting_sets(cover, len(known) - 1, SearchBudget(_LOOKS)):
+            if found:
+                return zeros[list(found[0])].tolist(), True
+    except SearchLimitError:
+        return known, False
+    return known, True
+
+
+def _suspects(elimination: Elimination, bit: int) -> list[int]:
+    """The states each of which, left out alone, leaves no contradiction of this bit."""
+    on = elimination.evidence.executions.after[:, bit]
+    unexplained = np.flatnonzero(elimination.unexplained[:, bit])
+    suspects = set(unexplained.tolist()) if len(unexplained) == 1 else set[int]()
+    explained: dict[int, set[int]] = {}  # by state without the bit: contradictions that only it makes
+    zeros = np.flatnonzero(~on)
+    for block in elimination.blocks:
+        times = np.bincount(block.of_state[zeros], minlength=len(block.configs))
+        once = np.flatnonzero(times == 1)
+        clearer = dict.fromkeys(once.tolist(), -1)
+        for zero in zeros[np.isin(block.of_state[zeros], once)].tolist():
+            clearer[int(block.of_state[zero])] = zero
+        for state in unexplained[np.isin(block.of_state[unexplained], once)].tolist():
+            explained.setdefault(clearer[int(block.of_state[state])], set()).add(state)
+    suspects |= {zero for zero, states in explained.items() if len(states) == len(unexplained)}
+    return sorted(suspects)

@@ -1,0 +1,202 @@
+"""Smallest blocks that explain executions: bits that are read together must share a block.
+
+Blocks that explain the data go on doing so when some of them are joined, so the search begins with every bit by itself.
+A state that these blocks cannot explain (a bit is on afterwards, and every configuration is cleared) needs a block of
+which the configuration in that state occurs in no state after which the bit is off. The fewest bits of which that is
+true are the smallest sets that meet, for every such other state, the bits in which the two differ; the blocks of these
+bits are joined. Where several sets would do they are tried one after the other; where none does there are no blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.files.executions import Executions
+from bitwright.inference.elimination import Evidence, Rows, unpack_rows
+from bitwright.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
+from bitwright.program.layout import IntArray
+from bitwright.running.observers import Progress
+
+MAX_FOUND = 6  # bits of a block that is looked for
+_LOOKS = 400_000  # of the search; joining once costs as much as _JOIN of them, and every bit may be joined twice
+_JOIN = 2_000
+_ASKED = 6  # unexplained states of a bit that are looked at, to find one with a single way out
+_KEPT = 1 << 28  # bytes of candidates that are kept between looks
+
+Block = tuple[int, ...]
+Blocks = frozenset[Block]
+
+
+@dataclass(frozen=True)
+class FoundBlocks:
+    """Blocks that explain the data, none of which can be split; or none, and whether that is proved."""
+
+    blocks: list[list[int]] | None
+    gave_up: bool = False  # the search ended before it knew
+    others: list[list[int]] = field(default_factory=list)  # bits that could be read together instead of some of these
+    unexplained: tuple[int, int] | None = None  # a state and a bit that no blocks explain
+
+    @property
+    def unique(self) -> bool:
+        """Whether no other choice came up on the way."""
+        return self.blocks is not None and not self.others
+
+
+def find_blocks(
+    executions: Executions, most: int = MAX_FOUND, looks: int | None = None, progress: Progress | None = None
+) -> FoundBlocks:
+    """The smallest blocks, of at most so many bits, that explain executions. `progress` hears of looks taken."""
+    looks = _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks
+    search = _Search(executions, most, SearchBudget(looks, progress))
+    start = frozenset((bit,) for bit in range(len(executions.names)))
+    try:
+        found = search.solve(start)
+    except SearchLimitError:
+        return FoundBlocks(None, gave_up=True)
+    if found is None:
+        return FoundBlocks(None, unexplained=search.dead_end)
+    blocks = search.split(found)
+    others = [list(other) for other in sorted(search.others) if not any(set(other) <= set(block) for block in blocks)]
+    return FoundBlocks(sorted(map(list, blocks)), others=others)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A state that needs a block, and the smallest ways to join one for it."""
+
+    state: int
+    bit: int
+    size: int  # of the bits that ask for it
+    ways: list[Block]
+
+
+class _Search:
+    def __init__(self, executions: Executions, most: int, budget: SearchBudget) -> None:
+        self.evidence, self.most = Evidence(_without_repeats(executions)), most
+        self.budget = budget
+        self.others: set[Block] = set()
+        self.dead_end: tuple[int, int] | None = None
+        self._ways: dict[tuple[int, int], tuple[list[list[Block]], Iterator[list[Block]]]] = {}
+        self._first = _first_rows(executions)
+        self._kept: dict[Block, Rows] = {}
+        size = self.evidence.after.nbytes
+        self._may_keep = max(1, _KEPT // max(1, size))
+
+    def solve(self, blocks: Blocks) -> Blocks | None:
+        """These blocks, joined as little as possible so that they explain the data; None if that is not possible."""
+        self.budget.spend(_JOIN)
+        choices = self._choices(blocks)
+        if not choices:
+            return None if choices is None else blocks
+        plain = [choice for choice in choices if len(choice.ways) == 1]
+        if len(plain) > 1:  # several needs that have one smallest way out each: all at once
+            joined = blocks
+            for choice in plain:
+                joined = _join(joined, choice.ways[0])
+            found = self.solve(joined) if max(map(len, joined)) <= self.most else None
+            if found is not None:
+                return found
+        choice = min(choices, key=lambda choice: (len(choice.ways), len(choice.ways[0])))
+        for size in range(choice.size, self.most + 1):
+            ways = self._joining(blocks, choice.state, choice.bit, size)
+            for way in ways:
+                found = self.solve(_join(blocks, way))
+                if found is not None:
+                    self.others.update(other for other in ways if other != way)
+                    return found
+        return None
+
+    def _choices(self, blocks: Blocks) -> list[_Choice] | None:
+        """For every bit with unexplained states the one with the fewest ways out; None if some state has none."""
+        unexplained = self._unexplained(blocks)
+        choices: list[_Choice] = []
+        for bit in np.flatnonzero(unexplained.any(axis=0)).tolist():
+            states = np.flatnonzero(unexplained[:, bit])
+            best: _Choice | None = None
+            for state in states[np.linspace(0, len(states) - 1, min(_ASKED, len(states))).astype(int)].tolist():
+                choice = self._smallest(blocks, state, bit)
+                if choice is None:
+                    self.dead_end = self.dead_end or (int(self._first[state]), bit)
+                    return None
+                if best is None or (len(choice.ways), choice.size) < (len(best.ways), best.size):
+                    best = choice
+                if len(best.ways) == 1:
+                    break
+            assert best is not None
+            choices.append(best)
+        return choices
+
+    def _smallest(self, blocks: Blocks, state: int, bit: int) -> _Choice | None:
+        for size in range(self.most + 1):
+            ways = self._joining(blocks, state, bit, size)
+            if ways:
+                return _Choice(state, bit, size, ways)
+        return None
+
+    def _joining(self, blocks: Blocks, state: int, bit: int, size: int) -> list[Block]:
+        """Blocks, each joined from some of these, that so many bits ask for; small ones first."""
+        of = {member: block for block in blocks for member in block}
+        joined = {
+            tuple(sorted(bit for block in {of[member] for member in way} for bit in block))
+            for way in self._read_together(state, bit, size)
+        }
+        return sorted((block for block in joined if len(block) <= self.most), key=lambda block: (len(block), block))
+
+    def _read_together(self, state: int, bit: int, size: int) -> list[Block]:
+        """The sets of so many bits whose values in this state occur in no state that leaves the bit off."""
+        known, sizes = self._ways.get((state, bit)) or ([], self._sets(state, bit))
+        self._ways[state, bit] = known, sizes
+        while len(known) <= size:
+            known.append(next(sizes))
+        return known[size]
+
+    def _sets(self, state: int, bit: int) -> Iterator[list[Block]]:
+        zeros = ~self.evidence.executions.after[:, bit]
+        differ = (self.evidence.before[zeros] != self.evidence.before[state]).T  # (k, zeros)
+        return hitting_sets(np.ascontiguousarray(differ), self.most, self.budget)
+
+    def _unexplained(self, blocks: Blocks) -> BoolArray:  # (N, k)
+        some = np.zeros_like(self.evidence.after)
+        for block in blocks:
+            some |= self._candidates(block)
+        return unpack_rows(self.evidence.after & ~some, self.evidence.bits)
+
+    def _candidates(self, block: Block) -> Rows:
+        found = self._kept.get(block)
+        if found is None:
+            found = self.evidence.block(block).candidates
+            if len(self._kept) < self._may_keep:
+                self._kept[block] = found
+        return found
+
+    def split(self, blocks: Blocks) -> Blocks:
+        """The same blocks, each split as long as the parts explain the data as well."""
+        for block in sorted(blocks, key=lambda block: (-len(block), block)):
+            for chosen in range(1, 1 << len(block) - 1):
+                left = tuple(bit for place, bit in enumerate(block) if chosen >> place & 1)
+                right = tuple(bit for bit in block if bit not in left)
+                finer = (blocks - {block}) | {left, right}
+                if not self._unexplained(finer).any():
+                    return self.split(finer)
+        return blocks
+
+
+def _join(blocks: Blocks, way: Block) -> Blocks:
+    """The blocks of these bits as one."""
+    touched = {block for block in blocks if set(block) & set(way)}
+    return (blocks - touched) | {tuple(sorted(bit for block in touched for bit in block))}
+
+
+def _first_rows(executions: Executions) -> IntArray:
+    """The first of all executions that are alike."""
+    both = np.packbits(np.concatenate([executions.before, executions.after], axis=1), axis=1)
+    return np.sort(np.unique(both, axis=0, return_index=True)[1])
+
+
+def _without_repeats(executions: Executions) -> Executions:
+    rows = _first_rows(executions)
+    return Executions(executions.before[rows], executions.after[rows], executions.names, executions.program_id)

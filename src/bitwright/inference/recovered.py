@@ -1,0 +1,210 @@
+"""What executions say of a program whose blocks are known: its writes, how sure they are, and what more would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.files.executions import Executions
+from bitwright.inference.elimination import Elimination, Evidence
+from bitwright.program import Layout, Program
+from bitwright.program.layout import IntArray
+from bitwright.running.executions import successors
+
+Undetermined = Literal["off", "on", "refuse"]
+_MOST_STATES = 10**12  # an estimate above this says nothing
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How many further states would determine the rest, if every bit of them were a fair coin.
+
+    A state determines whether a configuration writes a bit if it has that configuration and no other block of it has
+    one that is known, or not known not, to write the bit. What is not determined is taken to write nothing. `states`
+    is when less than half a write is expected to be left; `never` counts those that no state can determine, since
+    every configuration of some other block writes the bit.
+    """
+
+    states: int | None
+    never: int
+
+
+class Recovered:
+    """The writes that executions confirm, clear and leave open, given the blocks; the data must not contradict."""
+
+    def __init__(self, executions: Executions, layout: Layout, blocks: Sequence[Sequence[int]]) -> None:
+        self.executions, self.layout = executions, layout
+        self.elimination = Elimination(Evidence(executions), blocks)
+        if self.elimination.unexplained.any():
+            raise InputError("these executions contradict each other, so no rules with these blocks explain them")
+
+    @property
+    def blocks(self) -> list[list[int]]:
+        """The bits of each block."""
+        return [block.bits.tolist() for block in self.elimination.blocks]
+
+    @cached_property
+    def configurations(self) -> int:
+        """How many the blocks have together."""
+        return sum(1 << len(block.bits) for block in self.elimination.blocks)
+
+    @cached_property
+    def seen(self) -> int:
+        """How many of them some state shows."""
+        return sum(len(block.configs) for block in self.elimination.blocks)
+
+    @cached_property
+    def confirmed(self) -> int:
+        """Writes that some state proves."""
+        return sum(int(rows.sum()) for rows in self.elimination.confirmed)
+
+    @cached_property
+    def undetermined(self) -> int:
+        """Writes of configurations that were seen, and that the states neither prove nor exclude."""
+        return sum(int(rows.sum()) for rows in self.elimination.open) - self.confirmed
+
+    @property
+    def cleared(self) -> int:
+        """Writes that some state excludes."""
+        return self.seen * self.layout.size - self.confirmed - self.undetermined
+
+    @property
+    def determined(self) -> bool:
+        """Whether nothing is left open."""
+        return self.seen == self.configurations and not self.undetermined
+
+    def templates(self, with_open: bool = False) -> list[tuple[int, int, list[int]]]:
+        """Block, configuration and written bits of everything that writes; with the writes left open, or without."""
+        writes = self.elimination.open if with_open else self.elimination.confirmed
+        return [
+            (number, int(config), np.flatnonzero(row).tolist())
+            for number, (block, rows) in enumerate(zip(self.elimination.blocks, writes, strict=True))
+            for config, row in zip(block.configs, rows, strict=True)
+            if row.any()
+        ]
+
+    def program(self, undetermined: Undetermined = "off") -> Program:
+        """The program of the confirmed writes; those left open are off, or on, or a reason to refuse."""
+        if undetermined == "refuse" and not self.determined:
+            unseen = self.configurations - self.seen
+            raise InputError(
+                f"{self.undetermined:,} writes are not determined and {unseen:,} configurations not seen; "
+                "give more states, or take what is undetermined as off or on"
+            )
+        templates = self.templates(undetermined == "on")
+        if not templates:
+            raise InputError("these states confirm no write at all, so there is no program to write; give more states")
+        return Program.from_tables(self.layout, self.blocks, templates)
+
+    def open_lines(self) -> Iterator[str]:
+        """The writes that are not determined, as rules."""
+        for block, kept, proved in zip(
+            self.elimination.blocks, self.elimination.open, self.elimination.confirmed, strict=True
+        ):
+            names = [self.layout.name_of(bit) for bit in block.bits.tolist()]
+            for row in np.flatnonzero((kept & ~proved).any(axis=1)).tolist():
+                config = int(block.configs[row])
+                when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
+                written = np.flatnonzero(kept[row] & ~proved[row]).tolist()
+                yield f"when {when} write {' '.join(self.layout.name_of(bit) for bit in written)}"
+
+    def reproduced(self, program: Program) -> int:
+        """How many of the states a program makes the right step from."""
+        made = successors(program, self.executions.before)
+        return int((made == self.executions.after).all(axis=1).sum())
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """How many further random states would determine the rest."""
+        sizes = np.array([1 << len(block.bits) for block in self.elimination.blocks], dtype=float)
+        known = np.array([rows.sum(axis=0) for rows in self.elimination.confirmed])  # (b, k)
+        kept = np.array([rows.sum(axis=0) for rows in self.elimination.open])
+        unseen = sizes - [len(block.configs) for block in self.elimination.blocks]
+        left = kept - known + unseen[:, None]  # (b, k) writes to be determined
+        free = np.log(np.maximum(1 - known / sizes[:, None], 1e-300))  # of a block: that it does not write the bit
+        chance = np.exp(free.sum(axis=0) - free) / sizes[:, None]
+        possible = chance > 1e-200
+        never = int(left[~possible].sum())
+        left, chance = left[possible], chance[possible]
+
+        def expected(states: int) -> float:
+            return float((left * np.exp(states * np.log1p(-np.minimum(chance, 1 - 1e-12)))).sum())
+
+        if expected(0) < 0.5:
+            return Estimate(0, never)
+        high = 1
+        while expected(high) >= 0.5:
+            high *= 2
+            if high > _MOST_STATES:
+                return Estimate(None, never)
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if expected(middle) >= 0.5 else (low, middle)
+        return Estimate(high, never)
+
+
+@dataclass(frozen=True)
+class ProgramComparison:
+    """Recovered writes beside those of a program with the same blocks."""
+
+    templates: int  # of the program
+    agree: int  # whose every write is confirmed, and that write nothing more
+    undecided: int  # of which something is not determined, and nothing differs
+    wrong: tuple[str, ...]  # rules of the program, or of the data, that the other side excludes
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing in the data speaks against the program."""
+        return not self.wrong
+
+
+def compare(found: Recovered, program: Program) -> ProgramComparison:
+    """Which templates of a program the executions confirm; its bits and blocks must be the same."""
+    if program.layout != found.layout:
+        raise InputError("the program to compare with has other bits than these executions")
+    members = {tuple(program.block_members(block).tolist()): block for block in range(program.blocks)}
+    if set(members) != {tuple(sorted(block)) for block in found.blocks}:
+        raise InputError("the program to compare with has other blocks, so its templates cannot be compared")
+    agree = undecided = 0
+    wrong: list[str] = []
+    matched = 0
+    for block, kept, proved in zip(
+        found.elimination.blocks, found.elimination.open, found.elimination.confirmed, strict=True
+    ):
+        number = members[tuple(sorted(block.bits.tolist()))]
+        configs = _reordered(block.configs, np.argsort(np.argsort(block.bits)))
+        for template, config, may, must in zip(
+            program.lookup(np.full(len(configs), number), configs), configs, kept, proved, strict=True
+        ):
+            writes = np.zeros(found.layout.size, dtype=bool)
+            if template >= 0:
+                matched += 1
+                writes[program.writes(int(template))] = True
+            bad = (writes & ~may) | (must & ~writes)
+            if bad.any():
+                wrong.append(_rule(found.layout, program, number, int(config), bad))
+            elif template >= 0:
+                agree, undecided = (agree + 1, undecided) if _same(may, must) else (agree, undecided + 1)
+    return ProgramComparison(program.templates, agree, undecided + program.templates - matched, tuple(wrong))
+
+
+def _same(may: BoolArray, must: BoolArray) -> bool:
+    return bool((may == must).all())
+
+
+def _reordered(configs: IntArray, place: IntArray) -> IntArray:
+    """Configurations as the program counts them: its blocks list their bits in order."""
+    return np.asarray(sum((configs >> at & 1) << int(to) for at, to in enumerate(place)), dtype=np.int64)
+
+
+def _rule(layout: Layout, program: Program, block: int, config: int, bits: BoolArray) -> str:
+    names = program.block_names(block)
+    when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
+    return f"when {when}: {' '.join(layout.name_of(bit) for bit in np.flatnonzero(bits).tolist())}"

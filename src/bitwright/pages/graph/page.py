@@ -1,0 +1,175 @@
+"""A recorded run on a graph as one HTML page that works offline in any current browser."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from bitwright.engines.rules import PackedBatch, RuleEngine
+from bitwright.errors import InputError, printable
+from bitwright.files.storage import write_atomically
+from bitwright.pages.graph.colours import SCALE, SETS
+from bitwright.pages.graph.view import Choice, GraphView
+from bitwright.pages.page.assemble import assemble
+from bitwright.pages.page.blob import Blob
+from bitwright.pages.page.sampling import SampledSteps
+from bitwright.program.graph.schema import NodeWord
+from bitwright.program.layout import IntArray
+from bitwright.program.trace import Trace
+from bitwright.running.run import Run
+
+MAX_PAGE = 1 << 25  # bytes
+SCRIPTS = ("graph-state", "graph-view", "graph-panel", "graph-controls")
+
+
+def graph_page(run: Run, *, title: str = "") -> str:
+    """The page of a run on a graph, as text; it needs no other file and no network.
+
+    `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Of a run
+    that is too long for a page some steps are shown, and the page says which. Raises InputError where the run was not
+    recorded, is not on a graph, or the graph is too large.
+
+    >>> from bitwright import parse, run
+    >>> from bitwright.program import Topology
+    >>> lines = ["bits x", "block x", "when x=1 write x far.x", "input source = x"]
+    >>> flood = parse(chr(10).join(lines))
+    >>> edge = Topology.from_edges(2, [(0, 1)])
+    >>> page = graph_page(run(flood.on(edge, {"source": np.array([1, 0])}), record=True))
+    >>> page.startswith("<!DOCTYPE html>"), "https://" in page
+    (True, False)
+    """
+    view, sample = GraphView(run), SampledSteps(1, run.steps)
+    differing = np.array(_differing(run, view.trace), dtype=np.int64)
+    while True:
+        page = _page(view, sample, differing, title)
+        if len(page) <= MAX_PAGE:
+            return page
+        if sample.every >= sample.run_steps:
+            raise InputError(
+                f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20} even with "
+                "two of its steps; take a smaller graph"
+            )
+        sample = SampledSteps(min(sample.run_steps, sample.every * -(-len(page) // MAX_PAGE)), sample.run_steps)
+
+
+def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str) -> str:
+    """The page with the steps of the sample."""
+    run, blob = view.run, Blob()
+    topology, trace, layout = view.topology, view.trace, view.layout
+    blob.deltas("states", trace.packed[sample.steps])
+    for name in ("port_node", "port_far", "port_edge"):
+        blob.integers(name, getattr(topology, name))
+    if topology.opposite is not None:
+        blob.integers("opposite", topology.opposite)
+    blob.reals("x", layout.places[:, 0], single=True)
+    blob.reals("y", layout.places[:, 1], single=True)
+    blob.reals("bend", view.bends, single=True)
+    blob.integers("wrong", sample.sums(differing))
+    mark, colour = view.mark(None), view.colour(None)
+    facts = {
+        "title": printable(title or view.title),
+        "algorithm": printable(run.algorithm.name),
+        "description": printable(run.algorithm.description),
+        "engine": run.engine,
+        "halted": run.halted,
+        **sample.facts,
+        "wrong_steps": int(np.count_nonzero(differing)),
+        "bits": trace.layout.size,
+        "program": run.algorithm.program.id,
+        "nodes": topology.nodes,
+        "edges": topology.edges,
+        "directed": topology.directed,
+        "grid": layout.grid,
+        "spacing": layout.spacing,
+        "names": view.names,
+        "declared": _declared(view),
+        "fields": [
+            [field.name, place, list(field.shape), field.offset]
+            for field, place in zip(view.schema.program.layout.fields, view.schema.places, strict=False)
+        ],
+        "inputs": [_word(word) for word in view.schema.inputs],
+        "given": view.given,
+        "outputs": [_word(word) for word in view.schema.outputs],
+        "colours": [_choice(view, choice) for choice in view.colours],
+        "marks": [_choice(view, choice) for choice in view.marks],
+        "colour": view.colours.index(colour) if colour else -1,
+        "mark": view.marks.index(mark) if mark else -1,
+        "rules": _rules(view),
+        "scale": SCALE,
+        "sets": SETS,
+        "arrays": blob.directory,
+    }
+    return assemble("graph", SCRIPTS, facts, blob.packed())
+
+
+def write_graph_page(run: Run, path: str | PathLike[str], *, title: str = "") -> None:
+    """Writes the page of a run on a graph to a file."""
+    write_atomically(Path(path), graph_page(run, title=title).encode())
+
+
+def _declared(view: GraphView) -> list[tuple[str, str, int, int]]:
+    """Of each declared bit its name, its place, where it is at the first node or port, and how far the next is."""
+    name_of, found = view.schema.program.layout.name_of, list[tuple[str, str, int, int]]()
+    for bit in range(view.schema.bits):
+        first, second = view.wiring.bits(bit, np.arange(2)).tolist()
+        found.append((name_of(bit), view.wiring.places[bit], first, second - first))
+    return found
+
+
+def _word(word: NodeWord) -> dict[str, object]:
+    return {
+        "name": word.name,
+        "place": word.place,
+        "bits": word.bits,
+        "signed": word.signed,
+        "where": -1 if word.where is None else word.where,
+        "way": word.way,
+    }
+
+
+def _choice(view: GraphView, choice: Choice) -> dict[str, object]:
+    """As a word; with the numbers, or the sets, that occur."""
+    found = {
+        "name": choice.name,
+        "group": choice.group,
+        "sort": choice.sort,
+        "place": choice.place,
+        "bits": choice.bits,
+        "signed": choice.signed,
+        "where": -1 if choice.where is None else choice.where,
+        "way": "place" if choice.by_place else "not" if all(choice.inverted) else "",
+        "first": None if choice.first is None else _choice(view, choice.first),
+    }
+    if choice.sort == "number":
+        return {**found, "range": view.range(choice)}
+    if choice.sort == "set":
+        return {**found, "flags": choice.flags, "inverted": choice.inverted, "occurring": view.sets(choice)}
+    return found
+
+
+def _rules(view: GraphView) -> list[dict[str, object]]:
+    """Blocks of the node program with what they write: a template by its configuration."""
+    program, found = view.schema.program, []
+    for block in range(program.blocks):
+        members = program.block_members(block).tolist()
+        if members[0] < view.schema.bits:
+            begin, end = np.searchsorted(program.template_block, [block, block + 1]).tolist()
+            templates = {int(program.template_config[one]): program.template_text(one) for one in range(begin, end)}
+            found.append({"place": view.wiring.places[members[0]], "bits": members, "templates": templates})
+    return found
+
+
+def _differing(run: Run, trace: Trace, chunk: int = 64) -> list[int]:  # (steps,)
+    """How many bits each step got wrong; engines that cannot get any wrong are not asked."""
+    if not run.fallible:
+        return [0] * trace.steps
+    engine, found = RuleEngine(trace.program), list[int]()
+    for first in range(0, trace.steps, chunk):
+        packed = trace.packed[first : first + chunk + 1]
+        states = np.unpackbits(packed, axis=1, count=trace.layout.size).astype(bool)
+        batch = PackedBatch(engine, states[:-1])
+        batch.step()
+        found += np.count_nonzero(batch.states() != states[1:], axis=1).tolist()
+    return found

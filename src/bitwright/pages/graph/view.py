@@ -1,0 +1,245 @@
+"""What can be seen of a run on a graph: what nodes are coloured by, which edges are drawn strong, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError, counted, listing, printable, suggestion
+from bitwright.pages.graph.layout import GraphLayout, edge_bends, graph_layout, on_grid
+from bitwright.program import GraphAlgorithm
+from bitwright.program.graph.schema import NodeWord, Schema
+from bitwright.program.graph.topology import Topology
+from bitwright.program.graph.wiring import GraphWiring
+from bitwright.program.trace import Trace
+from bitwright.running.run import Run
+from bitwright.theory.closed_form import FloatArray
+
+MAX_NODES, MAX_EDGES = 5_000, 100_000  # of a graph that is laid out
+MAX_CELLS, MAX_CELL_EDGES = 40_000, 400_000  # of a grid, whose edges are not drawn
+MAX_STEPS, MAX_BYTES = 100_000, 1 << 27
+Sort = Literal["number", "flag", "set"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that nodes, or ports, have: a number, a flag, or several flags together (bit i for the i-th flag)."""
+
+    name: str
+    group: Literal["outputs", "bits", "some port"]
+    sort: Sort
+    place: Literal["node", "port"]
+    bits: tuple[int, ...]  # of the schema
+    inverted: tuple[bool, ...]
+    signed: bool = False
+    where: int | None = None
+    by_place: bool = False
+    flags: tuple[str, ...] = ()  # of a set
+    first: Choice | None = None  # what is shown in its place before the first step: the input that it comes from
+
+
+class GraphView:
+    """A recorded run on a graph. Raises InputError where it was not recorded, or is too large to be drawn."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.algorithm, self.trace = run, *_checked(run)
+        assert self.algorithm.wiring is not None
+        self.wiring: GraphWiring = self.algorithm.wiring
+        self.schema: Schema = self.wiring.schema
+        self.topology: Topology = self.wiring.topology
+        self.names = tuple(printable(str(name)) for name in self.algorithm.names)
+        if on_grid(self.names):
+            what, limits = "a grid", (MAX_CELLS, MAX_CELL_EDGES)
+        else:
+            what, limits = "a graph", (MAX_NODES, MAX_EDGES)
+        for size, most, parts in zip(
+            (self.topology.nodes, self.topology.edges), limits, ("nodes", "edges"), strict=True
+        ):
+            if size > most:
+                raise InputError(
+                    f"{what} of at most {most:,} {parts} can be drawn, this has {size:,}; take a smaller one"
+                )
+        self.layout: GraphLayout = graph_layout(self.topology, self.names)
+
+    @property
+    def title(self) -> str:
+        size = f"{counted(self.topology.nodes, 'node')}, {counted(self.topology.edges, 'edge')}"
+        return printable(f"{self.algorithm.name}: {size}")
+
+    @cached_property
+    def bends(self) -> FloatArray:  # (edges,)
+        return edge_bends(self.topology)
+
+    # What there is to choose from.
+
+    @cached_property
+    def colours(self) -> list[Choice]:
+        """What nodes can be coloured by; the first is the one that is shown if nobody says."""
+        outputs = self._words("node")
+        flags = [choice for choice in outputs if choice.sort == "flag" and choice.where is None]
+        found = list(outputs)
+        if 2 <= len(flags) <= 3:
+            found.insert(0, _together(flags))
+        ports = [*self._words("port"), *self._bits("port")]
+        some = [
+            Choice(choice.name, "some port", "flag", "port", choice.bits, choice.inverted)
+            for choice in ports
+            if choice.sort == "flag" and choice.where is None
+        ]
+        whole = [choice for choice in some if choice.name in {word.name for word in self._words("port")}]
+        if not found and whole:  # an output of ports is what the program is for
+            return [*whole, *self._bits("node"), *(choice for choice in some if choice not in whole)]
+        return [*found, *self._bits("node"), *some]
+
+    @cached_property
+    def marks(self) -> list[Choice]:
+        """What can make an edge strong, at either of its ends."""
+        return [choice for choice in (*self._words("port"), *self._bits("port")) if choice.sort == "flag"]
+
+    def colour(self, name: str | None) -> Choice | None:
+        """The colours of this name; None where nodes have nothing to be coloured by."""
+        return _named(self.colours, name, "nodes can be coloured by")
+
+    def mark(self, name: str | None) -> Choice | None:
+        """What makes edges strong: by default the first output of ports, if there is one."""
+        if name is None and not any(choice.group == "outputs" for choice in self.marks):
+            return None
+        return _named(self.marks, name, "edges can be marked by")
+
+    def _words(self, place: Literal["node", "port"]) -> list[Choice]:
+        return [self._of_word(word, place) for word in self.schema.outputs if word.place == place]
+
+    def _of_word(self, word: NodeWord, place: Literal["node", "port"]) -> Choice:
+        """An output; the one bit of an array is a number, as it would be on a larger graph."""
+        flag = word.width == 1 and not self.schema.program.layout.field_of(word.bits[0]).shape
+        given = self._given(word)
+        return Choice(
+            word.name,
+            "outputs",
+            "flag" if flag else "number",
+            place,
+            word.bits,
+            (word.way == "not",) * word.width,
+            word.signed,
+            word.where,
+            word.way == "place",
+            first=None if given is None else self._of_word(given, place),
+        )
+
+    def _given(self, word: NodeWord) -> NodeWord | None:
+        """The input of an output's name, or the only one where both are flags, if it is in other bits."""
+        inputs = [one for one in self.schema.inputs if one.place == word.place]
+        alike = [one for one in inputs if one.name == word.name]
+        if (
+            not alike
+            and len(inputs) == 1
+            and inputs[0].width == word.width == 1
+            and not word.way
+            and word.where is None
+        ):
+            alike = inputs
+        return alike[0] if alike and word in self.schema.outputs and alike[0].bits != word.bits else None
+
+    @cached_property
+    def given(self) -> list[tuple[str, list[int]]]:
+        """Flags that some nodes were given and no output shows, such as the source of a search; and those nodes."""
+        nodes, start = np.arange(self.topology.nodes), self.trace.state(0)
+        shown = {word.bits for output in self.schema.outputs for word in (output, self._given(output)) if word}
+        flags = [one for one in self.schema.inputs if one.place == "node" and one.width == 1 and one.bits not in shown]
+        return [
+            (flag.name, np.flatnonzero(start[self.wiring.bits(flag.bits[0], nodes)] != (flag.way == "not")).tolist())
+            for flag in flags
+        ]
+
+    def _bits(self, place: Literal["node", "port"]) -> list[Choice]:
+        """Single bits; without those that an output of the same name shows."""
+        shown = {(choice.name, choice.bits, choice.where) for choice in self._words(place)}
+        name_of = self.schema.program.layout.name_of
+        bits = [bit for bit in range(self.schema.bits) if self.wiring.places[bit] == place]
+        return [
+            Choice(name_of(bit), "bits", "flag", place, (bit,), (False,))
+            for bit in bits
+            if (name_of(bit), (bit,), None) not in shown
+        ]
+
+    # Values.
+
+    def values(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes or ports,)
+        """What each node or port has after a step, and whether it has any. Numbers above 2^53 are rounded."""
+        if step == 0 and choice.first is not None:
+            return self.values(choice.first, 0)
+        state = self.trace.state(step)
+        at = np.arange(self.wiring.count(choice.place))
+        total: FloatArray = np.zeros(len(at))
+        for place, (bit, inverted) in enumerate(zip(choice.bits, choice.inverted, strict=True)):
+            is_on = (state[self.wiring.bits(bit, at)] ^ inverted).astype(np.float64)
+            total += is_on * (place + 1 if choice.by_place else 2.0**place)
+            if choice.signed and place == len(choice.bits) - 1:
+                total -= is_on * 2.0 ** (place + 1)
+        has = np.ones(len(at), dtype=bool) if choice.where is None else state[self.wiring.bits(choice.where, at)]
+        return total, np.asarray(has)
+
+    def shades(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes,)
+        """What nodes are coloured by: what they have, or whether one of their ports has it."""
+        values, has = self.values(choice, step)
+        if choice.place == "node":
+            return values, has
+        some = np.bincount(self.topology.port_node, values > 0, minlength=self.topology.nodes) > 0
+        return some.astype(np.float64), np.ones(self.topology.nodes, dtype=bool)
+
+    def range(self, choice: Choice) -> tuple[float, float] | None:
+        """The smallest and the largest number in the whole run; None where no node ever has one."""
+        low, high = np.inf, -np.inf
+        for step in range(len(self.trace)):
+            values, has = self.values(choice, step)
+            if has.any():
+                low, high = min(low, float(values[has].min())), max(high, float(values[has].max()))
+        return (low, high) if low <= high else None
+
+    def sets(self, choice: Choice) -> list[int]:
+        """The sets of flags that occur in the run."""
+        return sorted({int(one) for step in range(len(self.trace)) for one in np.unique(self.values(choice, step)[0])})
+
+
+def _together(flags: Sequence[Choice]) -> Choice:
+    names = tuple(choice.name for choice in flags)
+    bits, inverted = (
+        tuple(part[0] for part in parts) for parts in zip(*((c.bits, c.inverted) for c in flags), strict=True)
+    )
+    first = (
+        _together([replace(c.first or c, name=c.name, first=None) for c in flags])
+        if any(c.first for c in flags)
+        else None
+    )
+    return Choice(", ".join(names), "outputs", "set", "node", bits, inverted, flags=names, first=first)
+
+
+def _named(choices: Sequence[Choice], name: str | None, what: str) -> Choice | None:
+    if name is None:
+        return choices[0] if choices else None
+    for choice in choices:
+        if choice.name == name:
+            return choice
+    known = [choice.name for choice in choices]
+    raise InputError(f"{what} {listing(known, 12) or 'nothing here'}, not by '{name}'{suggestion(name, known)}")
+
+
+def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
+    algorithm, trace = run.algorithm, run.trace
+    if not isinstance(algorithm, GraphAlgorithm):
+        raise InputError(f"{algorithm.name} does not run on a graph; trace_page shows its run")
+    if trace is None:
+        raise InputError("this run was not recorded; run it with record=True to see its trace")
+    sizes = (
+        (trace.steps, MAX_STEPS, "steps", "let it run for fewer steps"),
+        (trace.packed.nbytes, MAX_BYTES, "bytes of states", "let it run for fewer steps, or take a smaller graph"),
+    )
+    for size, most, what, hint in sizes:
+        if size > most:
+            raise InputError(f"at most {most:,} {what} can be drawn, this run has {size:,}; {hint}")
+    return algorithm, trace

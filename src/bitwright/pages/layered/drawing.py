@@ -1,0 +1,199 @@
+"""Boxes of text and arrows between them as a drawing: a title, a legend, and the layout below.
+
+Arrows have the colour of the box that they come from; those that lead back up are dashed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bitwright.pages.layered.graphviz import place_by_graphviz
+from bitwright.pages.layered.place import Placed, Point, place
+from bitwright.pages.layered.texts import SIZE, text_width, wrapped
+
+Layout = Literal["auto", "own"]
+COLOURS = ("#0072B2", "#C04A00", "#00795A", "#A8437E", "#8A6500", "#444444", "#6A4C93", "#A52A2A")
+BOLD = 1.08  # how much wider bold letters are
+_MARGIN, _PAD, _LINE, _SPACE, _LOOP = 18.0, 9.0, 16.0, 5.0, 20.0
+_TITLE, _NARROWEST, _PAGE = 16, 560.0, 1100.0
+
+
+@dataclass(frozen=True)
+class Text:
+    x: float
+    y: float  # of its base line
+    text: str
+    colour: str = "#111111"
+    size: int = SIZE
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+    filled: bool = False
+
+
+@dataclass(frozen=True)
+class Arrow:
+    route: tuple[Point, ...]  # a point, then two handles and a point, again and again
+    colour: str
+    said: str  # in words
+    back: bool
+
+
+@dataclass(frozen=True)
+class Content:
+    """What stands in a box: a heading in its colour, lines, more of them below a space, and notes in grey."""
+
+    heading: str
+    lines: tuple[str, ...]
+    colour: str
+    more: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (*self.lines, *self.more, *self.notes)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Everything a picture needs, in units of a point; y runs down."""
+
+    title: str
+    width: float
+    height: float
+    texts: tuple[Text, ...]
+    boxes: tuple[Rectangle, ...]  # of the contents, in their order; then the patches of the legend
+    arrows: tuple[Arrow, ...]
+
+
+@dataclass
+class _Page:
+    texts: list[Text] = field(default_factory=list)
+    patches: list[Rectangle] = field(default_factory=list)
+    y: float = 14.0
+
+
+def draw(
+    title: str,
+    explanation: str,
+    contents: Sequence[Content],
+    links: Mapping[tuple[int, int], str],  # from box to box, in words
+    legend: Mapping[str, str] | None = None,  # names and their colours
+    below: Sequence[Content] = (),  # what is told in columns below the boxes
+    layout: Layout = "auto",
+) -> Drawing:
+    """The drawing: by Graphviz where it is installed, `layout` allows it and the page is wide enough; else by us."""
+    loops = {a for a, b in links if a == b}
+    edges = [edge for edge in sorted(links) if edge[0] != edge[1]]
+    sizes = [_size(content) for content in contents]
+    taken = [(width + (2 * _LOOP if box in loops else 0), height) for box, (width, height) in enumerate(sizes)]
+    placed = place_by_graphviz(taken, edges) if layout == "auto" else None
+    if placed is None or placed.width > _PAGE:
+        placed = place(taken, edges, _PAGE)
+    width = max(_NARROWEST, placed.width + 2 * _MARGIN, _PAGE if below else 0)
+    page = _Page()
+    _head(page, title, explanation, legend or {}, width)
+    left, top = (width - placed.width) / 2, page.y + 8
+    boxes, arrows = [], []
+    for box, content in enumerate(contents):
+        x = left + placed.corners[box][0] + (_LOOP if box in loops else 0)
+        y = top + placed.corners[box][1]
+        boxes.append(Rectangle(x, y, *sizes[box], content.colour))
+        page.texts += _texts(content, x, y)
+        if box in loops:
+            side, middle = x + sizes[box][0], y + sizes[box][1] / 2
+            bow = ((side, middle - 6), (side + 15, middle - 11), (side + 18, middle + 6), (side, middle + 6))
+            arrows.append(Arrow(bow, content.colour, links[box, box], back=False))
+    for edge, route in zip(edges, _to_boxes(placed, edges, boxes, left, top), strict=True):
+        arrows.append(Arrow(route, contents[edge[0]].colour, links[edge], route[-1][1] < route[0][1]))
+    height = _columns(page, below, top + placed.height + _MARGIN, width)
+    return Drawing(title, width, height, tuple(page.texts), (*boxes, *page.patches), tuple(arrows))
+
+
+def _head(page: _Page, title: str, explanation: str, legend: Mapping[str, str], width: float) -> None:
+    inner = width - 2 * _MARGIN
+    for line in wrapped(title, inner, _TITLE * BOLD) if title else ():
+        page.y += 20
+        page.texts.append(Text(_MARGIN, page.y, line, size=_TITLE, bold=True))
+    page.y += 4
+    for line in wrapped(explanation, inner):
+        page.y += 17
+        page.texts.append(Text(_MARGIN, page.y, line, "#444444"))
+    x = _MARGIN
+    page.y += 24 if legend else 0
+    for name, colour in legend.items():
+        needed = 18 + text_width(name, SIZE * BOLD)
+        if x > _MARGIN and x + needed > width - _MARGIN:
+            x, page.y = _MARGIN, page.y + 19
+        page.patches.append(Rectangle(x, page.y - 10, 11, 11, colour, filled=True))
+        page.texts.append(Text(x + 17, page.y, name, colour, bold=True))
+        x += needed + 22
+    page.y += 14
+
+
+def _size(content: Content) -> Point:
+    widest = max(text_width(content.heading, SIZE * BOLD), *map(text_width, content.texts), 40.0)
+    spaces = _SPACE * (bool(content.more) + bool(content.notes))
+    return widest + 2 * _PAD, _LINE * (1 + len(content.texts)) + spaces + 2 * _PAD - 3
+
+
+def _texts(content: Content, x: float, y: float) -> list[Text]:
+    y += _PAD + 10
+    found = [Text(x + _PAD, y, content.heading, content.colour, bold=True)]
+    for lines, space, colour in (
+        (content.lines, 0.0, "#111111"),
+        (content.more, _SPACE, "#111111"),
+        (content.notes, _SPACE, "#666666"),
+    ):
+        y += space if lines else 0
+        for line in lines:
+            y += _LINE
+            found.append(Text(x + _PAD, y, line, colour))
+    return found
+
+
+def _columns(page: _Page, below: Sequence[Content], top: float, width: float) -> float:
+    """Texts one under another in columns of one width and about one height; gives where the page ends."""
+    if not below:
+        return top
+    sizes = [_size(content) for content in below]
+    count = max(1, int((width - _MARGIN) // max(wide for wide, _ in sizes)))
+    apart, high = (width - 2 * _MARGIN) / count, sum(high for _, high in sizes) / count
+    column, y, bottom = 0, 0.0, 0.0
+    for content, (_, own) in zip(below, sizes, strict=True):
+        if column < count - 1 and y + own / 2 > high:
+            column, y = column + 1, 0.0
+        page.texts += _texts(content, _MARGIN + column * apart - _PAD, top + y)
+        y += own
+        bottom = max(bottom, y)
+    return top + bottom + _MARGIN
+
+
+def _to_boxes(
+    placed: Placed,
+    edges: Sequence[tuple[int, int]],
+    boxes: Sequence[Rectangle],
+    left: float,
+    top: float,
+) -> list[tuple[Point, ...]]:
+    """The routes on the page. Where the room of a loop is beside a box, ends move from that room to the box itself."""
+    found = []
+    for (a, b), route in zip(edges, placed.routes, strict=True):
+        points = [(left + x, top + y) for x, y in route]
+        for end, handle, box in ((0, 1, a), (-1, -2, b)):
+            rectangle = boxes[box]
+            low, high = rectangle.x + 6, rectangle.x + rectangle.width - 6
+            shifted = min(max(points[end][0], low), high)
+            points[handle] = (points[handle][0] + shifted - points[end][0], points[handle][1])
+            points[end] = (shifted, points[end][1])
+        found.append(tuple(points))
+    return found

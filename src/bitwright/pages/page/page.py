@@ -1,0 +1,113 @@
+"""The page itself: one HTML text with its style, its script and the data of the run inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bitwright.bits import any_digits
+from bitwright.errors import InputError, printable
+from bitwright.pages.machine_view import MachineView, machine_view
+from bitwright.pages.page.assemble import assemble
+from bitwright.pages.page.blob import Blob
+from bitwright.pages.page.machine_rows import computer_data
+from bitwright.pages.page.one_hot import one_hot
+from bitwright.pages.page.outputs import outputs_data
+from bitwright.pages.page.sampling import sample_of
+from bitwright.program import Algorithm
+from bitwright.program.trace import Trace
+from bitwright.running.run import Run
+
+MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
+SCRIPTS = ("program", "rows", "view", "panel", "controls")
+
+
+def trace_page(run: Run, *, computer: MachineView | None = None, title: str = "") -> str:
+    """The page of a recorded run, as text; it needs no other file and no network.
+
+    `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program the
+    page marks the phases of every instruction and shows memory as numbers; `computer` is then its machine and code, if
+    the algorithm does not know them. Of a run that is too long for a page some steps are shown, and the
+    page says which. Raises InputError where the run was not recorded, or the program is too large.
+
+    >>> from bitwright import addition, run
+    >>> page = trace_page(run(addition(4), p=11, q=6, record=True))
+    >>> page.startswith("<!DOCTYPE html>"), "https://" in page
+    (True, False)
+    """
+    trace, computer = _checked(run), computer or machine_view(run.algorithm)
+    blob, sample = Blob(), sample_of(trace.steps, MAX_STEPS, trace.packed.shape[1], MAX_BYTES)
+    blob.deltas("states", trace.packed[sample.steps])
+    program = trace.program
+    for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
+        blob.integers(name, getattr(program, name))
+    blob.integers("template_rule", program.template_rule)
+    if program.grouped is not None:
+        blob.integers("cell_start", program.cells.start)
+        blob.integers("cell_blocks", program.cells.blocks)
+        blob.integers("cell_kind", program.kinds.of)
+    facts = {
+        "title": printable(title or run_title(run)),
+        "algorithm": printable(run.algorithm.name),
+        "description": printable(run.algorithm.description),
+        "engine": run.engine,
+        "rounding": run.rounding,
+        "halted": run.halted,
+        "bits": program.bits,
+        **sample.facts,
+        "inputs": _numbers(run.inputs),
+        "outputs": _numbers(run.outputs),
+        "program": program.id,
+        "fields": [[field.name, list(field.shape)] for field in program.layout.fields],
+        "one_hot": one_hot(trace),
+        "words": _words(run.algorithm),
+        "rules": [text if text.startswith("when ") else "" for text in program.rules],
+        "real": outputs_data(run, trace, blob, sample),
+        "computer": computer_data(trace, computer, blob, sample) if computer else None,
+        "arrays": blob.directory,
+    }
+    return assemble("trace", SCRIPTS, facts, blob.packed())
+
+
+def run_title(run: Run) -> str:
+    """What went in and what came out, in one line: `addition: p = 719, q = 483 gives sum = 1202`."""
+    with any_digits():
+        given = ", ".join(f"{name} = {value}" for name, value in run.inputs.items())
+        result = ", ".join(f"{name} = {value}" for name, value in run.outputs.items())
+    title = f"{run.algorithm.name}: {given} gives {result}" if given else f"{run.algorithm.name}: {result}"
+    return title if result and len(title) < 120 else run.algorithm.name
+
+
+def _checked(run: Run) -> Trace:
+    trace = run.trace
+    if trace is None:
+        raise InputError("this run was not recorded; run it with record=True to see its trace")
+    sizes = (
+        (trace.program.bits, MAX_BITS, "bits"),
+        (trace.program.templates, MAX_TEMPLATES, "templates"),
+    )
+    for size, most, what in sizes:
+        if size > most:
+            raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}")
+    return trace
+
+
+def _words(algorithm: Algorithm) -> list[tuple[str, tuple[int, ...], bool]]:
+    """Inputs and outputs: name, bits, sign. Where an input and another output share a name, both say which they are."""
+    outputs = {word.name: word for word in algorithm.outputs}
+    found = []
+    for word in algorithm.inputs:
+        other = outputs.get(word.name)
+        if other is not None and other != word:
+            outputs[word.name] = replace(other, name=f"{word.name} (output)")
+            word = replace(word, name=f"{word.name} (input)")
+        elif other is not None:
+            del outputs[word.name]
+        found.append(word)
+    return [(word.name, word.bits, word.signed) for word in (*found, *outputs.values())]
+
+
+def _numbers(values: Mapping[str, int]) -> dict[str, str]:
+    """As text: JavaScript's own numbers end at 2^53."""
+    with any_digits():
+        return {name: str(value) for name, value in values.items()}

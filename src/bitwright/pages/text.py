@@ -1,0 +1,49 @@
+"""A trace in plain text: one line a step, one column a name, the highest bit on the left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+import numpy as np
+
+from bitwright.pages.columns import choose_columns
+from bitwright.program.trace import Trace
+
+
+def trace_text(
+    trace: Trace,
+    names: Sequence[str] = (),
+    notes: Iterable[str] = (),
+    heading_of: Callable[[str], str] = str,
+) -> Iterator[str]:
+    """The lines of the picture: `1` for a bit that is on, a dot for one that is off.
+
+    Where the program of the trace is known, n counts the matches of each state.
+    `notes` stand at the end of the lines, one for each step. `heading_of` gives columns other headings.
+    """
+    columns = [replace(column, heading=heading_of(column.heading)) for column in choose_columns(trace.layout, names)]
+    widths = [max(len(column.heading), len(column.bits)) for column in columns]
+    margin = max(4, len(str(trace.steps)))
+    width_of_n = 0 if trace.source is None else len(str(trace.source.blocks))
+
+    def line(step: object, n: object, cells: Iterable[str], remark: str = "") -> str:
+        matches = [] if trace.source is None else [f"{n:>{width_of_n}}"]
+        return "  ".join([f"{step:>{margin}}", *matches, *cells, remark]).rstrip()
+
+    yield line("step", "n", (column.heading.ljust(width) for column, width in zip(columns, widths, strict=True)))
+    for step, remark in zip_longest(range(len(trace)), notes, fillvalue=""):
+        assert isinstance(step, int)
+        signs = np.where(trace.state(step), "1", "·")
+        cells = ("".join(signs[list(column.bits)]).ljust(width) for column, width in zip(columns, widths, strict=True))
+        yield line(step, "" if trace.source is None else len(trace.matches(step)), cells, remark)
+
+
+def trace_states(trace: Trace, names: Sequence[str] = ()) -> Iterator[dict[str, object]]:
+    """The same as data: for every step its number, n, and the bits under each heading, highest first."""
+    columns = choose_columns(trace.layout, names)
+    for step in range(len(trace)):
+        signs = np.where(trace.state(step), "1", "0")
+        bits = {column.heading: "".join(signs[list(column.bits)]) for column in columns}
+        yield {"step": step, "n": len(trace.matches(step)), "state": bits}

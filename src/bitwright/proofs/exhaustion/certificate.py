@@ -1,0 +1,218 @@
+"""Certificates of networks: this very network makes the step of the rules in every state of a domain.
+
+The proof is exhaustion: the arithmetic is exact (or, for floating point, bounded), so trying every state proves it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bitwright.errors import BitwrightError
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
+from bitwright.program import Algorithm
+from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Place, RunsDomain, StatesDomain, usual_domain
+from bitwright.proofs.exhaustion.findings import Findings
+from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, look_at_state, of_kind
+from bitwright.proofs.exhaustion.task import ProofTask, prove
+from bitwright.running.progress import Progress
+from bitwright.version import __version__
+from bitwright.workers import Workers
+
+FORMAT = "bitwright network certificate 1"
+Verdict = Literal["certified", "refuted", "not proved"]
+
+
+@dataclass(frozen=True)
+class BitInState:
+    """One bit in one state, and what the network says of it; of floating point there are no exact numbers."""
+
+    on: tuple[str, ...]  # the bits that are on in the state
+    number: int  # of the state, or of the input whose run meets it
+    step: int
+    n: int
+    bit: str
+    expected: int  # what the rules make of the bit
+    sum: int | None  # G
+    threshold: int | None  # T
+
+
+@dataclass(frozen=True)
+class NetworkVerdict:
+    """The verdict for one network and one domain, with all that was counted."""
+
+    certified: bool
+    verdict: Verdict
+    domain: str
+    kinds: int | None  # for `cells`: of cells in the pattern
+    inputs: tuple[str, ...]  # for `runs`: the bits that inputs set, the one that changes fastest first
+    start: tuple[str, ...]  # the bits that are on at the start whatever the input
+    halt: str | None  # the bit at which a run ends, or "fixed point"; None: after `steps`
+    steps: int | None
+    states: int
+    wrong: int
+    undecided: int
+    by_n: tuple[tuple[int, int, int | float | None], ...]  # n, states, smallest distance
+    distance: int | float | None  # the smallest of all
+    margin: float | None  # the smallest, in the units of calibrated rounding
+    closest: BitInState | None
+    counterexample: BitInState | None  # with the fewest matches, then the first
+    arithmetic: str
+    examples: int
+    padding: int
+    width: int
+    weight_bits: int | None
+    tensors: dict[str, str]
+    network_sha256: str
+    program_id: str
+    seconds: float
+    sizes: str | None = None  # for `cells`: those at which all cells of the program were seen to be of these kinds
+    version: str = __version__
+    of: str = "network"
+    format: str = FORMAT
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what it speaks of, in a few words."""
+        where = f"{self.states:,} state{'s' * (self.states != 1)} of "
+        return f"{self.verdict}: this network, {where}{self.covers}"
+
+    @property
+    def covers(self) -> str:
+        """What the verdict speaks of."""
+        if self.domain == "states":
+            return "every choice in every block"
+        if self.domain == "cells":
+            return covered_by_cells(self.sizes)
+        return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
+
+
+def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str:
+    """What a verdict for cells speaks of, and where the program at hand was seen to be made of them.
+
+    >>> covered_by_cells("n=1..32")
+    'every program made of these kinds of cells; this program was checked at n=1..32'
+    >>> covered_by_cells(None, "every graph")
+    'every program made of these kinds of cells; this program is one on every graph'
+    """
+    covered = "every program made of these kinds of cells"
+    if sizes == "all":
+        return f"{covered}; this program is one {'at every size' if graphs is None else f'on {graphs}'}"
+    if sizes is None:
+        seen = "is one" if graphs == "every graph" else "was checked"
+        return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"
+    bits = "" if "=" in sizes else " bit" if sizes == "1" else " bits"
+    on = "" if graphs is None else f", on {graphs}"
+    return f"{covered}; this program was checked at {sizes}{bits}{on}"
+
+
+def certify_network(
+    algorithm: Algorithm,
+    network: AnyNetwork,
+    domain: str | None = None,
+    *,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    file: Path | None = None,
+    device: str = "cpu",
+) -> NetworkVerdict:
+    """Proves or refutes that this network makes the rules' step in every state of the domain."""
+    task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
+    begin = time.perf_counter()
+    found = prove(task, workers, progress, file)
+    return _certificate(task, found, time.perf_counter() - begin)
+
+
+def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVerdict:
+    network, whole, program = task.network, isinstance(task.network, IntegerNetwork), task.algorithm.program
+    described: dict[str, Any] = task.domain.describe()
+    verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else "certified"
+    at_stake = {n: (near.distance, near.place) for n, near in found.by_n.items() if near.distance is not None}
+    nearest = min(at_stake.values(), default=None)
+    first = found.first_wrong or found.first_undecided
+    return NetworkVerdict(
+        certified=verdict == "certified",
+        verdict=verdict,
+        domain=described["domain"],
+        kinds=len(task.domain.pattern.kinds) if isinstance(task.domain, CellsDomain) else None,
+        inputs=tuple(described.get("inputs", ())),
+        start=tuple(described.get("start", ())),
+        halt=described.get("halt"),
+        steps=described.get("steps"),
+        states=found.states,
+        wrong=found.wrong,
+        undecided=found.undecided,
+        by_n=tuple((n, near.count, near.distance) for n, near in found.by_n.items()),
+        distance=None if nearest is None else nearest[0],
+        margin=margin_of(network, found),
+        closest=None if nearest is None else look_at(task, nearest[1], distance=nearest[0]),
+        counterexample=None if first is None else look_at(task, first[1], wrong=found.wrong > 0),
+        arithmetic="whole numbers" if whole else f"{network.first.dtype}, every order of summation",
+        examples=program.templates + network.origin.padding,
+        padding=network.origin.padding,
+        width=network.shape.width,
+        weight_bits=network.weight_bits if isinstance(network, IntegerNetwork) else None,
+        tensors=network.tensors_sha256,
+        network_sha256=network.digest,
+        program_id=program.id,
+        seconds=round(seconds, 3),
+    )
+
+
+def margin_of(network: AnyNetwork, found: Findings) -> float | None:
+    """The smallest distance in the units of calibrated rounding; None where no state matches anything."""
+    distances = {n: near.distance for n, near in found.by_n.items() if near.distance is not None}
+    if not distances:
+        return None
+    if not isinstance(network, IntegerNetwork):
+        return float(min(distances.values()))  # it is in these units
+    return min((distance - 0.5) / float(network.units[n - 1]) for n, distance in distances.items())
+
+
+def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong: bool = False) -> BitInState:
+    """The bit at a place that is nearest to being wrong, or most wrong, as the state that is shown has it.
+
+    Network and rules are evaluated again, on the bits of that state. Raises BitwrightError unless that gives this
+    distance, of a network of integers, or where `wrong` is set a wrong bit: then the search was wrong, not the
+    network.
+    """
+    domain, network = task.domain, task.network
+    bit = None
+    if place[0] < domain.size:  # a file of parts may say anything
+        state, kind = domain.state(place), domain.kind_at(place) if isinstance(domain, CellsDomain) else None
+        found = look_at_state(domain.program, network, state, kind)
+        if isinstance(network, IntegerNetwork):
+            bit = min(found.bits, key=lambda one: one.distance, default=None)
+        else:
+            bit = _least_certain(domain, network, place, found, wrong)
+    other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
+    if bit is None or other or (wrong and bit.given == bit.expected):
+        raise BitwrightError(
+            f"state {place[0]:,} at step {place[1]:,} comes out otherwise when it is evaluated again; this is an error "
+            "of bitwright or of the machine, no verdict on the network; please report it"
+        )
+    return BitInState(found.on, *place, found.n, bit.bit, bit.expected, bit.sum, bit.threshold)
+
+
+def _least_certain(
+    domain: StatesDomain | RunsDomain | CellsDomain, network: FloatNetwork, place: Place, found: OneState, wrong: bool
+) -> LookedAt | None:
+    """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
+    from bitwright.proofs.exhaustion.float_judge import FloatJudge
+
+    program, own = domain.program, ALL
+    templates = program.match(domain.state(place))
+    if isinstance(domain, CellsDomain):
+        kind = domain.kind_at(place)
+        templates, own = of_kind(domain.pattern, kind, templates), domain.pattern.port_bits(kind)
+    matched = np.zeros((1, program.templates), dtype=bool)
+    matched[0, templates] = True
+    name = program.layout.name_of(FloatJudge(program, network).worst_bit(matched, own))
+    worst = next(bit for bit in found.bits if bit.bit == name)
+    if not wrong or worst.given != worst.expected:
+        return worst
+    return next((bit for bit in found.bits if bit.given != bit.expected), None)

@@ -1,0 +1,179 @@
+"""Files of certificates of networks: JSON that can be checked again from the file, the network and the program."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, ProofError
+from bitwright.files.documents import (
+    Check,
+    check_fields,
+    each,
+    flag,
+    like,
+    one_of,
+    optional,
+    parse,
+    read_file,
+    real,
+    table,
+    text,
+    whole,
+)
+from bitwright.networks import AnyNetwork
+from bitwright.program import Algorithm
+from bitwright.proofs.certificate import FORMAT as LIMIT_FORMAT
+from bitwright.proofs.certificate import LimitVerdict
+from bitwright.proofs.certificate_file import SIZES, read_limit
+from bitwright.proofs.exhaustion.certificate import (
+    FORMAT,
+    BitInState,
+    NetworkVerdict,
+    certify_network,
+)
+from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
+from bitwright.running.progress import Progress
+from bitwright.workers import Workers
+
+# Says who made it, and when; and at which sizes a program was looked at, which is no part of what is proved. Everything
+# else must come out the same again.
+_INFORMATION = {"version", "seconds", "sizes"}
+_MAX_BYTES = 1 << 26
+_WHAT = "a certificate of a network"
+
+
+def read_verdict(path: Path) -> tuple[LimitVerdict | NetworkVerdict, object]:
+    """The verdict in a certificate file, of the limit or of a network, checked for form; not yet what it claims.
+
+    Beside it the other links of its chain, as they are in the file.
+    """
+    document = parse(read_file(path, _MAX_BYTES), path, "a certificate")
+    links = document.pop("links", {})
+    if document.get("format") == LIMIT_FORMAT and document.get("of") != "network":
+        return read_limit(document, path), links
+    if document.get("format") != FORMAT:
+        raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
+    document.pop("members", None)  # in files of earlier versions, which have no sizes
+    check_fields({"sizes": None, **document}, path, _WHAT, _FIELDS)
+    for name in ("closest", "counterexample"):
+        if document[name] is not None:
+            check_fields(document[name], path, _WHAT, _BIT_FIELDS)
+            document[name] = BitInState(**{**document[name], "on": tuple(document[name]["on"])})
+    for name in ("inputs", "start"):
+        document[name] = tuple(document[name])
+    document["by_n"] = tuple(tuple(row) for row in document["by_n"])
+    return NetworkVerdict(**document), links
+
+
+def check_network_certificate(
+    certificate: NetworkVerdict,
+    algorithm: Algorithm,
+    network: AnyNetwork,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    device: str = "cpu",
+) -> None:
+    """Goes through the whole domain again; raises ProofError at the first claim that comes out otherwise."""
+    check_speaks_of(certificate, algorithm, network)
+    again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
+    for field in fields(NetworkVerdict):
+        claimed, found = getattr(certificate, field.name), getattr(again, field.name)
+        same = _near(claimed, found) if field.name == "margin" else _same(claimed, found)
+        if field.name not in _INFORMATION and not same:
+            said, is_now = shorten(str(claimed)), shorten(str(found))
+            raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+
+
+def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork) -> None:
+    """Raises ProofError if the certificate cannot be for these; no proof is needed to see that."""
+    for what, claimed, found in (
+        ("program", certificate.program_id, algorithm.program.id),
+        ("network", certificate.network_sha256, network.digest),
+    ):
+        if claimed != found:
+            raise ProofError(
+                f"the certificate is for another {what}: its id is {claimed[:12]}..., this one's {found[:12]}..."
+            )
+    try:
+        check_domain(algorithm.program, certificate.domain)
+    except InputError as error:
+        raise ProofError(f"the certificate says domain = {certificate.domain}, but {error}") from None
+
+
+def _same(claimed: Any, found: Any) -> bool:
+    """Equal in value and in type, also inside: 1 is not True, and not 1.0."""
+    return json.dumps(_plain(claimed), sort_keys=True) == json.dumps(_plain(found), sort_keys=True)
+
+
+def _near(claimed: float | None, found: float | None) -> bool:
+    """The same as far as it is printed; earlier versions took the unit of margins from a file's metadata."""
+    return claimed == found or (claimed is not None and found is not None and abs(claimed - found) <= 1e-3)
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if isinstance(value, BitInState) else value
+
+
+def _by_n(value: object) -> str | None:
+    good = (
+        isinstance(value, list)
+        and len(value) == 3
+        and all(type(number) is int and number >= 0 for number in value[:2])
+        and (value[2] is None or type(value[2]) in (int, float))
+    )
+    return None if good else "a list of n, states and distance"
+
+
+def _number(value: object) -> str | None:
+    return None if type(value) in (int, float) else "a number"
+
+
+_MOST = 1 << 62
+_NUMBER = whole(0, _MOST)
+_HASH = like("[0-9a-f]{64}", "64 hexadecimal digits")
+_BIT_FIELDS: dict[str, Check] = {
+    "on": each(text()),
+    "number": _NUMBER,
+    "step": _NUMBER,
+    "n": _NUMBER,
+    "bit": text(),
+    "expected": whole(0, 1),
+    "sum": optional(whole(-_MOST, _MOST)),
+    "threshold": optional(whole(-_MOST, _MOST)),
+}
+_ANY_TABLE = table(lambda _: None)
+_FIELDS: dict[str, Check] = {
+    "certified": flag(),
+    "verdict": one_of("certified", "refuted", "not proved"),
+    "domain": one_of(*DOMAINS),
+    "kinds": optional(_NUMBER),
+    "inputs": each(text()),
+    "start": each(text()),
+    "halt": optional(text()),
+    "steps": optional(_NUMBER),
+    "states": _NUMBER,
+    "wrong": _NUMBER,
+    "undecided": _NUMBER,
+    "by_n": each(_by_n),
+    "distance": optional(_number),
+    "margin": optional(_number),
+    "closest": optional(_ANY_TABLE),
+    "counterexample": optional(_ANY_TABLE),
+    "arithmetic": text(),
+    "examples": _NUMBER,
+    "padding": _NUMBER,
+    "width": _NUMBER,
+    "weight_bits": optional(whole(2, 8)),
+    "tensors": table(_HASH),
+    "network_sha256": _HASH,
+    "program_id": _HASH,
+    "seconds": real(0, 1e12),
+    "sizes": optional(SIZES),
+    "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
+    "of": one_of("network"),
+    "format": one_of(FORMAT),
+}

@@ -1,0 +1,189 @@
+"""Proofs on a device: the states of a domain are made there, judged there, and only what was found comes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bitwright.engines.cells.network import network_of_kind
+from bitwright.engines.integer.device import DeviceDecisions
+from bitwright.errors import InputError
+from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import check_belongs
+from bitwright.networks.torch_trainer import torch_module
+from bitwright.program import FIXED_POINT
+from bitwright.proofs.exhaustion.device_judge import MOST_STATES, DeviceJudge
+from bitwright.proofs.exhaustion.device_tables import LowTables
+from bitwright.proofs.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain
+from bitwright.proofs.exhaustion.findings import Findings, find, nothing_at_stake
+
+if TYPE_CHECKING:
+    from bitwright.proofs.exhaustion.task import ProofTask
+
+_LEAST = 1 << 10
+
+
+class DeviceProver:
+    """Goes through parts of a task's domain on a device; keeps to the memory that is free."""
+
+    def __init__(self, task: ProofTask, most: int = MOST_STATES, least: int = _LEAST) -> None:
+        self._walks = _walks_of(task)
+        self._most, self._least = most, least
+
+    def prove(self, first: int, last: int) -> Findings:
+        """One part; where memory runs out, in smaller pieces."""
+        torch = torch_module()
+        while True:
+            try:
+                with torch.inference_mode():
+                    return self._go(first, last)
+            except torch.OutOfMemoryError:
+                for walk in self._walks:
+                    walk.forget()
+                torch.cuda.empty_cache()
+                self._most //= 2
+                if self._most < self._least:
+                    raise InputError(
+                        "the device has too little memory for even a few states; use --device cpu"
+                    ) from None
+
+    def _go(self, first: int, last: int) -> Findings:
+        found = Findings()
+        for walk in self._walks:
+            if first < walk.end and walk.begin < last:
+                found = found + walk.go(max(first, walk.begin), min(last, walk.end), self._most)
+                walk.check()
+        return found
+
+
+class _Walk(Protocol):
+    """Some of a domain's numbers, from `begin` to before `end`, and how their states are gone through."""
+
+    begin: int
+    end: int
+
+    def go(self, first: int, last: int, most: int) -> Findings:
+        """Judges the states of these numbers, at most so many at a time."""
+
+    def check(self) -> None:
+        """Raises BitwrightError where the device gave other sums than plain products do."""
+
+    def forget(self) -> None:
+        """Gives memory back."""
+
+
+def _walks_of(task: ProofTask) -> list[_Walk]:
+    """One for a program's states or runs; one for every kind of cells."""
+    domain, network, program = task.domain, task.network, task.algorithm.program
+    if not isinstance(network, IntegerNetwork):
+        raise InputError("floating-point networks are proved on the CPU; quantize this one, or leave out --device")
+    check_belongs(network, program)
+    if isinstance(domain, RunsDomain):
+        return [_DeviceRuns(domain, DeviceDecisions(program, network, task.device))]
+    if isinstance(domain, StatesDomain):
+        return [_DeviceStates(0, domain, DeviceDecisions(program, network, task.device))]
+    return [_local_states(task, domain, network, kind) for kind in range(len(domain.pattern.kinds))]
+
+
+def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _DeviceStates | _Counted:
+    """The local states of a kind are the states of its own pattern, in the same order; only ports are looked at."""
+    if not domain.pattern.kinds[kind].ports:
+        return _Counted(domain, kind)
+    part, alone = network_of_kind(network, domain.pattern, kind)
+    decide = DeviceDecisions(alone.program, part, task.device, own=alone.port_bits(0))
+    return _DeviceStates(domain.first[kind], StatesDomain(alone.program), decide)
+
+
+class _Counted:
+    """The local states of a kind without ports: they are counted, and nothing of them is on the device."""
+
+    def __init__(self, domain: CellsDomain, kind: int) -> None:
+        self.begin, self.end = domain.first[kind : kind + 2]
+        self._domain = domain
+
+    def go(self, first: int, last: int, most: int) -> Findings:  # noqa: ARG002
+        found = Findings()
+
+        def look(matched: Any, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
+            nonlocal found
+            found = found + find(nothing_at_stake(matched), numbers, step, times)
+
+        self._domain.visit(first, last, look)
+        return found
+
+    def check(self) -> None: ...
+
+    def forget(self) -> None: ...
+
+
+class _DeviceStates:
+    """The states of a program: those whose higher digits are the same differ in a table that is made once."""
+
+    def __init__(self, begin: int, domain: StatesDomain, decide: DeviceDecisions) -> None:
+        self.begin, self.end, self._judge = begin, begin + domain.size, DeviceJudge(decide)
+        self._domain, self._decide = domain, decide
+        self._tables: LowTables | None = None
+
+    def go(self, first: int, last: int, most: int) -> Findings:
+        if self._tables is None:
+            self._tables = LowTables(self._domain, self._decide, most)
+        low, found, at = self._tables, Findings(), first
+        while at < last:
+            high, begin = divmod(at - self.begin, low.size)
+            end = min(low.size, begin + last - at)
+            matched, n, truth = low.of(high, begin, end)
+            found = found + self._judge.find(matched, n, truth, at, 0)
+            at += end - begin
+        return found
+
+    def check(self) -> None:
+        self._judge.check()
+
+    def forget(self) -> None:
+        self._tables = None
+        self._judge.forget()
+
+
+class _DeviceRuns:
+    """The runs of all inputs, step by step."""
+
+    def __init__(self, domain: RunsDomain, decide: DeviceDecisions) -> None:
+        self.begin, self.end, self._judge = 0, domain.size, DeviceJudge(decide)
+        self._domain, self._decide = domain, decide
+
+    def go(self, first: int, last: int, most: int) -> Findings:
+        found = Findings()
+        for at in range(first, last, most):
+            found = found + self._some(at, min(at + most, last))
+        return found
+
+    def check(self) -> None:
+        self._judge.check()
+
+    def forget(self) -> None:
+        self._judge.forget()
+        self._decide.step.forget()
+
+    def _some(self, first: int, last: int) -> Findings:
+        torch = torch_module()
+        domain, decide = self._domain, self._decide
+        algorithm, found = domain.algorithm, Findings()
+        states: Any = decide.tensor_of(domain.starts(first, last))
+        numbers = torch.arange(first, last, device=decide.device)
+        fixed = algorithm.halt == FIXED_POINT
+        for step in range(domain.limit + fixed):
+            if isinstance(algorithm.halt, int):
+                going = ~states[:, algorithm.halt]
+                states, numbers = states[going], numbers[going]
+            if not len(states):
+                decide.step.check()
+                return found
+            matched, n, following = decide.step(states, keep=True)
+            found = found + self._judge.find(matched, n, following, numbers, step)
+            if fixed:
+                going = (following != states).any(dim=1)
+                following, numbers = following[going], numbers[going]
+            states = following
+        ended = algorithm.halt is None or (states[:, algorithm.halt].all() if not fixed else not len(states))
+        domain.check_ended(bool(ended))
+        decide.step.check()
+        return found

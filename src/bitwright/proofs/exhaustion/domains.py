@@ -1,0 +1,311 @@
+"""What a proof by exhaustion speaks of: all states of a program, or all states that runs of its inputs meet."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+
+from bitwright.bits import BoolArray, shorten
+from bitwright.engines.cells.local import LocalStates
+from bitwright.engines.rules import RuleEngine
+from bitwright.errors import InputError, suggestion
+from bitwright.program import Algorithm, Program
+from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern, is_pattern, pattern_of_program
+from bitwright.running.endings import ending_of, step_limit
+from bitwright.running.loop import drive
+from bitwright.running.observers import Observer, View
+from bitwright.theory.encoding.packed import PackedRules
+
+DOMAINS = ("states", "runs", "cells")
+MAX_INPUT_BITS = 40
+MAX_NUMBER = 1 << 62  # numbers of states are below it, and so fit an int64, however many states there are
+ALL = slice(None)  # bits
+_COUNTED = 1 << 16  # inputs whose steps are counted beforehand
+_TILE = 4_096  # states that are looked at together
+Place = tuple[int, int]  # where a state is: its number and 0, or the number of an input and a step
+Look = Callable[[BoolArray, IntArray, int, int, slice], None]  # matched examples, numbers, step, how often, bits
+
+
+class Domain(Protocol):
+    """States to go through, in parts: which of them are in a part depends on the domain and its size alone."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def size(self) -> int:
+        """How many parts of one there are: states, or inputs."""
+
+    def visit(self, first: int, last: int, look: Look) -> None:
+        """Shows what the states of this part match, some at a time; counts from 0, `last` is not included."""
+
+    def state(self, place: Place) -> BoolArray:
+        """The state at a place."""
+
+    def describe(self) -> dict[str, Any]:
+        """All that says which states these are, beside the program."""
+
+
+def make_domain(algorithm: Algorithm, name: str) -> StatesDomain | RunsDomain | CellsDomain:
+    """The domain of this name."""
+    check_domain(algorithm.program, name)
+    if name == "cells":
+        return CellsDomain(algorithm.program)
+    return StatesDomain(algorithm.program) if name == "states" else RunsDomain(algorithm)
+
+
+def check_domain(program: Program, name: str) -> None:
+    """Raises InputError unless a network of this program can be proved for a domain of this name.
+
+    A pattern is no program that runs: its cells stand side by side, and each is looked at alone. So the local states of
+    its cells are all that can be said of its network.
+    """
+    if name not in DOMAINS:
+        raise InputError(
+            f"there is no domain '{shorten(str(name))}'; choose {' or '.join(DOMAINS)}{suggestion(str(name), DOMAINS)}"
+        )
+    of_cells = is_pattern(program)
+    if of_cells and name != "cells":
+        raise InputError(
+            f"cells is the only domain of a network of cells, all their local states; got {name}, leave it out"
+        )
+    if not of_cells and name == "cells":
+        raise InputError("the domain cells is for networks that were trained on cells; choose states or runs")
+
+
+def usual_domain(program: Program) -> str:
+    """The domain where none is named."""
+    return "cells" if is_pattern(program) else "states"
+
+
+def every_state(program: Program) -> StatesDomain | CellsDomain:
+    """All that a network of this program can be asked: its states, or of a pattern the local states of its cells."""
+    return CellsDomain(program) if is_pattern(program) else StatesDomain(program)
+
+
+@dataclass(frozen=True, eq=False)
+class StatesDomain:
+    """Every state: one choice in each block, a template or, where some configuration has none, nothing.
+
+    States that make the same choices match the same examples, and so are one to the rules and to the network. A
+    number's digits are the choices; the first block's changes fastest, and its digit 0 is nothing if that is possible.
+    """
+
+    program: Program
+    name = "states"
+
+    @cached_property
+    def _options(self) -> tuple[list[int], IntArray]:  # (B,), (B,): of blocks with templates
+        """How many choices each block has, and how many templates come before its first."""
+        program = self.program
+        templates = np.bincount(program.template_block, minlength=program.blocks)
+        spare = templates < np.left_shift(1, np.diff(program.block_start))
+        own = np.flatnonzero(templates)
+        return (templates + spare)[own].tolist(), spare[own].astype(np.int64)
+
+    @cached_property
+    def size(self) -> int:
+        return prod(self._options[0])
+
+    @cached_property
+    def digits(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # (B,), (B,), (K,), (K,)
+        """For every block the value of its digit and its number of choices; for every template its block among these
+        and the digit that chooses it.
+        """
+        radix, spare = self._options
+        value = np.array([min(prod(radix[:place]), MAX_NUMBER) for place in range(len(radix))], dtype=np.int64)
+        _, start, block = np.unique(self.program.template_block, return_index=True, return_inverse=True)
+        chosen = np.arange(self.program.templates) - start[block] + spare[block]
+        return value, np.array(radix, dtype=np.int64), block, chosen
+
+    def visit(self, first: int, last: int, look: Look) -> None:
+        value, radix, block, chosen = self.digits
+        for at in range(first, last, _TILE):
+            numbers = np.arange(at, min(at + _TILE, last))
+            digit = numbers[:, None] // value % radix  # (states, B)
+            look(digit[:, block] == chosen, numbers, 0, 1, ALL)
+
+    def state(self, place: Place) -> BoolArray:
+        value, radix, block, chosen = self.digits
+        matched = np.flatnonzero((place[0] // value % radix)[block] == chosen)
+        return _state_that_matches(self.program, matched, range(self.program.blocks))
+
+    def count_states(self) -> int:
+        """How many states will be tried."""
+        return self.size
+
+    def describe(self) -> dict[str, Any]:
+        return {"domain": self.name}
+
+
+@dataclass(frozen=True, eq=False)
+class RunsDomain:
+    """Every state that a run of some input steps from, by the rules; inputs are counted as `validate` counts them."""
+
+    algorithm: Algorithm
+    name = "runs"
+
+    @property
+    def program(self) -> Program:
+        return self.algorithm.program
+
+    @cached_property
+    def size(self) -> int:
+        bits = len(self.algorithm.input_bits)
+        if bits > MAX_INPUT_BITS:
+            raise InputError(f"{self.algorithm.name} has {bits} input bits; every input can be run up to 40")
+        return 1 << bits
+
+    @cached_property
+    def limit(self) -> int:
+        """Steps in which every run must end."""
+        return step_limit(self.algorithm, None)
+
+    def starts(self, first: int, last: int) -> BoolArray:  # (inputs, k)
+        """The start states of these inputs: the first input's lowest bit changes fastest."""
+        numbers = np.arange(first, last)
+        return self.algorithm.states(numbers[:, None] >> np.arange(len(self.algorithm.input_bits)) & 1 == 1)
+
+    def visit(self, first: int, last: int, look: Look) -> None:
+        algorithm = self.algorithm
+        watching = _Visitor(PackedRules(self.program), look, first)
+        ends = drive(RuleEngine(self.program), self.starts(first, last), ending_of(algorithm), self.limit, [watching])
+        self.check_ended(bool(ends.halted.all()))
+
+    def count_states(self) -> int | None:
+        """How many states will be tried; None where counting them would take long. The rules' own loops count."""
+        if self.algorithm.halt is None:
+            return self.size * self.limit
+        if self.size > _COUNTED:
+            return None
+        from bitwright.running.sliced.lanes import counting
+        from bitwright.running.sliced.runs import SlicedRuns
+        from bitwright.theory.decisions import decide
+
+        runs = SlicedRuns(self.algorithm, self.limit, decide(self.program, 1, None))
+        done = runs.run(counting(0, -(-self.size // 64), len(self.algorithm.input_bits)), self.size)
+        self.check_ended(not done.unfinished.any())
+        return done.evaluations
+
+    def check_ended(self, ended: bool) -> None:
+        if not ended:
+            raise InputError(
+                f"{self.algorithm.name} does not end within {self.limit:,} steps for every input, so its runs have no "
+                "last state; use --domain states"
+            )
+
+    def state(self, place: Place) -> BoolArray:
+        batch = RuleEngine(self.program).begin(self.starts(place[0], place[0] + 1))
+        for _ in range(place[1]):
+            batch.step()
+        return np.asarray(batch.states()[0])
+
+    def describe(self) -> dict[str, Any]:
+        algorithm, name_of = self.algorithm, self.program.layout.name_of
+        halt = algorithm.halt
+        return {
+            "domain": self.name,
+            "inputs": [name_of(bit) for bit in algorithm.input_bits.tolist()],
+            "start": [name_of(bit) for bit in algorithm.start],
+            "halt": name_of(halt) if isinstance(halt, int) else halt,
+            "steps": self.limit,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CellsDomain:
+    """Every local state of every kind of a pattern, each kind alone, its own ports only; kinds one after the other."""
+
+    program: Program
+    name = "cells"
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        found = pattern_of_program(self.program)
+        if found is None:
+            raise InputError("this program is no pattern, so it has no local states")
+        return found
+
+    @cached_property
+    def first(self) -> list[int]:
+        """Where the numbers of each kind begin, and where all end."""
+        return [0, *accumulate(kind.local_states for kind in self.pattern.kinds)]
+
+    @property
+    def size(self) -> int:
+        return self.pattern.local_states
+
+    def count_states(self) -> int:
+        """How many local states will be tried."""
+        return self.size
+
+    def visit(self, first: int, last: int, look: Look) -> None:
+        pattern = self.pattern
+        for number, kind in enumerate(pattern.kinds):
+            local, begin = LocalStates(kind), self.first[number]
+            for at in range(max(first, begin), min(last, self.first[number + 1]), _TILE):
+                numbers = np.arange(at, min(at + _TILE, last, self.first[number + 1]))
+                matched = np.zeros((len(numbers), self.program.templates), dtype=bool)
+                own = slice(*pattern.first_template[number : number + 2])
+                matched[:, own] = local.matched(numbers - begin)
+                look(matched, numbers, 0, 1, pattern.port_bits(number))
+
+    def kind_at(self, place: Place) -> int:
+        """The kind whose local state is at a place."""
+        return bisect_right(self.first, place[0]) - 1
+
+    def state(self, place: Place) -> BoolArray:
+        """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
+        kind = self.kind_at(place)
+        templates = np.arange(*self.pattern.first_template[kind : kind + 2])
+        local = LocalStates(self.pattern.kinds[kind]).matched(np.array([place[0] - self.first[kind]]))
+        blocks = np.unique(self.program.template_block[templates]).tolist()
+        return _state_that_matches(self.program, templates[local[0]], blocks)
+
+    def describe(self) -> dict[str, Any]:
+        return {"domain": self.name}
+
+
+class _Visitor(Observer):
+    """Shows every state before it is stepped from."""
+
+    every_step = True
+
+    def __init__(self, rules: PackedRules, look: Look, first: int) -> None:
+        self._rules, self._look, self._first = rules, look, first
+
+    def before(self, view: View) -> None:
+        self._show(view, 1)
+
+    def repeated(self, view: View, times: int) -> None:
+        """States that stay as they are count each time they are stepped from."""
+        self._show(view, times)
+
+    def _show(self, view: View, times: int) -> None:
+        matched = self._rules.matched(view.batch.states()[view.running])
+        self._look(matched, self._first + view.rows[view.running], view.step, times, ALL)
+
+
+def _state_that_matches(program: Program, templates: IntArray, blocks: Iterable[int]) -> BoolArray:  # (k,)
+    """A state that matches these templates and, in these blocks, no others; bits of other blocks are off."""
+    config = np.zeros(program.blocks, dtype=np.int64)
+    for block in blocks:
+        config[block] = _first_without(program, block)
+    config[program.template_block[templates]] = program.template_config[templates]
+    state = np.zeros(program.bits, dtype=bool)
+    state[program.block_bits] = config[program.block_of[program.block_bits]] >> program.position[program.block_bits] & 1
+    return state
+
+
+def _first_without(program: Program, block: int) -> int:
+    """The smallest configuration of a block that has no template; 0 where all have one."""
+    taken = set(program.template_config[program.template_block == block].tolist())
+    return next((config for config in range(1 << len(program.block_members(block))) if config not in taken), 0)

@@ -1,0 +1,154 @@
+"""What came of going through states: counts, the smallest distance for each n, and the first states that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.files.documents import Check, each, optional, whole
+from bitwright.program.layout import IntArray
+from bitwright.proofs.exhaustion.domains import Place
+
+_MOST = 1 << 62
+_ROW = "a list of n, count, distance, number and step"
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Some states, each looked at in all of its bits."""
+
+    n: IntArray  # (batch,)
+    distance: NDArray[Any] | None  # (batch,) of the bit that is nearest to being wrong; None where no bit is looked at
+    wrong: BoolArray  # (batch,)
+    undecided: BoolArray  # (batch,) neither right nor wrong for certain
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Of all states with one n: how many, and the smallest distance, with the first place where it is met."""
+
+    count: int
+    distance: float | int | None  # None where nothing is at stake: at n = 0, and in cells without ports
+    place: Place
+
+    def __add__(self, other: Nearest) -> Nearest:
+        pairs = [(one.distance, one.place) for one in (self, other) if one.distance is not None]
+        distance, place = min(pairs) if pairs else (None, min(self.place, other.place))
+        return Nearest(self.count + other.count, distance, place)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All of it; adding two up does not depend on their order."""
+
+    by_n: Mapping[int, Nearest] = field(default_factory=dict)
+    wrong: int = 0
+    undecided: int = 0
+    first_wrong: tuple[int, Place] | None = None  # the fewest matches, then the first place
+    first_undecided: tuple[int, Place] | None = None
+
+    @property
+    def states(self) -> int:
+        return sum(nearest.count for nearest in self.by_n.values())
+
+    def __add__(self, other: Findings) -> Findings:
+        both = {n: self.by_n.get(n) or other.by_n[n] for n in sorted({*self.by_n, *other.by_n})}
+        for n in self.by_n.keys() & other.by_n.keys():
+            both[n] = self.by_n[n] + other.by_n[n]
+        return Findings(
+            both,
+            self.wrong + other.wrong,
+            self.undecided + other.undecided,
+            _first(self.first_wrong, other.first_wrong),
+            _first(self.first_undecided, other.first_undecided),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "by_n": [[n, near.count, near.distance, *near.place] for n, near in self.by_n.items()],
+            "wrong": self.wrong,
+            "undecided": self.undecided,
+            "first_wrong": _flat(self.first_wrong),
+            "first_undecided": _flat(self.first_undecided),
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Findings:
+        """The inverse, for documents that FIELDS has checked."""
+        by_n = {n: Nearest(count, distance, (number, step)) for n, count, distance, number, step in document["by_n"]}
+        firsts = (_unflat(document[name]) for name in ("first_wrong", "first_undecided"))
+        return cls(by_n, document["wrong"], document["undecided"], *firsts)
+
+
+def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)
+    """States of which no bit is looked at: local states of cells without ports."""
+    n, none = np.count_nonzero(matched, axis=1), np.zeros(len(matched), dtype=bool)
+    return Judged(n, None, none, none)
+
+
+def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
+    """What these states, each met so often, bring."""
+    by_n: dict[int, Nearest] = {}
+    for n in np.unique(judged.n).tolist():
+        rows = np.flatnonzero(judged.n == n)
+        at, distance = rows[0], None
+        if n and judged.distance is not None:
+            at = rows[judged.distance[rows].argmin()]  # the first of equals
+            distance = judged.distance[at].item()
+        by_n[n] = Nearest(times * len(rows), distance, (int(numbers[at]), step))
+    return Findings(
+        by_n,
+        times * int(np.count_nonzero(judged.wrong)),
+        times * int(np.count_nonzero(judged.undecided)),
+        _first_of(judged.wrong, judged.n, numbers, step),
+        _first_of(judged.undecided, judged.n, numbers, step),
+    )
+
+
+def _first_of(chosen: BoolArray, n: IntArray, numbers: IntArray, step: int) -> tuple[int, Place] | None:
+    rows = np.flatnonzero(chosen)
+    if not len(rows):
+        return None
+    at = rows[n[rows].argmin()]
+    return int(n[at]), (int(numbers[at]), step)
+
+
+def _first(one: tuple[int, Place] | None, other: tuple[int, Place] | None) -> tuple[int, Place] | None:
+    found = [each for each in (one, other) if each is not None]
+    return min(found) if found else None
+
+
+def _flat(found: tuple[int, Place] | None) -> list[int] | None:
+    return None if found is None else [found[0], *found[1]]
+
+
+def _unflat(found: list[int] | None) -> tuple[int, Place] | None:
+    return None if found is None else (found[0], (found[1], found[2]))
+
+
+def _row(value: object) -> str | None:
+    """One line of `by_n`: n, count, distance, number, step."""
+    if not isinstance(value, list) or len(value) != 5:
+        return _ROW
+    n, count, distance, number, step = value
+    whole_numbers = all(type(part) is int and 0 <= part <= _MOST for part in (n, count, number, step))
+    return None if whole_numbers and (distance is None or type(distance) in (int, float)) else _ROW
+
+
+def _three(value: object) -> str | None:
+    good = isinstance(value, list) and len(value) == 3 and all(type(one) is int and 0 <= one <= _MOST for one in value)
+    return None if good else "a list of n, number and step"
+
+
+FIELDS: dict[str, Check] = {
+    "by_n": each(_row),
+    "wrong": whole(0, _MOST),
+    "undecided": whole(0, _MOST),
+    "first_wrong": optional(_three),
+    "first_undecided": optional(_three),
+}

@@ -1,0 +1,215 @@
+"""One proof: a network, a domain, and how its states are shared out; what is done is kept in a file."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, counted, option
+from bitwright.files.documents import read_document, whole
+from bitwright.files.journal import Journal
+from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks.threads import linear_algebra_threads
+from bitwright.program import Algorithm
+from bitwright.proofs.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain, make_domain
+from bitwright.proofs.exhaustion.findings import FIELDS, Findings, find, nothing_at_stake
+from bitwright.proofs.exhaustion.judges import IntegerJudge, Judge
+from bitwright.workers import Workers, cores, in_threads
+
+if TYPE_CHECKING:
+    from bitwright.proofs.exhaustion.device import DeviceProver
+
+FORMAT = "bitwright proof 1"
+_WORK = 1 << 33  # products in a part: some tenths of a second on a core
+_SAMPLE = {"states": 1 << 11, "runs": 1 << 6, "cells": 1 << 11}  # what a guess of the time rests on
+UNITS = {"states": "states", "runs": "inputs", "cells": "local states"}  # what parts of a domain are counted in
+MOST = 1 << 62  # states, or inputs
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class ProofTask:
+    """A network that is to be proved exact in a domain."""
+
+    algorithm: Algorithm
+    network: AnyNetwork
+    domain_name: str = "states"
+    device: str = "cpu"
+
+    def __reduce__(self) -> tuple[type[ProofTask], tuple[Any, ...]]:
+        """Travels to other processes without what it has worked out."""
+        return ProofTask, (self.algorithm, self.network, self.domain_name, self.device)
+
+    @cached_property
+    def domain(self) -> StatesDomain | RunsDomain | CellsDomain:
+        return make_domain(self.algorithm, self.domain_name)
+
+    @cached_property
+    def judge(self) -> Judge:
+        program = self.algorithm.program
+        if not isinstance(self.network, IntegerNetwork):
+            from bitwright.proofs.exhaustion.float_judge import FloatJudge
+
+            return FloatJudge(program, self.network)
+        return IntegerJudge(program, self.network)
+
+    @cached_property
+    def prover(self) -> DeviceProver:
+        """What goes through parts on a device."""
+        from bitwright.proofs.exhaustion.device import DeviceProver
+
+        return DeviceProver(self)
+
+    @cached_property
+    def part(self) -> int:
+        """How many states, or inputs, are one part of the work; it depends on the task alone."""
+        program, width = self.algorithm.program, self.network.shape.width
+        products = width * (program.templates + program.bits) * max(1, self._steps)
+        if self.device != "cpu":
+            return max(1 << 12, min(1 << 24, (_WORK << 17) // products))
+        return max(64, min(1 << 20, _WORK // products))
+
+    @property
+    def _steps(self) -> int:
+        return min(10_000, self.domain.limit) if isinstance(self.domain, RunsDomain) else 1
+
+    @property
+    def unit(self) -> str:
+        """What its parts are counted in."""
+        return UNITS[self.domain_name]
+
+    @property
+    def parts(self) -> int:
+        return -(-self.domain.size // self.part)
+
+    def header(self) -> dict[str, Any]:
+        """All that decides what is found."""
+        return {
+            "format": FORMAT,
+            "program": self.algorithm.program.id,
+            "network": self.network.digest,
+            "part": self.part,
+            **self.domain.describe(),
+        }
+
+
+def prove_part(task: ProofTask, number: int) -> Findings:
+    """Goes through one part of the domain."""
+    first = number * task.part
+    return prove_range(task, first, min(first + task.part, task.domain.size))
+
+
+def prove_range(task: ProofTask, first: int, last: int) -> Findings:
+    """Goes through these states, or the runs of these inputs."""
+    if task.device != "cpu":
+        return task.prover.prove(first, last)
+    found, judge, bits = Findings(), task.judge, range(task.algorithm.program.bits)
+
+    def look(matched: Any, numbers: Any, step: int, times: int, own: slice) -> None:
+        nonlocal found
+        found = found + find(judge(matched, own) if bits[own] else nothing_at_stake(matched), numbers, step, times)
+
+    task.domain.visit(first, last, look)
+    return found
+
+
+def prove(
+    task: ProofTask,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    file: Path | None = None,
+) -> Findings:
+    """Goes through the whole domain; the result depends neither on the workers nor on interruptions.
+
+    With a file, what it holds need not be done again, and what is new is added to it. `progress` is told how many of
+    the domain's parts of one (states, or inputs) are done.
+    """
+    check_size(task)
+    if file is None:
+        return _go_through(task, workers or Workers(), Findings(), 0, progress, None)
+    with Journal(file, task.header()) as journal:
+        found, done = Findings(), 0
+        for record in journal.records():
+            document = read_document(record, file, "a proof", {"part": whole(0, MOST), **FIELDS})
+            if document.pop("part") != done or done >= task.parts:
+                raise InputError(f"{file} is not a proof that was begun: its parts are out of order")
+            found, done = found + Findings.from_json(document), done + 1
+        return _go_through(task, workers or Workers(), found, done, progress, journal)
+
+
+def _go_through(
+    task: ProofTask, workers: Workers, found: Findings, done: int, progress: Progress | None, journal: Journal | None
+) -> Findings:
+    size = task.domain.size
+    if progress:
+        progress(min(done * task.part, size), size)
+    with linear_algebra_threads(1), closing(_results(task, workers, iter(range(done, task.parts)))) as results:
+        for number, part in enumerate(results, done):
+            if journal:
+                journal.append(json.dumps({"part": number, **part.to_json()}).encode())
+            found = found + part
+            if progress:
+                progress(min((number + 1) * task.part, size), size)
+    return found
+
+
+def _results(task: ProofTask, workers: Workers, numbers: Iterator[int]) -> Generator[Findings]:
+    if workers.kind != "serial":
+        yield from workers.map(_prove_part_alone, task, numbers)
+    elif task.device != "cpu":
+        yield from (prove_part(task, number) for number in numbers)
+    else:
+        _ = task.judge, task.domain  # made once, before threads share them
+        yield from in_threads(lambda number: prove_part(task, number), numbers)
+
+
+def _prove_part_alone(task: ProofTask, number: int) -> Findings:
+    with linear_algebra_threads(1):
+        return prove_part(task, number)
+
+
+def expected_seconds(task: ProofTask, workers: Workers) -> float:
+    """How long the whole domain will take, from a sample of it; a cluster's machines are not known beforehand."""
+    sample = min(task.domain.size, task.part, _SAMPLE[task.domain_name] << (0 if task.device == "cpu" else 8))
+    with linear_algebra_threads(1):
+        prove_range(task, 0, min(sample, 8))  # what is made once does not count
+        begin = time.perf_counter()
+        prove_range(task, 0, sample)
+        spent = time.perf_counter() - begin
+    together = 1 if task.device != "cpu" else cores() if workers.kind == "serial" else workers.count or cores()
+    return spent * task.domain.size / sample / min(together, task.parts)
+
+
+def how_many(task: ProofTask) -> str:
+    """What there is to try, in words."""
+    size = counted(task.domain.size, task.unit[:-1])
+    if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
+        return f"{counted(states, 'state')} in the runs of {size}"
+    return size
+
+
+def duration(seconds: float) -> str:
+    """About so long, in the unit that fits."""
+    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{max(1, round(seconds))} s"
+
+
+def check_size(task: ProofTask) -> None:
+    """Raises InputError for domains that nobody can go through."""
+    if task.domain.size >= MOST:
+        smaller = (
+            f"a smaller {option('tile')}" if task.domain_name == "cells" else "a network of cells, or the domain runs,"
+        )
+        raise InputError(
+            f"there are {shorten(task.domain.size, 24)} {task.unit}, more than the {MOST:,} that can be counted; "
+            f"{smaller} may do"
+        )

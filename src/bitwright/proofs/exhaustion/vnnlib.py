@@ -1,0 +1,202 @@
+"""Properties that verifiers of networks read (VNN-LIB), one for each state, in the layout of VNN-COMP.
+
+A property fixes the inputs, which are the matched examples, to one state and asks for a bit of it that comes out wrong;
+of a network of cells, to one local state of one kind, and for a port of that kind. The outputs are the sums G of the
+network as `save_sums_onnx` writes it. G is an integer and exact in float32, and so is T + 0.5: a bit that must be on is
+wrong just where G <= T + 0.5, one that must be off just where G >= T + 0.5. No comparison is strict. Inputs are boxes,
+and only outputs are in a disjunction: verifiers do not handle disjunctions over inputs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bitwright.bits import BoolArray, shorten
+from bitwright.errors import InputError, counted, option
+from bitwright.files.storage import make_folder, write_atomically
+from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import Bounds, columns_of
+from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_module, save_sums_onnx
+from bitwright.program import Program
+from bitwright.program.layout import IntArray
+from bitwright.proofs.exhaustion.domains import MAX_NUMBER, CellsDomain, StatesDomain, every_state
+from bitwright.proofs.exhaustion.judges import Truth
+
+VERSIONS = ("1.0", "2.0")
+MAX_PROPERTIES = 10_000  # in a folder
+MAX_COMPARISONS = 10_000_000  # in all files of a folder; that is some 300 MB
+SECONDS = 60  # the time limit of every line in instances.csv
+MODEL = "onnx/sums.onnx"
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What the properties in a folder cover."""
+
+    what: str  # "states" or "local states"
+    states: range  # the numbers of those that were asked for
+    of: int  # how many there are
+    properties: int  # one for each of these states in which something matches; else every bit is 0 by definition
+    cases: int  # a state and one of its bits
+
+    @property
+    def text(self) -> str:
+        """Which states the files are about, for people."""
+        of, nothing = shorten(self.of, 24), len(self.states) - self.properties
+        which = f"{self.what} {self.states[0]} to {self.states[-1]} of {of}, no others"
+        if len(self.states) == self.of:
+            which = f"all {of} {self.what}"
+        left = f"; {nothing} match nothing and need none" if nothing > 1 else ""
+        left = "; 1 matches nothing and needs none" if nothing == 1 else left
+        return f"properties of {which}: {counted(self.properties, 'file')}{left}"
+
+
+def save_vnnlib(
+    network: IntegerNetwork, program: Program, folder: Path, states: range | None = None, version: str = "1.0"
+) -> Covered:
+    """Writes a property for each of these states, by default all, with the model and `instances.csv`, into a folder.
+
+    Raises InputError where float32 is not exact, for more states than a folder takes, and for a folder with files in
+    it. `instances.csv` is written last: where it is, the folder is complete.
+    """
+    if version not in VERSIONS:
+        raise InputError(f"VNN-LIB has the versions {' and '.join(VERSIONS)}, got '{shorten(str(version))}'")
+    _check_exact(network, program)
+    domain = every_state(program)
+    if isinstance(domain, CellsDomain) and not any(kind.ports for kind in domain.pattern.kinds):
+        raise InputError("no bit of this network is ever looked at, so there is no case to write")
+    chosen = _chosen(domain, states)
+    onnx_module()
+    _check_empty(folder)
+    columns, truth = columns_of(network, program), Truth(program)
+    write = {"1.0": _text_1, "2.0": _text_2}[version]
+    names: list[str] = []
+    cases = 0
+
+    def look(matched: BoolArray, numbers: IntArray, step: int, times: int, own: slice) -> None:  # noqa: ARG001
+        nonlocal cases
+        for number, row, must in zip(numbers.tolist(), matched, truth(matched), strict=True):
+            bits = range(program.bits)[own]
+            if not row.any() or not bits:
+                continue
+            limits = network.thresholds[np.count_nonzero(row) - 1][columns]
+            wrong = [(bit, "<=" if must[bit] else ">=", float(limits[bit]) + 0.5) for bit in bits]
+            head = _head(network, domain, number, row, wrong)
+            names.append(f"vnnlib/state_{number}.vnnlib")
+            cases += len(wrong)
+            (folder / names[-1]).write_text("\n".join([*head, *write(row, program.bits, wrong), ""]))
+
+    for part in ("onnx", "vnnlib"):
+        make_folder(folder / part)
+    save_sums_onnx(network, program, folder / MODEL)
+    try:
+        domain.visit(chosen.start, chosen.stop, look)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
+    write_atomically(folder / "instances.csv", "".join(f"{MODEL},{name},{SECONDS}\n" for name in names).encode())
+    what = "local states" if isinstance(domain, CellsDomain) else "states"
+    return Covered(what, chosen, domain.size, len(names), cases)
+
+
+def _check_exact(network: IntegerNetwork, program: Program) -> None:
+    """Sums are exact in float32, and so is half a step above each threshold."""
+    check_exact_in_float32(network, program)
+    largest = Bounds.of(network, program).thresholds
+    if largest >= EXACT // 2:
+        raise InputError(
+            f"thresholds of this network reach {largest:,}, and T + 0.5 is exact in float32 below {EXACT // 2:,} only; "
+            "a narrower network, or one of fewer bits a weight, may do"
+        )
+
+
+def _chosen(domain: StatesDomain | CellsDomain, states: range | None) -> range:
+    size, program = domain.size, domain.program
+    most = max(1, min(MAX_PROPERTIES, MAX_COMPARISONS // (2 * program.templates + program.bits)))
+    if states is None:
+        if size > most:
+            raise InputError(
+                f"this network has {shorten(size, 24)} states, and a folder takes the properties of at most {most:,}; "
+                f"say which, from 0 on, as {option('properties')}, such as 0..{most - 1}"
+            )
+        return range(size)
+    if not isinstance(states, range) or states.step != 1 or not states:
+        raise InputError(f"states is a range with some number in it, such as range(1000), got {shorten(str(states))}")
+    end = min(size, MAX_NUMBER)
+    if states.start < 0 or states.stop > end:
+        raise InputError(
+            f"the states of this network that have a number are 0 to {end - 1}, "
+            f"got {shorten(states.start, 24)} to {shorten(states.stop - 1, 24)}"
+        )
+    if len(states) > most:
+        raise InputError(
+            f"a folder takes the properties of at most {most:,} states of this network, got {len(states):,}; "
+            "write several folders"
+        )
+    return states
+
+
+def _check_empty(folder: Path) -> None:
+    """Old properties among new ones would be taken for theirs."""
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"properties are written into a folder that is new or empty, and {folder} is not")
+        make_folder(folder)
+        if not os.access(folder, os.W_OK):
+            raise InputError(f"cannot write to {folder}: no permission")
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
+
+
+Wrong = list[tuple[int, str, float]]  # bits, and the comparisons that say that they are wrong
+
+
+def _head(
+    network: IntegerNetwork, domain: StatesDomain | CellsDomain, number: int, matched: BoolArray, wrong: Wrong
+) -> Iterator[str]:
+    """Comments, each on a line of its own: not all readers know them elsewhere."""
+    program = domain.program
+    what, part = ("Local state", "port") if isinstance(domain, CellsDomain) else ("State", "bit")
+    yield f"; {what} {number} of {shorten(domain.size, 24)}: unsat if every {part} of it comes out right, else sat."
+    yield "; It says nothing of other states. Inputs are 0 or 1, sums are integers below 2^24: exact in float32."
+    yield f"; network {network.digest}"
+    yield f"; program {program.id}"
+    for template in np.flatnonzero(matched).tolist():
+        yield f"; X_{template} is 1: {program.template_text(template)}"
+    for bit, sign, _ in wrong:
+        yield f"; Y_{bit} is the sum of {program.layout.name_of(bit)}, which must be {'on' if sign == '<=' else 'off'}"
+
+
+def _text_1(matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
+    for number in range(len(matched)):
+        yield f"(declare-const X_{number} Real)"
+    for number in range(outputs):
+        yield f"(declare-const Y_{number} Real)"
+    for number, value in enumerate(matched.astype(float).tolist()):
+        yield f"(assert (>= X_{number} {value}))"
+        yield f"(assert (<= X_{number} {value}))"
+    yield "(assert (or"
+    yield from (f"(and ({sign} Y_{bit} {limit}))" for bit, sign, limit in wrong)
+    yield "))"
+
+
+def _text_2(matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
+    yield "(vnnlib-version <2.0>)"
+    yield "(declare-network N"
+    yield f"(declare-input X float32 [1,{len(matched)}])"
+    yield f"(declare-output Y float32 [1,{outputs}])"
+    yield ")"
+    for number, value in enumerate(matched.astype(float).tolist()):
+        yield f"(assert (>= X[0,{number}] {value}))"
+        yield f"(assert (<= X[0,{number}] {value}))"
+    asked = [f"({sign} Y[0,{bit}] {limit})" for bit, sign, limit in wrong]
+    if len(asked) == 1:
+        yield f"(assert {asked[0]})"
+    else:
+        yield "(assert (or"
+        yield from asked
+        yield "))"

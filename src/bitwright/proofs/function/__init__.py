@@ -1,0 +1,5 @@
+"""What the rules compute, proved for numbers of every length: chains of positions, laws, windows and a clock."""
+
+from bitwright.proofs.function.prove import FunctionProof, prove_function
+
+__all__ = ["FunctionProof", "prove_function"]

@@ -1,0 +1,80 @@
+"""The certificate of a proof at every length, as a dictionary that becomes JSON.
+
+    format       "bitwright function 1"
+    program      {"text": rule text, "size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures"}
+    chain        {"unit", "extra": positions = size * unit + extra, "tracks": names of the bits of a letter, "globals",
+                  "places": [[array, g, s, d], ...] of the tracks: its bit g*k - s stands at position k - d,
+                  "classes": {"1".."5": {"present", "start", "free": masks of tracks,
+                                         "rules": [[mask, value, to_left, here, to_right, to_globals], ...]}},
+                  "global_rules": [[mask, value, here], ...], "start_globals"}
+    clock        {"sweeps": [["up" | "down", steps at a position], ...], "delay", "early", "fixed": steps or null}
+    inputs_in_windows   whether letters hold their input
+    laws         [[weights of the tracks, weights of the inputs, constant, power], ...]: the sum of weight * 2^j over
+                 the bits at positions j from 0, the constant, and power * 2^positions
+    letters      [[class, clock, input, bits], ...], numbered from 1; number 0 is what stands before the first position
+    windows      [[globals, [[letter, [letters that may follow]], ...]], ...]
+    verdicts     [[globals, [[sign of each law: -1, 0 or 1], ...]], ...]
+    short        sizes with fewer than five positions, at which all inputs were run
+
+Bit t of a mask is track t (of globals: global t). A word is a row of letters from position 0, of classes 1 2 3 ... 3 4
+5. It belongs to the invariant if every letter may follow the one before it and its verdicts are listed, both for the
+value of the globals. With a clock of fixed steps the steps so far stand above the globals: value = globals + (steps <<
+number of globals). A letter's clock counts as in `machine.Clock`; -d is d steps before the first sweep.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bitwright.program.algorithm import Algorithm
+from bitwright.proofs.function.chain import ChainProgram
+from bitwright.proofs.function.closure import START, Invariant, Search
+
+FORMAT = "bitwright function 1"
+
+
+def certificate(
+    chain: ChainProgram, algorithm: Algorithm, search: Search, invariant: Invariant, short: list[int]
+) -> dict[str, Any]:
+    """What a checker needs: it makes one round, and looks at start and end."""
+    used = {letter for windows in invariant.windows.values() for after in windows.values() for letter in after}
+    letters = sorted(used)
+    number = {START: 0, **{letter: place for place, letter in enumerate(letters, start=1)}}
+    return {
+        "format": FORMAT,
+        "program": {
+            "text": chain.text,
+            "size": chain.size,
+            "numbers": {name: list(form) for name, form in chain.forms.items()},
+            "ensures": [str(line) for line in algorithm.ensures],
+        },
+        "chain": {
+            "unit": chain.unit,
+            "extra": chain.extra,
+            "tracks": list(chain.tracks),
+            "places": [list(place) for place in chain.places],
+            "globals": list(chain.globals),
+            "classes": {
+                str(kind): {
+                    "present": found.present,
+                    "start": found.start,
+                    "free": found.free,
+                    "rules": [[r.mask, r.value, r.to_left, r.here, r.to_right, r.to_globals] for r in found.rules],
+                }
+                for kind, found in sorted(chain.classes.items())
+            },
+            "global_rules": [[r.mask, r.value, r.here] for r in chain.global_rules],
+            "start_globals": chain.start_globals,
+        },
+        "clock": search.machine.clock.to_dict(),
+        "inputs_in_windows": search.machine.ghosts,
+        "laws": [[list(law.tracks), list(law.inputs), law.constant, law.power] for law in search.laws],
+        "letters": [list(letter) for letter in letters],
+        "windows": [
+            [state, [[number[b], sorted(number[a] for a in after)] for b, after in sorted(windows.items()) if after]]
+            for state, windows in sorted(invariant.windows.items())
+            if windows
+        ],
+        "verdicts": [[state, sorted(map(list, found))] for state, found in sorted(invariant.verdicts.items()) if found],
+        "short": short,
+    }

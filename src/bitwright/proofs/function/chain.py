@@ -1,0 +1,403 @@
+"""Rule text as a chain: one letter a position, wires to the next position at most, the same classes at every length.
+
+Positions are of five classes: first, second, middle, last but one, last (1 to 5). What a class has (bits, rules, start,
+inputs) is read from the rules at small sizes. `affine.reach` has shown that it depends only on the distances of a
+position to both ends, up to a margin m; so sizes up to 4m+8 show every case there is, and if classes are the same in
+all of them, they are at every size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+
+from bitwright.errors import BitwrightError
+from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
+from bitwright.program.text import parse, syntax
+from bitwright.program.text.lets import plain_lets
+from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.proofs.function.affine import IndexForm, NoChainError, Reach, SizeReader, reach
+
+FIRST, SECOND, MIDDLE, BEFORE, LAST = CLASSES = (1, 2, 3, 4, 5)
+FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}  # 0: before the first
+SHORTEST = 5  # positions that a chain needs to have one of each class
+MAX_MARGIN = 8
+MAX_TRACKS = 24
+FEW = 4  # bits of a number that may stand anywhere near the ends
+
+
+@dataclass(frozen=True, order=True)
+class ChainRule:
+    """Where the bits of a letter in `mask` are `value`: bits to write to the left, here, to the right, and globals."""
+
+    mask: int
+    value: int
+    to_left: int = 0
+    here: int = 0
+    to_right: int = 0
+    to_globals: int = 0
+
+
+@dataclass(frozen=True)
+class ClassOf:
+    """What the positions of one class have."""
+
+    present: int  # mask of the tracks that have a bit here
+    rules: tuple[ChainRule, ...]
+    start: int  # bits that are on at the start
+    free: int  # bits that an input sets
+
+
+@dataclass(frozen=True)
+class PlaceWeights:
+    """A number in a chain: the sum of weight * 2^position over its bits on tracks, positions from 0.
+
+    A number of a few bits near the ends, or in globals, has plain weights instead.
+    """
+
+    tracks: Mapping[int, Mapping[int, Fraction]]  # class, track: weight
+    few: Mapping[tuple[int, int], int] = field(default_factory=dict)  # (class or 0, track or global): weight
+    first: int | None = None  # position of its lowest bit, where bit k is at position first + k-1
+    track: int | None = None  # then, the track of all of them
+
+
+@dataclass(frozen=True)
+class ChainProgram:
+    """A program as a chain. Bit t of a letter is `tracks[t]` at its position, bit t of the globals is `globals[t]`."""
+
+    name: str
+    text: str
+    size: str  # the number of the text that says how long it is
+    unit: int  # array positions for one of `size`
+    extra: int  # positions of the chain beyond size * unit
+    tracks: tuple[str, ...]
+    places: tuple[tuple[str, int, int, int], ...]  # of a track: array, growth g, s, d: bit g*k - s is at position k - d
+    globals: tuple[str, ...]
+    classes: Mapping[int, ClassOf]
+    global_rules: tuple[ChainRule, ...]
+    start_globals: int
+    inputs: Mapping[str, PlaceWeights]
+    outputs: Mapping[str, PlaceWeights]
+    steps: tuple[int, int] | None  # (a, b): a * length + b
+    halt: tuple[int, int] | str | None  # (class or 0 for a global, track), or "fixed point"
+    sizes: tuple[int, ...]  # at which the classes were read
+    numbers: Mapping[str, int]  # the other plain numbers of the text, which stay as they are
+    forms: Mapping[str, tuple[int, int]]  # all numbers as (a, b): a * size + b
+
+    def length(self, size: int) -> int:
+        """The positions of the chain at a size."""
+        return size * self.unit + self.extra
+
+
+def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> ChainProgram:
+    """The chain that a rule text is at every size; raises NoChainError, which says why it is none."""
+    tree = parse_statements(text)
+    numbers = {**plain_lets(text), **(lets or {})}
+    size = _size(tree, numbers)
+    found = reach(tree, size, {other: value for other, value in numbers.items() if other != size})
+    if found.margin > MAX_MARGIN:
+        raise NoChainError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
+    others = {other: value for other, value in (lets or {}).items() if other != size}
+    top = 4 * found.margin + 8
+    read: list[_Instance] = []
+    for value in range(1, top + 1):
+        try:
+            algorithm = parse(text, name, {**others, size: value})
+        except BitwrightError:
+            continue  # the text is no program at this size
+        if value * found.unit <= top:
+            read.append(_Instance(algorithm, value, found))
+    if not read or read[-1].size * found.unit < top - found.unit:
+        raise NoChainError(f"the text is no program at {size} = {top // found.unit}")
+    return _joined(text, name, tree, numbers, found, read)
+
+
+def _size(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
+    """The one plain number of the text on which the lengths of arrays depend."""
+    candidates = []
+    for name in numbers:
+        reader = SizeReader(tree, name, {other: value for other, value in numbers.items() if other != name})
+        extents = (
+            extent
+            for item in tree.statements
+            if isinstance(item, syntax.BitsDeclaration)
+            for _, extents in item.items
+            for extent in extents
+        )
+        if any(_depends(reader, extent) for extent in extents):
+            candidates.append(name)
+    if len(candidates) == 1:
+        return candidates[0]
+    what = f"several numbers, {', '.join(candidates)}, say" if candidates else "no `let` line says"
+    raise NoChainError(f"{what} how long the arrays are")
+
+
+def _depends(reader: SizeReader, extent: syntax.Expression) -> bool:
+    try:
+        return reader.form(extent, {}).size != 0
+    except NoChainError:
+        return True
+
+
+class _Instance:
+    """The rules at one size: where every bit stands."""
+
+    def __init__(self, algorithm: Algorithm, size: int, found: Reach) -> None:
+        self.algorithm, self.size = algorithm, size
+        self.raw: dict[int, tuple[str, int]] = {}  # bit: its track, and its position if no track is shifted
+        self.globals: list[int] = []
+        for item in algorithm.program.layout.fields:
+            growth = found.growth[item.name]
+            for place, bit in enumerate(item.bits().tolist(), start=1):
+                if growth == 0:
+                    self.globals.append(bit)
+                else:
+                    position = -(-place // growth)
+                    sub = growth * position - place
+                    self.raw[bit] = (f"{item.name}.{sub}" if growth > 1 else item.name, position)
+        self.blocks = [algorithm.program.block_members(b).tolist() for b in range(algorithm.program.blocks)]
+
+
+def _shifts(read: Sequence[_Instance]) -> list[dict[str, int]]:
+    """Tracks by groups that share blocks, each with its shift, so that the bits of a block are at one position."""
+    groups: list[dict[str, int]] = []
+    for instance in read:
+        for block in instance.blocks:
+            placed = [instance.raw[bit] for bit in block if bit in instance.raw]
+            for track, position in placed:
+                _join(groups, placed[0][0], track, position - placed[0][1])
+    return groups
+
+
+def _join(groups: list[dict[str, int]], one: str, other: str, apart: int) -> None:
+    """Notes that `other` stands `apart` positions behind `one` in a block."""
+    first = next((group for group in groups if one in group), None)
+    second = next((group for group in groups if other in group), None)
+    if first is None:
+        first = {one: 0}
+        groups.append(first)
+        second = first if one == other else second
+    if second is first:
+        if first.setdefault(other, first[one] + apart) != first[one] + apart:
+            raise NoChainError(f"the bits of a block of {one} and {other} stand at different positions")
+    elif second is None:
+        first[other] = first[one] + apart
+    else:
+        move = first[one] + apart - second[other]
+        first.update({track: shift + move for track, shift in second.items()})
+        groups.remove(second)
+
+
+def _joined(
+    text: str, name: str, tree: SyntaxTree, numbers: Mapping[str, int], found: Reach, read: list[_Instance]
+) -> ChainProgram:
+    groups = _shifts(read)
+    tracks = tuple(dict.fromkeys(track for instance in read for track, _ in instance.raw.values()))
+    if len(tracks) > MAX_TRACKS:
+        raise NoChainError(f"{len(tracks)} bits at a position; the most is {MAX_TRACKS}")
+    error: NoChainError | None = None
+    for moves in sorted(product((0, 1, -1), repeat=max(0, min(len(groups), 5) - 1)), key=lambda m: sum(map(abs, m))):
+        shift = {
+            track: by + move
+            for group, move in zip(groups, (0, *moves, *[0] * len(groups)), strict=False)
+            for track, by in group.items()
+        }
+        try:
+            return _chain(text, name, tree, numbers, found, read, tracks, shift)
+        except NoChainError as refusal:
+            error = error or refusal
+    assert error is not None
+    raise error
+
+
+def _chain(
+    text: str,
+    name: str,
+    tree: SyntaxTree,
+    numbers: Mapping[str, int],
+    found: Reach,
+    read: list[_Instance],
+    tracks: tuple[str, ...],
+    shift: Mapping[str, int],
+) -> ChainProgram:
+    views = [_ChainView(instance, tracks, shift) for instance in read]
+    extra = {view.length - view.instance.size * found.unit for view in views}
+    if len(extra) > 1:
+        raise NoChainError("the number of positions does not grow in step with the size")
+    views = [view for view in views if view.length >= SHORTEST]
+    first = views[0]
+    for view in views[1:]:
+        for what in ("low", "classes", "global_rules", "start_globals", "inputs", "outputs", "halt", "globals"):
+            if getattr(view, what) != getattr(first, what):
+                sizes = f"{found.size} = {first.instance.size} and {view.instance.size}"
+                raise NoChainError(f"{what.replace('_', ' ')} are not the same at {sizes}")
+    reader = SizeReader(tree, found.size, {other: value for other, value in numbers.items() if other != found.size})
+    steps = None
+    for item in tree.statements:
+        if isinstance(item, syntax.Count) and item.token.text == "steps":
+            form = reader.form(item.value, {})
+            if form.size % found.unit:
+                raise NoChainError("the number of steps is not a multiple of the length")
+            rate = form.size // found.unit
+            rests = first.halt == FIXED_POINT  # that nothing changes shows one step later
+            steps = rate, form.constant - rate * min(extra) - rests
+    return ChainProgram(
+        name=name,
+        text=text,
+        size=found.size,
+        unit=found.unit,
+        extra=min(extra),
+        tracks=tracks,
+        places=tuple(_place(track, found, shift[track] + first.low) for track in tracks),
+        globals=first.globals,
+        classes=first.classes,
+        global_rules=first.global_rules,
+        start_globals=first.start_globals,
+        inputs=first.inputs,
+        outputs=first.outputs,
+        steps=steps,
+        halt=first.halt,
+        sizes=tuple(view.instance.size for view in views),
+        numbers={other: value for other, value in numbers.items() if other != found.size},
+        forms={
+            other: (form.size, form.constant) for other, form in reader.forms.items() if isinstance(form, IndexForm)
+        },
+    )
+
+
+def _place(track: str, found: Reach, shift: int) -> tuple[str, int, int, int]:
+    array, _, sub = track.partition(".")
+    return array, found.growth[array], int(sub or 0), shift
+
+
+class _ChainView:
+    """One size with every bit at its track and position: what each class has."""
+
+    def __init__(self, instance: _Instance, tracks: tuple[str, ...], shift: Mapping[str, int]) -> None:
+        self.instance = instance
+        algorithm = instance.algorithm
+        program = algorithm.program
+        numbers = {track: number for number, track in enumerate(tracks)}
+        places = {bit: (numbers[track], position - shift[track]) for bit, (track, position) in instance.raw.items()}
+        self.low = low = min(position for _, position in places.values())
+        self.place = {bit: (track, position - low) for bit, (track, position) in places.items()}
+        self.length = 1 + max(position for _, position in self.place.values())
+        self.global_place = {bit: number for number, bit in enumerate(instance.globals)}
+        self.globals = tuple(program.layout.name_of(bit) for bit in instance.globals)
+        if self.length < SHORTEST:
+            return
+        rules: dict[int, list[ChainRule]] = {position: [] for position in range(self.length)}
+        global_rules = []
+        for template in range(program.templates):
+            members = program.block_members(int(program.template_block[template])).tolist()
+            config = int(program.template_config[template])
+            targets = program.writes(template).tolist()
+            inside = [bit for bit in members if bit in self.place]
+            if inside and len(inside) < len(members):
+                raise NoChainError(f"a block has bits of a position and others: {program.template_text(template)}")
+            if inside:
+                rules[self.place[members[0]][1]].append(self._rule(members, config, targets, program, template))
+            else:
+                if any(bit in self.place for bit in targets):
+                    raise NoChainError(f"a single bit writes to a position: {program.template_text(template)}")
+                mask = self._globals(members)
+                on = [bit for place, bit in enumerate(members) if config >> place & 1]
+                global_rules.append(ChainRule(mask, self._globals(on), here=self._globals(targets)))
+        self.global_rules = tuple(sorted(global_rules))
+        by_position = {
+            position: ClassOf(
+                _mask(track for track, at in self.place.values() if at == position),
+                tuple(sorted(rules[position])),
+                _mask(self.place[b][0] for b in algorithm.start if b in self.place and self.place[b][1] == position),
+                _mask(
+                    self.place[b][0]
+                    for word in algorithm.inputs
+                    for b in word.bits
+                    if b in self.place and self.place[b][1] == position
+                ),
+            )
+            for position in range(self.length)
+        }
+        self.classes: dict[int, ClassOf] = {}
+        for position, found in by_position.items():
+            kind = class_of(position, self.length)
+            if self.classes.setdefault(kind, found) != found:
+                raise NoChainError(f"positions in the middle differ at {self.length} positions")
+        if any(bit in self.global_place for word in algorithm.inputs for bit in word.bits):
+            raise NoChainError("an input has a bit that belongs to no position")
+        self.start_globals = self._globals(bit for bit in algorithm.start if bit in self.global_place)
+        self.inputs = {word.name: self._weights(word) for word in algorithm.inputs}
+        self.outputs = {word.name: self._weights(word) for word in algorithm.outputs}
+        self.halt = self._halt(algorithm)
+
+    def _globals(self, bits: object) -> int:
+        return _mask(self.global_place[bit] for bit in bits)  # type: ignore[attr-defined]
+
+    def _rule(self, members: list[int], config: int, targets: list[int], program: object, template: int) -> ChainRule:
+        position = self.place[members[0]][1]
+        mask = _mask(self.place[bit][0] for bit in members)
+        value = _mask(self.place[bit][0] for place, bit in enumerate(members) if config >> place & 1)
+        to = {-1: 0, 0: 0, 1: 0}
+        for bit in targets:
+            if bit in self.place:
+                track, at = self.place[bit]
+                if at - position not in to:
+                    shown = program.template_text(template)  # type: ignore[attr-defined]
+                    raise NoChainError(f"a wire is longer than one position: {shown}")
+                to[at - position] |= 1 << track
+        beyond = self._globals(bit for bit in targets if bit in self.global_place)
+        return ChainRule(mask, value, to[-1], to[0], to[1], beyond)
+
+    def _weights(self, word: Word) -> PlaceWeights:
+        """The weights of a number; raises NoChainError where they are not the same for a class."""
+        found: dict[int, dict[int, Fraction]] = {}
+        if len(word.bits) <= FEW:
+            places = [self._class_and_track(bit) for bit in word.bits]
+            if all(kind != MIDDLE for kind, _ in places):
+                signs = [1] * (len(places) - 1) + [-1 if word.signed else 1]
+                few = {place: sign << k for k, (place, sign) in enumerate(zip(places, signs, strict=True))}
+                return PlaceWeights({}, few)
+        regular = True
+        lowest = self.place.get(word.bits[0])
+        for exponent, bit in enumerate(word.bits):
+            sign = -1 if word.signed and bit == word.bits[-1] else 1
+            if bit in self.global_place:
+                raise NoChainError(f"'{word.name}' has bits of positions and single bits")
+            track, position = self.place[bit]
+            kind = class_of(position, self.length)
+            weight = sign * Fraction(2) ** (exponent - position)
+            if found.setdefault(kind, {}).setdefault(track, weight) != weight:
+                raise NoChainError(f"the digits of '{word.name}' do not stand at positions in their order")
+            regular = regular and lowest is not None and (track, position) == (lowest[0], lowest[1] + exponent)
+        return PlaceWeights(found, {}, *((lowest[1], lowest[0]) if regular and lowest else (None, None)))
+
+    def _halt(self, algorithm: Algorithm) -> tuple[int, int] | str | None:
+        if algorithm.halt is None or algorithm.halt == FIXED_POINT:
+            return algorithm.halt
+        kind, track = self._class_and_track(int(algorithm.halt))
+        if kind == MIDDLE:
+            raise NoChainError("the bit that ends a run stands in the middle")
+        return kind, track
+
+    def _class_and_track(self, bit: int) -> tuple[int, int]:
+        """Of a bit at a position; 0 and its number for a global."""
+        if bit in self.global_place:
+            return 0, self.global_place[bit]
+        track, position = self.place[bit]
+        return class_of(position, self.length), track
+
+
+def class_of(position: int, length: int) -> int:
+    """The class of a position, counted from 0, in a chain of at least five."""
+    if position < 2:
+        return (FIRST, SECOND)[position]
+    return {length - 1: LAST, length - 2: BEFORE}.get(position, MIDDLE)
+
+
+def _mask(numbers: object) -> int:
+    found = 0
+    for number in numbers:  # type: ignore[attr-defined]
+        found |= 1 << number
+    return found

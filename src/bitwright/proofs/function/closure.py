@@ -1,0 +1,285 @@
+"""Closure: windows and verdicts that hold at the start of every run and after every step, at every length.
+
+An invariant is, for each value of the globals, a set of pairs of neighbouring letters (windows) and a set of verdicts
+of the laws. A word is in it if all its pairs are, and its verdicts. One round is a search over what can be known after
+reading part of a word from its lowest position: the letter, what is written so far of its successor, and the states of
+the laws in word and successor. Lengths never appear.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bitwright.proofs.function.chain import CLASSES, FOLLOWS, LAST
+from bitwright.proofs.function.laws import Law, Verdict, read_digit
+from bitwright.proofs.function.machine import ChainMachine, Letter
+
+START: Letter = (0, 0, 0, 0)  # what stands before the first letter
+Windows = dict[int, dict[Letter, set[Letter]]]  # by globals: the letters that may follow a letter
+Look = Callable[[str], None]
+
+
+class TooLargeError(Exception):
+    """The search met more than it may."""
+
+
+@dataclass
+class Invariant:
+    """Windows and verdicts."""
+
+    windows: Windows = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
+    verdicts: dict[int, set[tuple[Verdict, ...]]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, state: int, word: Sequence[Letter], found: tuple[Verdict, ...]) -> None:
+        """Adds the windows and the verdict of one word."""
+        windows, before = self.windows[state], START
+        for letter in word:
+            windows[before].add(letter)
+            before = letter
+        self.verdicts[state].add(found)
+
+    def holds(self, state: int, word: Sequence[Letter], found: tuple[Verdict, ...]) -> bool:
+        windows = self.windows.get(state, {})
+        pairs = zip((START, *word), word, strict=False)
+        return found in self.verdicts.get(state, ()) and all(
+            letter in windows.get(before, ()) for before, letter in pairs
+        )
+
+    @property
+    def size(self) -> int:
+        return sum(len(after) for windows in self.windows.values() for after in windows.values())
+
+
+class _Numbers(dict[Any, int]):
+    """Numbers for values, in the order in which they come; `of` has the values."""
+
+    def __init__(self) -> None:
+        self.of: list[Any] = []
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self.of)
+        self.of.append(value)
+        return number
+
+
+class Search:
+    """The automata of an invariant: a machine, its laws, and what every letter weighs."""
+
+    def __init__(self, machine: ChainMachine, laws: Sequence[Law], most: int) -> None:
+        self.machine, self.laws, self.most = machine, tuple(laws), most
+        self.spent = 0  # states of all searches so far
+        self.vectors = _Numbers()  # states of all laws, weights in all laws
+        self.zero = self.vectors[tuple(law.begin for law in self.laws)]
+        self._read: dict[tuple[int, int], int] = {}
+        self._plus: dict[tuple[int, int], int] = {}
+        self._about: dict[Letter, tuple[int, list[tuple[int, int]]]] = {}
+        self._made: dict[tuple[Letter, int, bool], Letter] = {}
+
+    def about(self, letter: Letter) -> tuple[int, list[tuple[int, int]]]:
+        """What the bits of a letter weigh; and what inputs of its position may weigh, alone and with the bits."""
+        found = self._about.get(letter)
+        if found is None:
+            machine, vectors = self.machine, self.vectors
+            bits = tuple(law.weigh(letter[3]) for law in self.laws)
+            chosen = [letter[2]] if machine.ghosts else machine.choices(letter[0])
+            inputs = sorted({tuple(law.weigh_input(one) for law in self.laws) for one in chosen})
+            found = vectors[bits], [(vectors[one], vectors[_sum(bits, one)]) for one in inputs]
+            self._about[letter] = found
+        return found
+
+    def read(self, states: int, weight: int) -> int:
+        """The states of the laws after one more position of this weight."""
+        key = states, weight
+        found = self._read.get(key)
+        if found is None:
+            of = self.vectors.of
+            found = self._read[key] = self.vectors[tuple(map(read_digit, of[states], of[weight]))]
+        return found
+
+    def plus(self, states: int, inputs: int) -> int:
+        """States with inputs added to the carries: those of a letter whose bits are not read yet."""
+        key = states, inputs
+        found = self._plus.get(key)
+        if found is None:
+            of = self.vectors.of
+            pairs = zip(of[states], of[inputs], strict=True)
+            found = self._plus[key] = self.vectors[tuple(state + 2 * value for state, value in pairs)]
+        return found
+
+    def weighed(self, letter: Letter, chosen: int) -> int:
+        """What a letter with this input weighs in all."""
+        inputs = tuple(law.weigh_input(chosen) for law in self.laws)
+        return self.vectors[_sum(self.vectors.of[self.about(letter)[0]], inputs)]
+
+    def verdicts(self, states: int) -> tuple[Verdict, ...]:
+        return tuple(law.verdict(state) for law, state in zip(self.laws, self.vectors.of[states], strict=True))
+
+    def judged(self, word: Sequence[Letter], chosen: Sequence[int]) -> tuple[Verdict, ...]:
+        """The verdicts of a word with these inputs."""
+        states = self.zero
+        for letter, one in zip(word, chosen, strict=True):
+            states = self.read(states, self.weighed(letter, one))
+        return self.verdicts(states)
+
+    def begin(self, found: Invariant) -> None:
+        """Adds the start words of every length."""
+        machine = self.machine
+        state = machine.start_globals
+        pairs = {kind: [(machine.begin(kind, one), one) for one in machine.choices(kind)] for kind in CLASSES}
+        windows = found.windows[state]
+        for kind, follows in FOLLOWS.items():
+            for before, _ in pairs.get(kind, [(START, 0)]):
+                for after in follows:
+                    windows[before].update(letter for letter, _ in pairs[after])
+        weights = {kind: {self.weighed(*pair) for pair in pairs[kind]} for kind in CLASSES}
+        seen = {(0, self.zero)}
+        todo = [(0, self.zero)]
+        while todo:
+            kind, states = todo.pop()
+            if kind == LAST:
+                found.verdicts[state].add(self.verdicts(states))
+            for after in FOLLOWS[kind]:
+                for weight in weights[after]:
+                    node = after, self.read(states, weight)
+                    if node not in seen:
+                        seen.add(node)
+                        todo.append(node)
+
+    def move(self, letter: Letter, other: Letter) -> tuple[Any, ...]:
+        """What happens between two neighbours: bits written to the first and whether its clock starts, bits written to
+        the second and whether its clock starts, what the second adds to the globals, and its weights."""
+        machine = self.machine
+        below, _, here, beyond = machine.sent(other)
+        above = machine.sent(letter)[1] if letter != START else (0, False)
+        return (other, *below, above[0] | here, above[1], beyond, self.about(other)[1])
+
+    def successors(self, invariant: Invariant, state: int, found: Invariant) -> int:
+        """Adds to `found` all windows and verdicts of successors of words with these globals; says how many states
+        the search had."""
+        machine = self.machine
+        if machine.globals_stop(state):
+            return 0
+        windows = invariant.windows[state]
+        allowed = invariant.verdicts[state]
+        base = machine.globals_after(state)
+        stops, read, plus, made, about = machine.stops, self.read, self.plus, self._made, self.about
+        nodes = _Numbers()
+        edges: list[list[tuple[int, Letter]]] = []
+        final: dict[int, tuple[Letter, int]] = {}
+        moves = {
+            letter: [self.move(letter, other) for other in after if not stops(other)]
+            for letter, after in windows.items()
+        }
+        zero = self.zero
+        firsts = [
+            nodes[other, here, False, read(zero, both), plus(zero, inputs), base | adds]
+            for other, _, _, here, _, adds, weights in moves[START]
+            for inputs, both in weights
+        ]
+        place = 0
+        while place < len(nodes.of):
+            letter, bits, started, old, new, beyond = nodes.of[place]
+            out: list[tuple[int, Letter]] = []
+            edges.append(out)
+            if letter[0] == LAST:
+                if self.verdicts(old) in allowed:
+                    after = machine.made(letter, bits, started)
+                    found.verdicts[beyond].add(self.verdicts(read(new, about(after)[0])))
+                    final[place] = after, beyond
+            else:
+                for other, written, back, here, goes_on, adds, weights in moves.get(letter, ()):
+                    key = letter, bits | written, started or back
+                    if key not in made:
+                        made[key] = machine.made(*key)
+                    after = made[key]
+                    ahead = read(new, about(after)[0])
+                    total = beyond | adds
+                    for inputs, both in weights:
+                        out.append((nodes[other, here, goes_on, read(old, both), plus(ahead, inputs), total], after))
+            place += 1
+            if place > self.most:
+                self.spent += place
+                raise TooLargeError
+        self.spent += place
+        self._collect(edges, final, firsts, found)
+        return len(nodes)
+
+    def _collect(
+        self,
+        edges: list[list[tuple[int, Letter]]],
+        final: dict[int, tuple[Letter, int]],
+        firsts: list[int],
+        found: Invariant,
+    ) -> None:
+        """The windows of all successors: pairs along paths that end in a word of the invariant, by their globals."""
+        before: list[list[int]] = [[] for _ in edges]
+        for number, out in enumerate(edges):
+            for target, _ in out:
+                before[target].append(number)
+        ends: dict[int, list[int]] = defaultdict(list)
+        for number, (_, state) in final.items():
+            ends[state].append(number)
+        initial = set(firsts)
+        for state, last in ends.items():
+            live = set(last)
+            todo = list(last)
+            while todo:
+                for number in before[todo.pop()]:
+                    if number not in live:
+                        live.add(number)
+                        todo.append(number)
+            arriving: dict[int, set[Letter]] = defaultdict(set)
+            for number in live:
+                if number in initial:
+                    arriving[number].add(START)
+                for target, letter in edges[number]:
+                    if target in live:
+                        arriving[target].add(letter)
+            windows = found.windows[state]
+            for number in live:
+                leaving = {letter for target, letter in edges[number] if target in live}
+                if number in final:
+                    leaving.add(final[number][0])
+                for letter in arriving[number]:
+                    windows[letter] |= leaving
+
+    def close(self, invariant: Invariant, look: Look | None = None) -> tuple[int, int]:
+        """Adds successors until nothing is new; says how many rounds that took, and the states of the last."""
+        self.begin(invariant)
+        todo = set(invariant.windows)
+        rounds = 0
+        counts: dict[int, int] = {}
+        while todo:
+            rounds += 1
+            fresh = Invariant()
+            for state in sorted(todo):
+                counts[state] = self.successors(invariant, state, fresh)
+                if look:
+                    look(f"round {rounds}, {invariant.size} windows")
+            todo = _added(invariant, fresh)
+            if invariant.size > self.most:
+                raise TooLargeError
+        return rounds, sum(counts.values())
+
+
+def _added(invariant: Invariant, fresh: Invariant) -> set[int]:
+    """Adds what is new; gives the globals that have something new."""
+    changed = set()
+    for state, windows in fresh.windows.items():
+        for letter, after in windows.items():
+            known = invariant.windows[state][letter]
+            if not after <= known:
+                known |= after
+                changed.add(state)
+    for state, verdicts in fresh.verdicts.items():
+        if not verdicts <= invariant.verdicts[state]:
+            invariant.verdicts[state] |= verdicts
+            changed.add(state)
+    return changed
+
+
+def _sum(one: Iterable[int], other: Iterable[int]) -> tuple[int, ...]:
+    return tuple(a + b for a, b in zip(one, other, strict=True))

@@ -1,0 +1,504 @@
+"""An `ensure` line as an automaton that reads the letters of a word, lowest position first, and says if it is true.
+
+A comparison of linear terms is a carry, and whether a digit was not 0; `mod 2^l` is a second carry whose digits are
+used; `% 3` and numbers of a few bits near the ends are guessed at the start and compared with what is read; `// 3` is
+two comparisons. `for i in 1..l` looks at neighbouring letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any, NoReturn
+
+from bitwright.program import ensures
+from bitwright.program.ensures import (
+    COMPARISONS,
+    Combined,
+    Constant,
+    EnsureLine,
+    Expression,
+    Named,
+    Negation,
+    names_in,
+)
+from bitwright.program.text.parser import parse_statements
+from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader
+from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
+
+Guess = tuple[int, ...]
+Truth = Callable[[Mapping[int, int]], bool]  # of the signs of the sums
+MAX_RESIDUE = 64
+
+
+def outside(part: Expression, why: str) -> NoReturn:
+    raise NoChainError(f"column {part.token.column}: {why}")
+
+
+@dataclass(frozen=True)
+class LinearTerm:
+    """A linear term: weights of tracks and inputs by class, a constant, powers 2^(l+e), guesses, remainders."""
+
+    tracks: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
+    inputs: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
+    constant: int = 0
+    powers: Mapping[int, int] = field(default_factory=dict)
+    guesses: Mapping[int, int] = field(default_factory=dict)
+    low: tuple[tuple[int, LinearTerm, int], ...] = ()  # (factor, term, e): factor * (term mod 2^(l+e))
+    parts: tuple[tuple[int, LinearTerm, int], ...] = ()  # (factor, term, k): factor * (term // k)
+
+    def plus(self, other: LinearTerm, times: int = 1) -> LinearTerm:
+        def added(one: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:
+            found = dict(one)
+            for key, value in more.items():
+                found[key] = found.get(key, 0) + times * value
+            return {key: value for key, value in found.items() if value}
+
+        return LinearTerm(
+            added(self.tracks, other.tracks),
+            added(self.inputs, other.inputs),
+            self.constant + times * other.constant,
+            added(self.powers, other.powers),
+            added(self.guesses, other.guesses),
+            self.low + tuple((times * factor, form, e) for factor, form, e in other.low if times),
+            self.parts + tuple((times * factor, form, k) for factor, form, k in other.parts if times),
+        )
+
+    @property
+    def fixed(self) -> bool:
+        return self == LinearTerm(constant=self.constant)
+
+
+@dataclass(frozen=True)
+class SeenTerms:
+    """A guess: the value of a few bits, or a remainder."""
+
+    few: Mapping[tuple[int, int], int] | None = None  # (class or 0, track or global): weight
+    entered: bool = False
+    residue: LinearTerm | None = None
+    modulus: int = 0
+
+    def values(self) -> list[int]:
+        if self.few is None:
+            return list(range(self.modulus))
+        return sorted({sum(chosen) for chosen in product(*((0, weight) for weight in self.few.values()))})
+
+    def bits(self, value: int) -> dict[tuple[int, int], int]:
+        """Which of the few bits are on where the number has this value."""
+        assert self.few is not None
+        for chosen in product((0, 1), repeat=len(self.few)):
+            if sum(on * weight for on, weight in zip(chosen, self.few.values(), strict=True)) == value:
+                return dict(zip(self.few, chosen, strict=True))
+        raise AssertionError
+
+
+class Specification:
+    """One `ensure` line about a chain."""
+
+    def __init__(self, chain: ChainProgram, line: EnsureLine) -> None:
+        self.chain, self.line = chain, line
+        self.reader = SizeReader(parse_statements(chain.text), chain.size, chain.numbers)
+        self.seen: list[SeenTerms] = []
+        self.sums: list[LinearTerm] = []
+        self.local: _Local | None = None
+        self.truth: Truth
+        if line.ranges:
+            self.local = _Local(self, line)
+            self.truth = lambda _: True
+        else:
+            self.truth = self._truth(line.truth)
+        weights = [weight for form in self._forms() for weight in (*form.tracks.values(), *form.inputs.values())]
+        self.base = max([0, *(weight.denominator.bit_length() - 1 for weight in weights)])
+        self.machines = [_Sum(self, form) for form in self.sums]
+        self.residues = [(n, _Residue(self, one)) for n, one in enumerate(self.seen) if one.residue is not None]
+        self._steps: dict[tuple[Any, ...], Any] = {}
+
+    def _forms(self) -> Iterator[LinearTerm]:
+        todo = [*self.sums, *(one.residue for one in self.seen if one.residue is not None)]
+        while todo:
+            form = todo.pop()
+            yield form
+            todo += [inner for _, inner, _ in form.low]
+
+    # Reading the line.
+
+    def form(self, part: Expression) -> LinearTerm:
+        if isinstance(part, Constant):
+            return LinearTerm(constant=part.value)
+        if isinstance(part, Named):
+            return self._name(part)
+        if isinstance(part, Negation) or part.sign in (*COMPARISONS, *ensures.CONNECTIVES):
+            outside(part, "a truth is used as a number")
+        if part.sign == "^":
+            return self._power(part)
+        left = self.form(part.left)
+        right = self.form(part.right)
+        if part.sign in "+-":
+            return left.plus(right, 1 if part.sign == "+" else -1)
+        if part.sign == "*":
+            if not left.fixed and not right.fixed:
+                outside(part, "a product of two words; a chain cannot multiply")
+            one, factor = (right, left.constant) if left.fixed else (left, right.constant)
+            return LinearTerm().plus(one, factor)
+        if left.parts:
+            outside(part, f"'{part.sign}' of a quotient")
+        if right.fixed:
+            if part.sign == "//":
+                return LinearTerm(parts=((1, left, right.constant),))
+            if right.constant > MAX_RESIDUE:
+                outside(part, f"a remainder by more than {MAX_RESIDUE}")
+            return LinearTerm(guesses={self._guess(SeenTerms(residue=left, modulus=right.constant)): 1})
+        powers = [e for e, factor in right.powers.items() if factor == 1]
+        if part.sign == "%" and right == LinearTerm(powers={powers[0]: 1} if powers else {}):
+            return LinearTerm(low=((1, left, powers[0]),))
+        return outside(part, f"'{part.sign}' takes a constant, or for mod a power 2^{self.chain.size}")
+
+    def _guess(self, seen: SeenTerms) -> int:
+        if seen not in self.seen:
+            self.seen.append(seen)
+        return self.seen.index(seen)
+
+    def _weights(self, name: Named) -> tuple[PlaceWeights | None, bool]:
+        """The word that a name is, and whether it is an input."""
+        chain = self.chain
+        if not name.entered and name.text in chain.outputs:
+            return chain.outputs[name.text], False
+        return chain.inputs.get(name.text), True
+
+    def _name(self, name: Named) -> LinearTerm:
+        word, entered = self._weights(name)
+        if word is None:
+            form = self._affine(name)
+            if form.size:
+                outside(name, f"{self.chain.size} stands in exponents and indices only")
+            return LinearTerm(constant=form.constant)
+        if name.index is not None:
+            return LinearTerm(guesses={self._guess(SeenTerms({self._place(word, name): 1}, entered)): 1})
+        if word.few:
+            return LinearTerm(guesses={self._guess(SeenTerms(word.few, entered)): 1})
+        weights = {(kind, track): w for kind, tracks in word.tracks.items() for track, w in tracks.items()}
+        return LinearTerm(inputs=weights) if entered else LinearTerm(tracks=weights)
+
+    def _place(self, word: PlaceWeights, name: Named) -> tuple[int, int]:
+        """The class and track of a single bit."""
+        assert name.index is not None
+        index = self._affine(name.index)
+        chain = self.chain
+        if word.few and not index.size:
+            for place, weight in word.few.items():
+                if abs(weight) == 1 << (index.constant - 1):
+                    return place
+        if word.first is not None and word.track is not None:
+            at = word.first + index.constant - 1
+            if not index.size and at < 2:
+                return (FIRST, SECOND)[at], word.track
+            above = chain.extra - 1 - at
+            if index.size == chain.unit and above in (0, 1):
+                return (LAST, BEFORE)[above], word.track
+        return outside(name, f"{ensures.shown(name)} is no bit near an end")
+
+    def _power(self, part: Combined) -> LinearTerm:
+        base, exponent = self._affine(part.left), self._affine(part.right)
+        if base.size or base.index:
+            outside(part, "the base of '^' must be a constant")
+        if not exponent.size:
+            return LinearTerm(constant=base.constant**exponent.constant)
+        if base.constant != 2 or exponent.size != self.chain.unit:
+            outside(part, f"only 2^{self.chain.size} and its multiples grow with the length")
+        return LinearTerm(powers={exponent.constant: 1})
+
+    def _affine(self, part: Expression, index: str | None = None) -> IndexForm:
+        if isinstance(part, Constant):
+            return IndexForm(0, part.value)
+        if isinstance(part, Named):
+            if part.text == index:
+                return IndexForm(0, 0, {part.text: 1})
+            found = self.reader.forms.get(part.text)
+            if isinstance(found, NoChainError):
+                raise found
+            if found is None:
+                outside(part, f"'{part.text}' is no constant")
+            return found
+        if isinstance(part, Combined):
+            left, right = self._affine(part.left, index), self._affine(part.right, index)
+            if part.sign in "+-":
+                return left.plus(right, 1 if part.sign == "+" else -1)
+            if left.fixed and right.fixed:
+                power = part.sign == "^"
+                value = left.constant**right.constant if power else None
+                return IndexForm(
+                    0, value if value is not None else ensures.ARITHMETIC[part.sign](left.constant, right.constant)
+                )
+            if part.sign == "*" and (left.fixed or right.fixed):
+                one, factor = (right, left.constant) if left.fixed else (left, right.constant)
+                return IndexForm().plus(one, factor)
+        return outside(part, "this is not at a fixed distance from a position")
+
+    def _truth(self, part: Expression) -> Truth:
+        if isinstance(part, Negation):
+            body = self._truth(part.body)
+            return lambda signs: not body(signs)
+        if isinstance(part, Combined) and part.sign in ensures.CONNECTIVES:
+            one, two = self._truth(part.left), self._truth(part.right)
+            if part.sign == "and":
+                return lambda signs: one(signs) and two(signs)
+            if part.sign == "or":
+                return lambda signs: one(signs) or two(signs)
+            return lambda signs: not one(signs) or two(signs)
+        if isinstance(part, Combined) and part.sign in COMPARISONS:
+            if part.sign in ("==", "!=") and (_is_truth(part.left) or _is_truth(part.right)):
+                one, two = self._truth(part.left), self._truth(part.right)
+                return lambda signs: (one(signs) == two(signs)) == (part.sign == "==")
+            return self._compared(part.sign, self.form(part.left).plus(self.form(part.right), -1), part)
+        return self._compared("!=", self.form(part), part)  # a number of one bit
+
+    def _compared(self, sign: str, form: LinearTerm, part: Expression) -> Truth:
+        """Whether a term compares so with 0."""
+        if not form.parts:
+            number, compare = self._sum(form), COMPARISONS[sign]
+            return lambda signs: bool(compare(signs[number], 0))
+        if len(form.parts) > 1 or abs(form.parts[0][0]) != 1:
+            outside(part, "one quotient stands alone on one side of a comparison")
+        ((factor, term, k),) = form.parts
+        rest = LinearTerm(form.tracks, form.inputs, form.constant, form.powers, form.guesses, form.low)
+        sign = sign if factor == 1 else {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
+        whole = term.plus(rest, factor * k)  # term // k compares with -rest (or rest) as term - k * that with 0
+        low, high = self._sum(whole), self._sum(whole.plus(LinearTerm(constant=k), -1))
+        rules: dict[str, Truth] = {
+            "==": lambda signs: signs[low] >= 0 and signs[high] < 0,
+            "!=": lambda signs: signs[low] < 0 or signs[high] >= 0,
+            "<": lambda signs: signs[low] < 0,
+            "<=": lambda signs: signs[high] < 0,
+            ">": lambda signs: signs[high] >= 0,
+            ">=": lambda signs: signs[low] >= 0,
+        }
+        return rules[sign]
+
+    def _sum(self, form: LinearTerm) -> int:
+        if form not in self.sums:
+            self.sums.append(form)
+        return self.sums.index(form)
+
+    # Reading a word.
+
+    def begin(self, state: int) -> list[tuple[Any, ...]]:
+        """The states in which it starts, with these globals: one for each guess that they allow."""
+        found = []
+        for guess in product(*(one.values() for one in self.seen)):
+            wanted = {
+                place: on
+                for one, value in zip(self.seen, guess, strict=True)
+                if one.few is not None
+                for place, on in one.bits(value).items()
+            }
+            if all(kind != 0 or (state >> track & 1) == on for (kind, track), on in wanted.items()):
+                sums = tuple(machine.begin(guess) for machine in self.machines)
+                residues = tuple(machine.begin(guess) for _, machine in self.residues)
+                found.append((guess, sums, residues, self.local.begin() if self.local else None))
+        return found
+
+    def read(self, node: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...] | None:
+        """The state after one more letter; None where a guess was wrong."""
+        key = node, kind, bits, chosen
+        if key not in self._steps:
+            self._steps[key] = self._read(node, kind, bits, chosen)
+        return self._steps[key]  # type: ignore[no-any-return]
+
+    def _read(self, node: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...] | None:
+        guess, sums, residues, local = node
+        for one, value in zip(self.seen, guess, strict=True):
+            if one.few is not None:
+                shown = chosen if one.entered else bits
+                for (at, track), on in one.bits(value).items():
+                    if at == kind and (shown >> track & 1) != on:
+                        return None
+        sums = tuple(m.read(s, kind, bits, chosen) for m, s in zip(self.machines, sums, strict=True))
+        residues = tuple(m.read(s, kind, bits, chosen) for (_, m), s in zip(self.residues, residues, strict=True))
+        return guess, sums, residues, self.local.read(local, kind, bits, chosen) if self.local else None
+
+    def holds(self, node: tuple[Any, ...]) -> bool:
+        """Whether the line is true of the word that was read; a word of which a guess was wrong is not asked about."""
+        guess, sums, residues, local = node
+        for (number, machine), state in zip(self.residues, residues, strict=True):
+            if not machine.right(state, guess[number]):
+                return True
+        if self.local is not None:
+            return not local[1]
+        return self.truth({n: m.sign(s) for n, (m, s) in enumerate(zip(self.machines, sums, strict=True))})
+
+    def above(self, e: int) -> int:
+        """2^(l+e), scaled, is 2^(positions + this)."""
+        return e + self.base - self.chain.extra
+
+
+def _is_truth(part: Expression) -> bool:
+    """Whether an expression is a truth, or a bit that is compared as one."""
+    if isinstance(part, Combined):
+        return part.sign in (*COMPARISONS, *ensures.CONNECTIVES)
+    return isinstance(part, Negation)
+
+
+class _Sum:
+    """The sign of a linear term: a carry, whether a digit was not 0, and the carries of the remainders in it."""
+
+    def __init__(self, spec: Specification, form: LinearTerm) -> None:
+        scale = 1 << spec.base
+        self.spec, self.form, self.scale = spec, form, scale
+        self.weights = {
+            kind: (
+                [(t, int(w * scale)) for (at, t), w in form.tracks.items() if at == kind],
+                [(t, int(w * scale)) for (at, t), w in form.inputs.items() if at == kind],
+            )
+            for kind in CLASSES
+        }
+        self.bonus = dict.fromkeys(CLASSES, 0)
+        self.tail = 0
+        for e, factor in form.powers.items():
+            above = spec.above(e)
+            if above >= 0:
+                self.tail += factor << above
+            elif above >= -2:
+                self.bonus[(LAST, BEFORE)[-1 - above]] += factor
+            else:
+                raise NoChainError(f"2^({spec.chain.size}{e:+}) lies too far below the top position")
+        self.low = [(factor, _Sum(spec, inner), spec.above(e)) for factor, inner, e in form.low]
+        if any(above < -2 for _, _, above in self.low):
+            raise NoChainError(f"a remainder by less than 2^({spec.chain.size}-2)")
+
+    def begin(self, guess: Guess) -> tuple[Any, ...]:
+        value = self.form.constant + sum(factor * guess[number] for number, factor in self.form.guesses.items())
+        return (value * self.scale, False, *(inner.begin(guess) for _, inner, _ in self.low))
+
+    def weight(self, kind: int, bits: int, chosen: int) -> int:
+        tracks, inputs = self.weights[kind]
+        total = self.bonus[kind] + sum(w for t, w in tracks if bits >> t & 1)
+        return total + sum(w for t, w in inputs if chosen >> t & 1)
+
+    def read(self, state: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...]:
+        carry, seen, *inner = state
+        total = carry + self.weight(kind, bits, chosen)
+        after = []
+        for (factor, term, above), one in zip(self.low, inner, strict=True):
+            read = term.read(one, kind, bits, chosen)
+            digit = term.total(one, kind, bits, chosen) & 1
+            inside = not (kind == LAST and above < 0) and not (kind == BEFORE and above < -1)
+            total += factor * digit if inside else 0
+            after.append(read)
+        return (total >> 1, seen or bool(total & 1), *after)
+
+    def total(self, state: tuple[Any, ...], kind: int, bits: int, chosen: int) -> int:
+        """The sum at one position, before it is divided into digit and carry."""
+        if self.low:
+            raise NoChainError("a remainder of a remainder")
+        return int(state[0]) + self.weight(kind, bits, chosen)
+
+    def sign(self, state: tuple[Any, ...]) -> int:
+        carry, seen, *inner = state
+        carry += self.tail
+        for (factor, term, above), one in zip(self.low, inner, strict=True):
+            if above > 0:
+                carry += factor * ((one[0] + term.tail) & ((1 << above) - 1))
+        return -1 if carry < 0 else int(carry > 0 or seen)
+
+
+class _Residue:
+    """The remainder of a linear term by a small number."""
+
+    def __init__(self, spec: Specification, seen: SeenTerms) -> None:
+        assert seen.residue is not None
+        if seen.residue.low or seen.residue.guesses:
+            raise NoChainError("a remainder of a remainder")
+        self.sum = _Sum(spec, seen.residue)
+        self.modulus = seen.modulus << spec.base
+
+    def begin(self, guess: Guess) -> tuple[int, int]:
+        return self.sum.begin(guess)[0] % self.modulus, 1 % self.modulus
+
+    def read(self, state: tuple[int, int], kind: int, bits: int, chosen: int) -> tuple[int, int]:
+        value, power = state
+        return (value + power * self.sum.weight(kind, bits, chosen)) % self.modulus, 2 * power % self.modulus
+
+    def right(self, state: tuple[int, int], guess: int) -> bool:
+        value, power = state
+        return (value + power * self.sum.tail - guess * self.sum.scale) % self.modulus == 0
+
+
+class _Local:
+    """A line `for i in a..b` about bits at fixed distances from i: true of every few neighbouring letters."""
+
+    def __init__(self, spec: Specification, line: EnsureLine) -> None:
+        chain = spec.chain
+        if len(line.ranges) != 1:
+            raise NoChainError(f"column {line.ranges[1].token.column}: one index at a time")
+        (item,) = line.ranges
+        low, high = spec._affine(item.first), spec._affine(item.last)
+        if low.size or high.size != chain.unit:
+            outside(item.first, f"'{item.name}' does not go through positions from one end to the other")
+        self.line, self.index = line, item.name
+        self.constants: dict[Named, int] = {}
+        self.names: list[tuple[Named, int, int, bool]] = []  # name, distance, track, whether it is an input
+        for name in names_in(line.truth):
+            if name.index is None:
+                if name.text == item.name:
+                    continue
+                form = spec._affine(name)
+                if form.size:
+                    outside(name, f"'{name.text}' stands in indices only")
+                self.constants[name] = form.constant
+                continue
+            word, entered = spec._weights(name)
+            at = spec._affine(name.index, item.name)
+            if word is None or word.first is None or word.track is None or at.index != {item.name: 1} or at.size:
+                outside(name, f"{ensures.shown(name)} is not at a fixed distance from position {item.name}")
+            self.names.append((name, at.constant + word.first - 1, word.track, entered))
+        self.top = max(distance for _, distance, _, _ in self.names)
+        self.span = self.top - min(distance for _, distance, _, _ in self.names)
+        skipped = low.constant + self.top
+        left_out = chain.extra - high.constant - self.top - 1
+        if skipped > 2 or not 0 <= left_out <= 2 or self.span > 2:
+            outside(item.first, "the range begins or ends more than two positions from an end")
+        self.kinds = set(CLASSES) - set((FIRST, SECOND)[:skipped]) - set((LAST, BEFORE)[:left_out])
+        self.masks = [0, 0]
+        for _, _, track, entered in self.names:
+            self.masks[entered] |= 1 << track
+        if any(part.text == item.name and part.index is None for part in _plain(line.truth)):
+            outside(line.truth, f"'{item.name}' stands in indices only")
+
+    def begin(self) -> tuple[Any, ...]:
+        return (), False
+
+    def read(self, state: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...]:
+        before, failed = state
+        letters = (*before, (bits & self.masks[0], chosen & self.masks[1]))
+        if kind in self.kinds and len(letters) > self.span and not failed:
+            failed = not self._true(letters)
+        return letters[-self.span :] if self.span else (), failed
+
+    def _true(self, letters: tuple[tuple[int, int], ...]) -> bool:
+        values = {
+            name: letters[len(letters) - 1 - (self.top - distance)][entered] >> track & 1
+            for name, distance, track, entered in self.names
+        }
+        return bool(self._value(self.line.truth, values))
+
+    def _value(self, part: Expression, values: Mapping[Named, int]) -> Any:
+        if isinstance(part, Constant):
+            return part.value
+        if isinstance(part, Named):
+            return self.constants[part] if part.index is None else values[part]
+        if isinstance(part, Negation):
+            return not self._value(part.body, values)
+        return ensures.combined(part.sign, self._value(part.left, values), self._value(part.right, values))
+
+
+def _plain(part: Expression) -> Iterator[Named]:
+    """Names outside of indices."""
+    if isinstance(part, Named):
+        yield part
+    elif isinstance(part, Negation):
+        yield from _plain(part.body)
+    elif isinstance(part, Combined):
+        yield from _plain(part.left)
+        yield from _plain(part.right)

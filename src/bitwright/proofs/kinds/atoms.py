@@ -1,0 +1,186 @@
+"""Atoms: the affine forms whose signs, with residues of a cell's indices and sizes, decide the kind of the cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, product
+from math import lcm
+
+from bitwright.proofs.kinds.affine import Affine, NotExactError, eliminate, feasible, solve
+from bitwright.proofs.kinds.cases import NotCoveredError
+from bitwright.proofs.kinds.lines import BitBox, LineCase
+
+Ends = tuple[
+    tuple[Affine, ...], tuple[Affine, ...]
+]  # the largest of these is the first, the smallest of those the last
+_MOST_CHOICES = 1_000  # of the members of a block that the bits of a rule may be
+
+
+@dataclass
+class Atoms:
+    """The atoms of a cell in one case, and the modulus of the residues."""
+
+    cell: LineCase
+    forms: set[Affine] = field(default_factory=set)
+    modulus: int = 1
+
+    def add(self, *forms: Affine) -> None:
+        """Notes that the kind may depend on the signs of these."""
+        self.forms.update(form.upright() for form in forms if form.constant is None)
+
+    def divisible(self, form: Affine, by: int = 1) -> None:
+        """Notes that the kind may depend on the remainder of this form by a number, or on its being an integer."""
+        self.modulus = lcm(self.modulus, abs(by) * form.denominator)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A block of the cell: the bits that it has, and what holds if it is this one."""
+
+    bits: tuple[BitBox, ...]
+    known: tuple[Affine, ...]
+
+
+def atoms_of(cell: LineCase, blocks: Sequence[LineCase], rules: Sequence[LineCase], valid: Sequence[Affine]) -> Atoms:
+    """All atoms of the cells of one line, in one case; `valid` are forms that no program has negative."""
+    atoms = Atoms(cell)
+    atoms.add(*cell.case.known, *valid)
+    for (form, by), _ in cell.case.remainders.items():
+        atoms.divisible(form, by)
+    known = (*cell.case.known, *valid)
+    placed = {one.bits: one for bit in cell.bits for block in blocks for one in _blocks_of(atoms, bit, block, known)}
+    for one in placed.values():
+        for bits in (*combinations(one.bits, 2), *product(cell.bits, one.bits)):
+            atoms.add(*_differences(*bits))
+    written: dict[str, set[tuple[Ends, ...]]] = {}
+    for one in placed.values():
+        for rule in rules:
+            for values, here in _matches(rule, one):
+                for target in _written(atoms, rule, values, here):
+                    written.setdefault(target[0], set()).add(target[1])
+    for boxes in written.values():
+        for coordinate in zip(*boxes, strict=True):
+            _add_order(atoms, coordinate)
+    return atoms
+
+
+def _differences(one: BitBox, other: BitBox) -> Iterator[Affine]:
+    """Coordinate by coordinate, where both are bits of one array."""
+    if one.array == other.array:
+        for (first, _), (second, _) in zip(one.ranges, other.ranges, strict=True):
+            yield first - second
+
+
+def _both(equations: Sequence[Affine]) -> list[Affine]:
+    return [side for form in equations for side in (form, -form)]
+
+
+def _blocks_of(atoms: Atoms, bit: BitBox, block: LineCase, known: tuple[Affine, ...]) -> Iterator[_Placed]:
+    """The block of this line that has the bit, for each of its members that the bit can be."""
+    for member in block.bits:
+        if member.array != bit.array:
+            continue
+        values, left = solve(_differences(member, bit), block.indices)
+        here = (*known, *_both(left), *(form.put(values) for form in block.case.known))
+        if not feasible(here):
+            continue
+        if missing := {name for form in _forms_of(block) for name in form.names & block.indices} - values.keys():
+            names = ", ".join(sorted(missing))
+            raise NotCoveredError(block.token, f"{member.array}[...] does not fix the index {names} of its block")
+        atoms.add(*left, *(form.put(values) for form in block.case.known))
+        for form in values.values():
+            atoms.divisible(form)
+        for (form, by), _ in block.case.remainders.items():
+            atoms.divisible(form.put(values), by)
+        yield _Placed(tuple(bits.put(values) for bits in block.bits), here)
+
+
+def _forms_of(line: LineCase) -> Iterator[Affine]:
+    yield from line.case.known
+    yield from (form for form, _ in line.case.remainders)
+    yield from (form for bits in line.bits for ends in bits.ranges for form in ends)
+
+
+def _matches(rule: LineCase, block: _Placed) -> Iterator[tuple[dict[str, Affine], list[Affine]]]:
+    """The rows of a rule that are of this block: its indices as far as they are fixed, and what holds then."""
+    members = [[bits for bits in block.bits if bits.array == tested.array] for tested in rule.bits]
+    choices = 1
+    for one in members:
+        choices *= len(one)
+    if choices > _MOST_CHOICES:
+        raise NotCoveredError(rule.token, "the bits of this rule can be too many bits of their block")
+    for chosen in product(*members):
+        pairs = zip(rule.bits, chosen, strict=True)
+        values, left = solve((form for pair in pairs for form in _differences(*pair)), rule.indices)
+        if feasible([*block.known, *_both(left), *(form.put(values) for form in rule.case.known)]):
+            yield values, left
+
+
+def _written(
+    atoms: Atoms, rule: LineCase, values: Mapping[str, Affine], left: Sequence[Affine]
+) -> Iterator[tuple[str, tuple[Ends, ...]]]:
+    """The boxes that the templates of these rows write; notes when there are such rows."""
+    atoms.add(*left)
+    for form in values.values():
+        atoms.divisible(form)
+        if form.denominator > 1:
+            _fixed(rule, form)
+    for form in (value.put(values) for value in rule.values):
+        _fixed(rule, form)
+        atoms.add(form)
+    for (form, by), _ in rule.case.remainders.items():
+        _fixed(rule, form.put(values))
+        atoms.divisible(form.put(values), by)
+    known = [form.put(values) for form in rule.case.known]
+    free = rule.indices - values.keys()
+    atoms.add(*_without(rule, known, free))
+    for target in rule.targets:
+        box = target.put(values)
+        varied = {f"#{at}": ends for at, ends in enumerate(box.ranges) if (ends[0].names | ends[1].names) & free}
+        inside = [
+            form for name, (first, last) in varied.items() for form in (Affine.of(name) - first, last - Affine.of(name))
+        ]
+        bounds: dict[str, tuple[list[Affine], list[Affine]]] = {name: ([], []) for name in varied}
+        for form in _without(rule, known + inside, free) if varied else ():
+            names = form.names & varied.keys()
+            if not names:
+                atoms.add(form)
+                continue
+            name = min(names)
+            if len(names) > 1:
+                raise NotCoveredError(rule.token, f"the bits of {target.array} that it writes are not a box")
+            end = (Affine.of(name) * form[name] - form) * (1 / form[name])
+            atoms.divisible(end)
+            bounds[name][form[name] < 0].extend(_rounded(end, up=form[name] > 0))
+        ends = [bounds.get(f"#{at}", ([first], [last])) for at, (first, last) in enumerate(box.ranges)]
+        yield box.array, tuple((tuple(lows), tuple(highs)) for lows, highs in ends)
+
+
+def _rounded(end: Affine, up: bool) -> list[Affine]:
+    """What an end can be once it is rounded to an integer: one form for each remainder."""
+    q = end.denominator
+    return [end + Affine.of(Fraction(rest if up else -rest, q)) for rest in range(q)]
+
+
+def _fixed(rule: LineCase, form: Affine) -> None:
+    if free := form.names & rule.indices:
+        names = ", ".join(sorted(free))
+        raise NotCoveredError(rule.token, f"the bits that it tests do not fix the index {names}, of which it computes")
+
+
+def _without(rule: LineCase, constraints: Sequence[Affine], free: frozenset[str]) -> list[Affine]:
+    try:
+        return eliminate(constraints, free) or []
+    except NotExactError as error:
+        raise NotCoveredError(rule.token, f"the free index {error} has a coefficient other than 1 or -1") from None
+
+
+def _add_order(atoms: Atoms, coordinate: Sequence[Ends]) -> None:
+    """The order of the ends of intervals; where all are single points, only which of them are equal."""
+    points = all(lows == highs and len(lows) == 1 for lows, highs in coordinate)
+    ends = {low for lows, _ in coordinate for low in lows}
+    if not points:
+        ends |= {high + 1 for _, highs in coordinate for high in highs}
+    atoms.add(*(one - other for one, other in combinations(sorted(ends, key=str), 2)))

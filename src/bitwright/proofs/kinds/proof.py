@@ -1,0 +1,255 @@
+"""Which kinds of cells a rule text has at every size: a cut-off from the theorem, and all sizes up to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import product
+from math import lcm, prod
+from typing import Any, Literal
+
+from bitwright.errors import counted, listing
+from bitwright.program import Algorithm, NodeProgram, NodeSchema
+from bitwright.program.cell_names import first_cells
+from bitwright.program.cells import Kind
+from bitwright.program.program import Program
+from bitwright.program.text import parse_any
+from bitwright.proofs.claims import Claim
+from bitwright.proofs.kinds.affine import Affine
+from bitwright.proofs.kinds.atoms import Atoms, atoms_of
+from bitwright.proofs.kinds.cases import NotCoveredError
+from bitwright.proofs.kinds.cutoff import TooManyError, cutoff
+from bitwright.proofs.kinds.lines import Lines
+from bitwright.proofs.kinds.patterns import representatives
+from bitwright.proofs.kinds.sizes import SizedText
+
+FORMAT = "bitwright kinds certificate 1"
+Progress = Callable[[int, int], None]
+_MOST_SIZES = 200_000  # up to the cut-off
+_FEW_SIZES = 64  # beyond it, one size for each pattern is expanded
+_FIRST_TRIED = 64  # sizes that are tried to find the smallest at which a text is a program
+
+
+@dataclass(frozen=True)
+class SeenKind:
+    """A kind, and the first size and cell at which it was seen; a cell is given by its first bit."""
+
+    kind: Kind
+    sizes: Mapping[str, int]
+    cell: str
+
+
+@dataclass(frozen=True)
+class LineProof:
+    """The cells of one line, in one case: what its kinds can depend on."""
+
+    line: int
+    atoms: tuple[Affine, ...]
+    modulus: int
+    cutoffs: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class KindsProof:
+    """What is known of the kinds of a text's cells at every size."""
+
+    verdict: Literal["proved", "not decided"]
+    digest: str  # of the text
+    smallest: Mapping[str, int]  # of each size: below it, the text is no program, or nothing is said
+    L0: Mapping[str, int]  # every kind occurs at sizes up to these
+    modulus: int
+    lines: tuple[LineProof, ...]
+    expanded: tuple[tuple[int, ...], ...]  # the sizes that were looked at
+    kinds: tuple[SeenKind, ...]
+    refusal: str | None = None  # the line and the reason, where the theorem does not cover the text
+    of_text: bool = True  # whether it is about a rule text, or about a program as it is
+
+    @property
+    def method(self) -> str:
+        """How it is known, in a phrase."""
+        if self.refusal is not None:
+            return f"outside the theorem: {self.refusal}"
+        if not self.L0:
+            return "a single size"
+        named = len(self.L0) > 1
+        return "rule families, cut-off " + listing(
+            [f"{name}={value}" if named else str(value) for name, value in self.L0.items()]
+        )
+
+    def claim(self) -> Claim:
+        """The link of the chain that is about sizes."""
+        kinds = counted(len(self.kinds), "kind")
+        if self.verdict == "proved":
+            sizes = "every" if self.of_text else "as it is"
+            sentence = f"all cells are of {kinds} at every size ({self.method})"
+            if len(self.smallest) > 1 and max(self.smallest.values()) > 1:  # smaller ones may be programs, too
+                sizes = ", ".join(f"{name}>={least}" for name, least in self.smallest.items())
+                sentence = f"all cells are of {kinds} at all sizes {sizes} ({self.method})"
+            if not self.L0:
+                sentence = f"all cells are of {kinds} ({self.method})"
+            return Claim("sizes", "proved", sizes, self.method, sentence)
+        return Claim("sizes", "not decided", "none", self.method, f"not decided at every size: {self.refusal}")
+
+    def certificate(self) -> dict[str, Any]:
+        """The proof as JSON: all of it is recomputed by a checker, which expands every size up to the cut-offs."""
+        return {
+            "format": FORMAT,
+            "text_sha256": self.digest,
+            "sizes": dict(self.smallest),
+            "cutoffs": dict(self.L0),
+            "modulus": self.modulus,
+            "lines": [
+                {
+                    "line": one.line,
+                    "atoms": sorted(map(str, one.atoms)),
+                    "modulus": one.modulus,
+                    "cutoffs": dict(one.cutoffs),
+                }
+                for one in self.lines
+            ],
+            "kinds": [
+                {"blocks": one.kind.blocks, "ports": one.kind.ports, "sizes": dict(one.sizes), "cell": one.cell}
+                for one in self.kinds
+            ],
+        }
+
+
+def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | None = None) -> KindsProof:
+    """Proves which kinds of cells a rule text has at every size, or says which line is outside the theorem.
+
+    `progress` is told how many sizes are done, of how many. Cells are those of the text, not tiles of them. Of a
+    program that Python code makes, or that was opened without sizes, only this very program is looked at.
+
+    >>> text = '''let l = 4
+    ... bits p[l]
+    ... block p[i] for i in 1..l
+    ... when p[i]=1 write p[i+1] for i in 1..l-1
+    ... when p[l]=1 write nothing'''
+    >>> proof = prove_kinds(text)
+    >>> print(proof.claim().sentence, [kind.sizes for kind in proof.kinds])
+    all cells are of 2 kinds at every size (rule families, cut-off 5) [{'l': 1}, {'l': 2}]
+    """
+    if isinstance(what, NodeSchema) and what.node_program is not None:
+        what = what.node_program
+    text = what if isinstance(what, str) else what.sizing.text if what.sizing is not None else None
+    if isinstance(what, str):
+        what = parse_any(what)  # raises what is wrong with it
+    if text is None:
+        return replace(_proved(SizedText.read(what.text()), progress), of_text=isinstance(what, NodeProgram))
+    given = what.sizing.numbers if what.sizing is not None else ()
+    return _proved(SizedText.read(text, given), progress)
+
+
+def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
+    digest = sha256(sized.text.encode()).hexdigest()
+    try:
+        smallest = _smallest(sized)
+        while True:  # until the text is a program at every size from the smallest on
+            lines, atoms, valid = _line_proofs(sized, smallest)
+            L0 = {size: max([smallest[size], *(one.cutoffs[size] for one in lines)]) for size in sized.sizes}
+            expanded = _expanded(sized, smallest, L0, atoms, valid)
+            wrong = _expand(sized, expanded, progress)
+            if wrong is None:
+                break
+            if len(smallest) > 1 or wrong[0] >= _FIRST_TRIED:
+                at = ", ".join(f"{name}={value}" for name, value in zip(smallest, wrong, strict=True))
+                raise _NotCoveredError(f"the text is no program at {at}")
+            smallest = {name: value + 1 for name, value in zip(smallest, wrong, strict=True)}
+    except (NotCoveredError, TooManyError, _NotCoveredError) as error:
+        return KindsProof("not decided", digest, {}, {}, 0, (), (), (), str(error))
+    below = [(value,) for value in range(*smallest.values())] if len(smallest) == 1 else []
+    seen = [values for values in (*below, *expanded) if sized.at(*values) is not None]
+    modulus = lcm(*(one.modulus for one in lines))
+    return KindsProof("proved", digest, smallest, L0, modulus, lines, tuple(seen), _kinds(sized, seen))
+
+
+class _NotCoveredError(Exception):
+    """A text that the theorem does not cover as a whole."""
+
+
+def _smallest(sized: SizedText) -> dict[str, int]:
+    """The first value of each size at which the text is a program, the others being as the text has them.
+
+    Where an extent that depends on other sizes too is below 1, it is left to the theorem.
+    """
+    extents = Lines(sized.tree, dict.fromkeys(sized.sizes, 0), sized.lets, False).extents_at_least_one()
+    found = {}
+    for name, own in sized.sizes.items():
+        others = [form for form in extents if form.names - {name}]
+        for value in range(max(own, _FIRST_TRIED) + 1):
+            values = {**sized.sizes, name: value}
+            if _negative(others, values) or sized.at(*values.values()) is not None:
+                found[name] = value
+                break
+        else:
+            raise _NotCoveredError(f"the text is no program at any {name} up to {max(own, _FIRST_TRIED)}")
+    return found
+
+
+def _negative(forms: Sequence[Affine], values: Mapping[str, int]) -> bool:
+    put = {name: Affine.of(value) for name, value in values.items()}
+    return any((form.put(put).constant or 0) < 0 for form in forms)
+
+
+def _line_proofs(
+    sized: SizedText, smallest: Mapping[str, int]
+) -> tuple[tuple[LineProof, ...], list[tuple[Atoms, list[str]]], list[Affine]]:
+    lines = Lines(sized.tree, smallest, sized.lets, sized.is_node_program)
+    valid = lines.extents_at_least_one()
+    found, proofs = [], []
+    for cell in lines.cells:
+        atoms = atoms_of(cell, lines.blocks, lines.rules, valid)
+        names = [*sorted(set().union(*(form.names for form in atoms.forms)) - sized.sizes.keys()), *sized.sizes]
+        in_order = tuple(sorted(atoms.forms, key=str))
+        try:
+            cutoffs = {size: cutoff(in_order, names, atoms.modulus, size) for size in sized.sizes}
+        except TooManyError as error:
+            raise NotCoveredError(cell.token, f"its cells depend on too many comparisons ({error})") from None
+        found.append((atoms, names))
+        proofs.append(LineProof(cell.token.line, in_order, atoms.modulus, cutoffs))
+    return tuple(proofs), found, valid
+
+
+def _expanded(
+    sized: SizedText,
+    smallest: Mapping[str, int],
+    L0: Mapping[str, int],
+    atoms: Sequence[tuple[Atoms, list[str]]],
+    valid: Sequence[Affine],
+) -> list[tuple[int, ...]]:
+    """All sizes up to the cut-off; where that is many, those with a pattern that no size before them has."""
+    ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]
+    points = prod(map(len, ranges))
+    if points > _MOST_SIZES:
+        raise _NotCoveredError(f"{points:,} sizes up to the cut-off are too many to look at")
+    box = (values for values in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, values, strict=True))))
+    if points <= _FEW_SIZES:
+        return list(box)
+    return list(representatives(box, list(sized.sizes), atoms))
+
+
+def _expand(sized: SizedText, expanded: Sequence[tuple[int, ...]], progress: Progress | None) -> tuple[int, ...] | None:
+    """Makes the program at each of these sizes; gives the last at which there is none."""
+    wrong = None
+    for done, values in enumerate(expanded):
+        if sized.at(*values) is None:
+            wrong = values
+        if progress is not None:
+            progress(done + 1, len(expanded))
+    return wrong
+
+
+def _kinds(sized: SizedText, seen: Sequence[tuple[int, ...]]) -> tuple[SeenKind, ...]:
+    found: dict[Kind, SeenKind] = {}
+    for values in seen:
+        for kind, cell in _first_of_each(sized.at(*values)):
+            if kind not in found:
+                found[kind] = SeenKind(kind, dict(zip(sized.sizes, values, strict=True)), cell)
+    return tuple(found[kind] for kind in sorted(found))
+
+
+def _first_of_each(program: Program | None) -> Iterator[tuple[Kind, str]]:
+    assert program is not None
+    for kind, first in zip(program.kinds.kinds, first_cells(program, program.cells, program.kinds), strict=True):
+        yield kind, first.blocks[0][0]

@@ -1,0 +1,132 @@
+"""Integers made of literals: two's complement, the sign bit last, as wide as needed, so that nothing ever overflows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
+
+Number = tuple[Literal, ...]  # least significant bit first; the last one counts negative
+
+
+def unsigned(bits: Sequence[Literal]) -> Number:
+    """The number with these binary digits.
+
+    >>> unsigned([TRUE, TRUE])
+    (1, 1, 0)
+    """
+    return _trimmed((*bits, FALSE))
+
+
+def constant(value: int) -> Number:
+    """A known integer.
+
+    >>> constant(-2), constant(2)
+    ((0, 1, 1), (0, 1, 0))
+    """
+    return tuple(value >> place & 1 for place in range(value.bit_length() + 1))
+
+
+def known(number: Number) -> int | None:
+    """The integer that a number is, if it does not depend on anything."""
+    if any(bit > TRUE for bit in number):
+        return None
+    return sum(bit << place for place, bit in enumerate(number[:-1])) - (number[-1] << len(number) - 1)
+
+
+def add(graph: AndGraph, a: Number, b: Number, carry: Literal = FALSE) -> Number:
+    """a + b, plus one if the carry is on."""
+    width = max(len(a), len(b)) + 1
+    total = []
+    for x, y in zip(_widened(a, width), _widened(b, width), strict=True):
+        half = graph.differ(x, y)
+        total.append(graph.differ(half, carry))
+        carry = graph.either(graph.both(x, y), graph.both(half, carry))
+    return _trimmed(tuple(total))
+
+
+def invert(a: Number) -> Number:
+    """-a - 1."""
+    return tuple(bit ^ 1 for bit in a)
+
+
+def subtract(graph: AndGraph, a: Number, b: Number) -> Number:
+    """a - b."""
+    return add(graph, a, invert(b), TRUE)
+
+
+def multiply(graph: AndGraph, a: Number, b: Number) -> Number:
+    """a * b, by shifting a for every bit of b; a constant factor is better the second."""
+    if known(a) is not None:
+        a, b = b, a
+    product = constant(0)
+    for place, bit in enumerate(b[:-1]):
+        product = add(graph, product, (FALSE,) * place + tuple(graph.both(bit, x) for x in a))
+    negative = (FALSE,) * (len(b) - 1) + tuple(graph.both(b[-1], x) for x in a)
+    return subtract(graph, product, negative)
+
+
+def power_remainder(a: Number, exponent: int) -> Number:
+    """a mod 2^exponent.
+
+    >>> power_remainder(constant(-1), 2)
+    (1, 1, 0)
+    """
+    return unsigned(_widened(a, max(len(a), exponent))[:exponent])
+
+
+def power_quotient(a: Number, exponent: int) -> Number:
+    """a // 2^exponent."""
+    return a[min(exponent, len(a) - 1) :]
+
+
+def divide(graph: AndGraph, a: Number, by: int) -> Number:
+    """a // by for a constant by >= 1, rounded down."""
+    if by & by - 1 == 0:
+        return power_quotient(a, by.bit_length() - 1)
+    sign, rest, quotient = a[-1], constant(0), []
+    for bit in reversed(a[:-1]):  # of a, or of -a - 1 if it is negative
+        rest = unsigned((graph.differ(bit, sign), *rest[:-1]))
+        short = subtract(graph, rest, constant(by))
+        quotient.append(short[-1] ^ 1)
+        rest = choose(graph, short[-1], rest, short)
+        rest = unsigned(_widened(rest, by.bit_length())[: by.bit_length()])  # it is below `by`
+    return _trimmed(tuple(graph.differ(bit, sign) for bit in (*reversed(quotient), FALSE)))
+
+
+def remainder(graph: AndGraph, a: Number, by: int) -> Number:
+    """a % by for a constant by >= 1: between 0 and by - 1."""
+    if by & by - 1 == 0:
+        return power_remainder(a, by.bit_length() - 1)
+    rest = subtract(graph, a, multiply(graph, divide(graph, a, by), constant(by)))
+    return unsigned(_widened(rest, by.bit_length())[: by.bit_length()])
+
+
+def less(graph: AndGraph, a: Number, b: Number) -> Literal:
+    """Whether a < b."""
+    return subtract(graph, a, b)[-1]
+
+
+def equal_bits(graph: AndGraph, a: Number, b: Number) -> list[Literal]:
+    """One literal for each place, lowest first, that says that a and b agree there."""
+    width = max(len(a), len(b))
+    return [graph.differ(x, y) ^ 1 for x, y in zip(_widened(a, width), _widened(b, width), strict=True)]
+
+
+def choose(graph: AndGraph, condition: Literal, then: Number, otherwise: Number) -> Number:
+    """`then` if the condition holds, else `otherwise`."""
+    width = max(len(then), len(otherwise))
+    pairs = zip(_widened(then, width), _widened(otherwise, width), strict=True)
+    return _trimmed(tuple(graph.choose(condition, x, y) for x, y in pairs))
+
+
+def _widened(a: Number, width: int) -> Number:
+    return a + a[-1:] * (width - len(a))
+
+
+def _trimmed(a: Number) -> Number:
+    """Without sign bits that only repeat the one before."""
+    width = len(a)
+    while width > 1 and a[width - 1] == a[width - 2]:
+        width -= 1
+    return a[:width]

@@ -1,0 +1,255 @@
+"""What a program computes at its size: proved, refuted by an input, or not decided."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bitwright.bits import from_bits, shorten
+from bitwright.errors import InputError, counted
+from bitwright.program import Algorithm, Word
+from bitwright.program.ensures import EnsureLine
+from bitwright.proofs.claims import Claim
+from bitwright.proofs.unrolling.instructions import CodeProof
+from bitwright.proofs.unrolling.laws import BitLaw, LawFinder, law_document, linear, weight_of
+from bitwright.proofs.unrolling.polynomials import Bounds, stronger_equation
+from bitwright.proofs.unrolling.rounds import Rounds, UndecidedError
+from bitwright.proofs.unrolling.runs import RunTooLargeError, UnrolledRun, unroll
+from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, Prover
+from bitwright.proofs.unrolling.specifications import Blasted
+from bitwright.running.progress import Progress, as_progress
+from bitwright.running.run import run_batch, run_with
+
+_RANDOM = 64  # runs that are tried first, beside those with extreme inputs
+_STEPS = 10_000  # that these take at most, where nothing else is declared
+FORMAT = "bitwright function at a size 1"
+Verdict = Literal["proved", "refuted", "not decided", "not stated"]
+
+
+@dataclass(frozen=True)
+class SizeProof:
+    """Whether every run of an algorithm, at its size, does what its `ensure` lines say.
+
+    >>> from dataclasses import replace
+    >>> from bitwright import addition
+    >>> print(prove_at_size(replace(addition(8), ensures=("sum == p + q",))).sentence)
+    proved at size 8 (laws)
+    """
+
+    algorithm: Algorithm
+    verdict: Verdict
+    method: str
+    lemmas: tuple[Lemma, ...] = ()  # that a solver proved
+    counterexample: dict[str, int] | None = None  # an input whose run was replayed, and is wrong
+    found: dict[str, Any] = field(default_factory=dict, repr=False)  # laws and relations, for the certificate
+
+    @property
+    def size(self) -> str:
+        """Its first number, such as the 64 of `let l = 64`; `this size` if it has none."""
+        sizing = self.algorithm.sizing
+        return str(next(iter(sizing.numbers.values()))) if sizing is not None and sizing.numbers else "this size"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a line."""
+        if self.counterexample is not None:
+            given = ", ".join(f"{name} = {value}" for name, value in self.counterexample.items())
+            return f"refuted: a run with {given} is wrong" if given else "refuted: its run is wrong"
+        at = self.size if self.size == "this size" else f"size {self.size}"
+        return f"{self.verdict} at {at} ({self.method})" if self.method else self.verdict
+
+    def certificate(self) -> dict[str, Any]:
+        """What a checker needs beside the rules and the proofs of the lemmas."""
+        rules = hashlib.sha256(self.algorithm.text().encode()).hexdigest()
+        lemmas = [{"file": f"{lemma.name}.lrat", "cnf": lemma.digest} for lemma in self.lemmas]
+        return {"format": FORMAT, "verdict": self.verdict, "rules": rules, "lemmas": lemmas, **self.found}
+
+    def claim(self) -> Claim:
+        """The proof as a link of the chain."""
+        return Claim("function", self.verdict, self.size, self.method, self.sentence, self.counterexample)
+
+
+def prove_at_size(
+    algorithm: Algorithm,
+    *,
+    progress: Progress | bool | None = None,
+    conflicts: int = CONFLICTS,
+    folder: Path | None = None,
+) -> SizeProof:
+    """Proves that every run of an algorithm does what its `ensure` lines say, at the size that it has.
+
+    Laws and structure come first, then CaDiCaL with a limit of conflicts for each lemma, so that the verdict is the
+    same on every machine. With `invariant at BIT` lines the proof goes round by round. A folder receives the rules, the
+    certificate, and the formulas (DIMACS) and proofs (LRAT) of all lemmas, if everything is proved.
+    """
+    if conflicts < 1:
+        raise InputError(f"the limit of conflicts must be 1 or more, got {conflicts}")
+    if not algorithm.ensures:
+        return SizeProof(algorithm, "not stated", "")
+    if (wrong := _wrong_run(algorithm)) is not None:
+        return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
+    prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
+    reasons = []
+    for method in (_by_rounds, _by_instructions, _by_unrolling):
+        try:
+            found = method(algorithm, prover)
+        except (UndecidedError, RunTooLargeError) as error:
+            reasons.append(str(error))
+            continue
+        if found is not None:
+            if folder is not None and found.verdict == "proved":
+                (folder / "rules.bw").write_text(algorithm.text())
+                (folder / "certificate.json").write_text(json.dumps(found.certificate(), indent=1) + "\n")
+            return found
+    return SizeProof(algorithm, "not decided", "; ".join(reasons), tuple(prover.lemmas))
+
+
+def prove_at_sizes(
+    algorithm: Algorithm, sizes: Sequence[int], *, progress: Progress | bool | None = None, conflicts: int = CONFLICTS
+) -> Claim:
+    """Proves an algorithm at many sizes, values of its first number; the claim is that of the first size that fails.
+
+    >>> from bitwright import parse
+    >>> lines = "let l = 4;bits x[l] y[l];block x[i] for i in 1..l;block y[i] for i in 1..l"
+    >>> rules = "when x[i]=1 write y[i] for i in 1..l;input x;output y;steps 1;ensure y == x"
+    >>> claim = prove_at_sizes(parse(f"{lines};{rules}".replace(";", "\\n")), range(1, 9))
+    >>> claim.verdict, claim.sizes
+    ('proved', '1..8')
+    """
+    sizing, tell = algorithm.sizing, as_progress(progress, f"proving {algorithm.name}")
+    if sizing is None or not sizing.numbers:
+        raise InputError(f"{algorithm.name} has one size only; prove it at that")
+    if not sizes or list(sizes) != list(range(sizes[0], sizes[-1] + 1)):
+        raise InputError(f"sizes must be consecutive, as in range(1, 65), got {shorten(repr(sizes))}")
+    methods: dict[str, None] = {}
+    for done, size in enumerate(sizes, 1):
+        proof = prove_at_size(sizing.at(**{next(iter(sizing.numbers)): size}), conflicts=conflicts)
+        if proof.verdict != "proved":
+            return proof.claim()
+        methods.setdefault(proof.method.partition(",")[0])
+        if tell is not None:
+            tell(done, len(sizes))
+    covered, method = f"{sizes[0]}..{sizes[-1]}", ", ".join(methods)
+    return Claim("function", "proved", covered, method, f"proved at sizes {covered} ({method})")
+
+
+def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
+    """By the invariants at the first bit that has some."""
+    cuts = [line for line in algorithm.invariants if line.at is not None]
+    if not cuts:
+        return None
+    rounds = Rounds(algorithm, [line for line in cuts if line.at == cuts[0].at], prover)
+    return SizeProof(algorithm, "proved", rounds.prove(), tuple(prover.lemmas), found=rounds.found)
+
+
+def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
+    """Of code for machine B: by lemmas about its instructions, and the paths of the code."""
+    if algorithm.computer is None or algorithm.computer.machine.kind != "B" or algorithm.halt is None:
+        return None
+    proof = CodeProof(algorithm, prover)
+    try:
+        return SizeProof(algorithm, "proved", proof.prove(), tuple(prover.lemmas))
+    except UndecidedError:
+        if proof.failing is None:
+            raise
+        return _refuted(algorithm, prover, proof.failing)
+
+
+def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
+    """By all steps of a run in one graph."""
+    run = unroll(algorithm)
+    known: list[int] = []  # goals that laws prove: they help with the others
+    goals = list(run.ended)
+    laws: list[dict[str, Any] | None] = []
+    for line in algorithm.ensures:
+        stated = Blasted(run.graph, line, run.inputs, run.outputs).goals()
+        law = _by_law(algorithm, run, line)
+        (goals if law is None else known).extend(stated)
+        laws.append(None if law is None else law_document(algorithm.program, law))
+    lemma = prover.prove("outputs", run.graph, goals, known)
+    if lemma.verdict == "proved":
+        how = ["laws"] * any(laws) + [f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}"] * bool(lemma.clauses)
+        return SizeProof(algorithm, "proved", ", ".join(how) or "structure", tuple(prover.lemmas), found={"laws": laws})
+    if lemma.verdict == "refuted":
+        return _refuted(algorithm, prover, [bool(lemma.failing[node]) for node in run.graph.inputs])
+    raise UndecidedError(f"CaDiCaL found no proof within {prover.conflicts:,} conflicts")
+
+
+def _refuted(algorithm: Algorithm, prover: Prover, bits: Sequence[bool]) -> SizeProof:
+    """The refutation by these values of the input bits, replayed. Raises UndecidedError if that run is right."""
+    state = algorithm.states(np.array([bits], dtype=bool))[0]
+    inputs = {word.name: from_bits(state[list(word.bits)], word.signed) for word in algorithm.inputs}
+    if _is_wrong(algorithm, inputs):
+        return SizeProof(algorithm, "refuted", "CaDiCaL", tuple(prover.lemmas), inputs)
+    raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
+
+
+def _by_law(algorithm: Algorithm, run: UnrolledRun, line: EnsureLine) -> BitLaw | None:
+    """The law that proves an equation which is linear in outputs and inputs, if there is one."""
+    words: dict[str, tuple[Word, bool]] = {word.name: (word, False) for word in algorithm.inputs}
+    words |= {word.name: (word, True) for word in algorithm.outputs}
+    words |= {f"in.{word.name}": (word, False) for word in algorithm.inputs}
+    equation = stronger_equation(line, {name: _bounds(word) for name, (word, _) in words.items()})
+    if run.states is None or equation is None or equation.exponent is None:
+        return None
+    if any(len(names) > 1 for names in equation.difference):
+        return None
+    wanted: dict[int, int] = {}
+    rest = [(1, equation.difference.get((), 0))]  # what is not of outputs
+    for names, factor in equation.difference.items():
+        for word, is_output in [words[names[0]]] if names else []:
+            for place, bit in enumerate(word.bits):
+                weight = factor * (1 << place) * (-1 if word.signed and place == len(word.bits) - 1 else 1)
+                if is_output:
+                    wanted[bit] = wanted.get(bit, 0) + weight
+                else:
+                    rest.append((run.states[0][bit], weight))
+    law = LawFinder(algorithm.program).law(run.states, wanted, equation.exponent)
+    now = weight_of(run.states[law.since], law.weights, equation.exponent)
+    wanted_now = linear([(literal, -weight) for literal, weight in rest], equation.exponent)
+    return law if now == wanted_now else None
+
+
+def _bounds(word: Word) -> Bounds:
+    top = 1 << len(word.bits)
+    return (-(top // 2), top // 2 - 1) if word.signed else (0, top - 1)
+
+
+def _wrong_run(algorithm: Algorithm) -> dict[str, int] | None:
+    """An input whose run is wrong, if a few extreme and random ones show some."""
+    rows = list(_tried(algorithm))
+    states = np.array([algorithm.state(values) for values in rows])
+    done = run_batch(algorithm, states, limit=_STEPS if algorithm.steps is None else None)
+    for values, state, halted in zip(rows, done.states, done.halted, strict=True):
+        if algorithm.steps is None and not halted:
+            continue
+        right = halted and all(line.holds(values, algorithm.read(state)) for line in algorithm.ensures)
+        if not right and _is_wrong(algorithm, values):
+            return values
+    return None
+
+
+def _tried(algorithm: Algorithm) -> Iterator[dict[str, int]]:
+    names, extremes = [word.name for word in algorithm.inputs], []
+    for word in algorithm.inputs:
+        low, high = _bounds(word)
+        extremes.append(dict.fromkeys((0, min(1, high), low, high)))
+    for _, values in zip(range(_RANDOM), product(*extremes), strict=False):
+        yield dict(zip(names, values, strict=True))
+    rng = np.random.default_rng(1)
+    for _ in range(_RANDOM if names else 0):
+        rows = [rng.integers(0, 2, len(word.bits)).astype(bool) for word in algorithm.inputs]
+        yield {word.name: from_bits(row, word.signed) for word, row in zip(algorithm.inputs, rows, strict=True)}
+
+
+def _is_wrong(algorithm: Algorithm, values: dict[str, int]) -> bool:
+    """Whether a plain run with these inputs, made by the rules, does not do what is ensured."""
+    done = run_with(algorithm, values)
+    return not done.halted or not all(line.holds(values, done.outputs) for line in algorithm.ensures)

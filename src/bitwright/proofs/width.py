@@ -1,0 +1,225 @@
+"""How wide one network should be, from the width law: of the whole state or of cells, without training any.
+
+To first order, and not proved: `certify --network` proves the network that comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, exp, inf, log
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError, suggestion
+from bitwright.program import Algorithm, Program
+from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion.domains import RunsDomain
+from bitwright.running.endings import step_limit
+from bitwright.running.sampling import random_states
+from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.width_bias import scaled_bias
+from bitwright.theory.width_bounds import WorstSpread, check_delta, covering_width, worst_spread
+from bitwright.theory.width_field import WidthField
+from bitwright.theory.width_plan import SWEEPS, WorstError, label_matrix, most_sweeps, rounded, worst_error
+from bitwright.theory.width_regions import Region, cell_regions, whole_region
+
+Progress = Callable[[int, int], None]
+Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
+DOMAINS = ("states", "runs")
+MAX_ENTRIES = 1 << 24  # of the labels, K times k; beyond, no field is drawn
+_DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # fewer draws where looking further takes long
+_ALL_RUNS = 1 << 15  # states of runs, counted as they are met, that are all looked at
+_TRAINABLE = 16  # hidden units an example: with fewer, training sometimes stalls, whatever the law says
+_QUICK_DRAWS, _QUICK_STATES, _QUICK_UNITS = 8, 256, 256  # for a default
+_QUICK_WORK = 2e9  # operations
+_LEAST, _MOST = 2_048, 1 << 20  # of default widths
+_LEAST_CELLS = 128
+_PROVABLE = 24.001 * log(2)  # ln of the most states that a proof goes through in minutes
+
+
+@dataclass(frozen=True)
+class NetworkWidth:
+    """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on.
+
+    >>> from bitwright import addition
+    >>> found = network_width(addition(2), domain="runs")
+    >>> found.expected <= found.covering, found.every
+    (True, True)
+    """
+
+    covering: int  # every state, by the union over states and bits
+    expected: int  # at which the worst of the states looked at is right with probability 1 - delta; at least 16 K
+    delta: float
+    domain: str
+    examples: int  # K
+    log_states: float  # ln of the number of states that `covering` covers; of runs, at most, each as often as it is met
+    worst: WorstSpread
+    error: WorstError
+    seed: int
+    program_id: str  # of the program; of cells, of their pattern
+    every: bool  # whether all states were looked at; else some, and from these on to worse ones if there is a region
+
+    @property
+    def states(self) -> int | None:
+        """The number of states; None where it has more digits than a double."""
+        return round(exp(self.log_states)) if self.log_states < log(2**53) else None
+
+
+def network_width(
+    algorithm: Algorithm,
+    delta: float = 0.01,
+    domain: str = "states",
+    *,
+    padding: int = 0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> NetworkWidth:
+    """The widths for a program's own network: for all of its states, or for those that runs of its inputs meet."""
+    program, examples = algorithm.program, algorithm.program.templates + padding
+    if domain not in DOMAINS:
+        raise InputError(f"there is no domain '{domain[:40]}'; choose states or runs{suggestion(domain, DOMAINS)}")
+    region = whole_region(program)[0]
+    check_delta(delta)
+    _check_size(program)
+    if domain == "states":
+        matched = region.sample(_STATES, np.random.default_rng(seed))
+        place: Place = (matched, region.own, region)
+        count = region.log_states
+    else:
+        count = min(region.log_states, len(algorithm.input_bits) * log(2) + log(step_limit(algorithm, None)))
+        met = _all_met(algorithm) if count < log(_ALL_RUNS) else _met(algorithm, _STATES, seed)
+        place = (met, region.own, None)
+    every = count < log(_STATES if domain == "states" else _ALL_RUNS)
+    return _width(program, examples, [region], [place], [count], delta, domain, seed, every, progress)
+
+
+def cells_width(
+    pattern: Pattern, delta: float = 0.01, *, seed: int = 0, progress: Progress | None = None
+) -> NetworkWidth:
+    """The widths for a network of cells: for all local states of every kind."""
+    program, regions = pattern.program, cell_regions(pattern)
+    check_delta(delta)
+    _check_size(program)
+    rng = np.random.default_rng(seed)
+    places: list[Place] = [(region.sample(_STATES, rng), region.own, region) for region in regions]
+    counts = [region.log_states for region in regions]
+    every = max(counts) < log(_STATES)
+    return _width(program, program.templates, regions, places, counts, delta, "cells", seed, every, progress)
+
+
+def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
+    """The default width: a power of two at which the worst error that is expected over sampled states is half of what
+    would make a bit wrong, the other half being for all other states; and at least 16 units an example.
+
+    The states are those of random runs. To them come any states where there is nothing to put in, and where all of them
+    together are at most 2^24, which a proof goes through in minutes. Where labels have more than 2^24 entries nothing
+    is drawn, and the width is the largest default, 2^20.
+
+    >>> from bitwright import addition
+    >>> suggested_width(addition(8))
+    4096
+    """
+    program, examples = algorithm.program, algorithm.program.templates + padding
+    if program.templates * program.bits > MAX_ENTRIES:
+        return _MOST
+    region, states = whole_region(program)[0], _affordable(program)
+    matched = []
+    if len(algorithm.input_bits):
+        matched.append(_met(algorithm, states, 0))
+    if not matched or region.log_states < _PROVABLE:
+        matched.append(region.sample(states, np.random.default_rng(0)))
+    found = _quick(program, examples, [(np.concatenate(matched), region.own, None)])
+    return rounded(max(_half(found), _TRAINABLE * examples), _LEAST, _MOST)
+
+
+def suggested_cells_width(pattern: Pattern) -> int:
+    """The default width of a network of cells, by the same rule, over sampled local states; and trainable."""
+    program = pattern.program
+    if program.templates * program.bits > MAX_ENTRIES:
+        return _MOST
+    rng, states = np.random.default_rng(0), max(16, _affordable(program) // len(pattern.kinds))
+    places: list[Place] = [(region.sample(states, rng), region.own, None) for region in cell_regions(pattern)]
+    half = _half(_quick(program, program.templates, places))
+    return rounded(max(half, _TRAINABLE * program.templates), _LEAST_CELLS, _MOST)
+
+
+def _width(
+    program: Program,
+    examples: int,
+    regions: list[Region],
+    places: list[Place],
+    counts: list[float],
+    delta: float,
+    domain: str,
+    seed: int,
+    every: bool,
+    progress: Progress | None,
+) -> NetworkWidth:
+    labels = label_matrix(program)
+    worst = max((worst_spread(region, examples) for region in regions), key=lambda found: found.ratio)
+    events = [count + log(max(1, int(region.own.sum()))) for count, region in zip(counts, regions, strict=True)]
+    field = WidthField(labels, examples)
+    towards = max(_bias_towards(field, matched, own) for matched, own, _ in places)
+    covering = covering_width(worst.ratio, float(np.logaddexp.reduce(events)), delta, towards)
+    slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
+    draws = _FEWER if slow else _DRAWS
+    error = worst_error(field, places, draws=draws, units=_UNITS, seed=seed, progress=progress)
+    total = float(np.logaddexp.reduce(counts))
+    least = _TRAINABLE * examples if worst.ratio > 0 else 0
+    covering = max(least, covering)
+    expected = max(least, min(covering, error.width(delta)))
+    return NetworkWidth(
+        _even(covering), _even(expected), delta, domain, examples, total, worst, error, seed, program.id, every
+    )
+
+
+def _bias_towards(field: WidthField, matched: BoolArray, own: BoolArray) -> float:
+    """The largest bias towards the threshold, over the distance to it and times sqrt(h); 0 if none points there."""
+    bias = scaled_bias(matched, field.labels, field.examples) / field.distance(matched)
+    return float(np.max(bias[:, own], initial=0.0))
+
+
+def _half(found: WorstError) -> float:
+    """The width at which the expected worst error is half the distance to the threshold."""
+    return 4 * float(found.needs.mean()) ** 2
+
+
+def _quick(program: Program, examples: int, places: list[Place]) -> WorstError:
+    return worst_error(WidthField(label_matrix(program), examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
+
+
+def _affordable(program: Program) -> int:
+    """States to look at for a default."""
+    each = 2 * _QUICK_DRAWS * _QUICK_UNITS * (3 * program.templates + 2 * program.bits)
+    return max(32, min(_QUICK_STATES, int(_QUICK_WORK / each)))
+
+
+def _met(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
+    """What different states of random runs match."""
+    states = np.unique(random_states(algorithm, count, seed), axis=0)
+    return np.asarray(TrainingSet(algorithm.program).matches(states)[0].toarray() > 0)
+
+
+def _all_met(algorithm: Algorithm) -> BoolArray:  # (states, K)
+    """What the different states of all runs match."""
+    found: list[BoolArray] = []
+    domain = RunsDomain(algorithm)
+    domain.visit(0, domain.size, lambda matched, *_: found.append(np.unique(matched, axis=0)))
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def _check_size(program: Program) -> None:
+    if program.templates * program.bits > MAX_ENTRIES:
+        raise InputError(
+            f"the width law is drawn for labels of up to {MAX_ENTRIES:,} entries, templates times bits, and this "
+            f"program has {program.templates * program.bits:,}; size the network of its cells instead"
+        )
+
+
+def _even(width: float) -> int:
+    """Hidden units come in pairs."""
+    if width == inf or width > 2**62:
+        raise InputError("no width that could be trained covers so many states; give a larger delta")
+    return max(2, 2 * ceil(width / 2))

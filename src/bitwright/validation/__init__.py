@@ -1,0 +1,27 @@
+"""Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
+
+from bitwright.validation.functions import ArrayFunction, Function
+from bitwright.validation.given import HeldFunction, given_oracle
+from bitwright.validation.oracles import UNKNOWN, Arithmetic, InterpreterOracle, Oracle
+from bitwright.validation.tally import BrokenBound, Failure, Tally
+from bitwright.validation.task import Task
+from bitwright.validation.validate import Validation, Verdict, make_task, validate
+
+__all__ = [
+    "UNKNOWN",
+    "Arithmetic",
+    "ArrayFunction",
+    "BrokenBound",
+    "Failure",
+    "Function",
+    "HeldFunction",
+    "InterpreterOracle",
+    "Oracle",
+    "Tally",
+    "Task",
+    "Validation",
+    "Verdict",
+    "given_oracle",
+    "make_task",
+    "validate",
+]

@@ -1,0 +1,222 @@
+"""Validation: every input, or many random ones, run to the end and compared with an oracle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+from bitwright.bits import any_digits
+from bitwright.engines.protocol import Engine
+from bitwright.program import Algorithm
+from bitwright.running.endings import step_limit
+from bitwright.running.observers import Progress
+from bitwright.running.sentences import cells_sentence
+from bitwright.running.sliced.runs import Look
+from bitwright.theory.decisions import Triple
+from bitwright.validation.batch import forget, run_batch_of
+from bitwright.validation.given import HeldFunction
+from bitwright.validation.inputs import choose_inputs
+from bitwright.validation.oracles import Oracle
+from bitwright.validation.prepare import Prepared, prepare
+from bitwright.validation.progress_file import ProgressFile
+from bitwright.validation.report import document, report
+from bitwright.validation.tally import Failure, Tally
+from bitwright.validation.task import Task
+from bitwright.workers import Workers, in_threads
+
+Verdict = Literal["exact", "not exact", "not decided"]
+_SAVE_EVERY = 2.0  # seconds
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What came of it.
+
+    >>> from bitwright import addition, validate
+    >>> found = validate(addition(3), engine="limit", compiled=False)
+    >>> found.verdict, found.tally.inputs, found.margin
+    ('exact', 64, 0.5)
+    >>> print(found.sentence)
+    exact: addition, engine limit, calibrated rounding
+    """
+
+    task: Task
+    tally: Tally
+    seconds: float
+    margin: float | None  # the smallest of all steps; None for `templates`, which round nothing
+    worst: Triple | None = None  # for `limit`: the (n, c, m) with this margin
+    misjudged: tuple[Triple, ...] = ()  # for `limit`: those that occurred and are rounded the wrong way
+
+    @property
+    def verdict(self) -> Verdict:
+        """Exact: every run ended, as the oracle says, and every step was the rules' step.
+
+        Not exact: some step was another, or some run ended otherwise than the oracle says. Not decided: nothing wrong
+        was seen, but of some runs it is not known whether they are right. An oracle may also say that a run never ends;
+        a run that did not end in time is then right.
+        """
+        if self.tally.wrong or self.tally.wrong_steps:
+            return "not exact"
+        return "not decided" if self.tally.undecided else "exact"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what it speaks of, in a line."""
+        engine = self.task.engine
+        rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
+        return f"{self.verdict}: {self.task.algorithm.name}, engine {engine.name}{rounded}"
+
+    def __str__(self) -> str:
+        """The report, and what the engine is where it goes cell by cell."""
+        facts = self.task.engine.cell_facts
+        return "\n".join([self.report(), *([] if facts is None else [cells_sentence(facts, self.tally.evaluations)])])
+
+    def report(self, again: Callable[[Failure], str] | None = None) -> str:
+        """The verdict and what was counted; `again` gives a command that shows a failure once more.
+
+        >>> from bitwright import addition, validate
+        >>> validate(addition(3)).report().splitlines()[1]
+        "  inputs    64, all there are; 0 wrong by Python's integers"
+        """
+        with any_digits():
+            return report(self, again)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as `bitwright validate --json` prints them; there failures have a command as well.
+
+        >>> from bitwright import addition, validate
+        >>> validate(addition(3)).to_dict()["wrong"]
+        0
+        """
+        with any_digits():
+            return document(self)
+
+    @property
+    def doubt(self) -> str | None:
+        """What looks like a mistake in the oracle."""
+        failures = self.tally.failures
+        if failures and self.tally.wrong == self.tally.inputs and all(one.expected is None for one in failures):
+            return "the oracle gave None for every input, which says that no run ends; is a return missing?"
+        return None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the verdict is `exact`."""
+        return self.verdict == "exact"
+
+    @property
+    def bound_broken(self) -> bool:
+        """Whether a run met more matches than its algorithm declares, which certificates with that n rely on."""
+        return self.tally.beyond > 0
+
+
+def make_task(
+    algorithm: Algorithm,
+    engine: Engine,
+    oracle: Oracle | None = None,
+    random: int | None = None,
+    sample_seed: int = 0,
+    limit: int | None = None,
+    plain: bool = False,
+) -> Task:
+    """What to validate: all inputs, or `random` ones; without an oracle the rules are the judge."""
+    inputs = choose_inputs(algorithm, random, sample_seed)
+    return Task(algorithm, engine, inputs, oracle, step_limit(algorithm, limit), plain)
+
+
+def validate(
+    task: Task,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    resume: Path | None = None,
+    along: Progress | None = None,
+) -> Validation:
+    """Does a task; the result does not depend on the workers. With `resume` it goes on from that file, and keeps it.
+
+    Files of networks and of a function are read once, now; what is then done to them changes nothing. `progress` is
+    told about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
+    """
+    begin = time.perf_counter()
+    workers = workers or Workers()
+    if isinstance(task.oracle, HeldFunction):
+        task.oracle.check_stays_here(workers.kind != "serial", resume is not None)
+    ready = prepare(task)
+    file = ProgressFile(resume, ready) if resume else None
+    done, tally, spent = file.load() if file else (0, Tally(), 0.0)
+    numbers = iter(range(done, task.batches))
+    decisions = task.engine.decisions
+    saved = begin - _SAVE_EVERY  # the first batch is saved at once
+    watch = _Watch(along, task, done)
+
+    def save() -> None:
+        if file:
+            file.save(done, tally, spent + time.perf_counter() - begin)
+
+    results = _results(ready, workers, numbers, watch)
+    try:
+        for part in results:
+            done, tally = done + 1, tally + part
+            watch.finish(done)
+            if progress:
+                progress(tally.inputs, task.inputs.count)
+            if time.perf_counter() - saved > _SAVE_EVERY:
+                save()
+                saved = time.perf_counter()
+    finally:
+        results.close()
+        forget()
+        save()
+    seconds = spent + time.perf_counter() - begin
+    if decisions is None:
+        return Validation(task, tally, seconds, tally.margin)
+    misjudged = tuple(sorted(t for t in tally.triples if decisions.sets(t) != (t[2] > 0)))
+    margin, worst = decisions.margin(tally.triples) or (None, None)
+    return Validation(task, tally, seconds, margin, worst, misjudged)
+
+
+class _Watch:
+    """How far a validation is, batches under way included."""
+
+    def __init__(self, along: Progress | None, task: Task, done: int) -> None:
+        self._along, self._task, self._done = along, task, done
+        self._shares: dict[int, float] = {}
+        self._lock = Lock()
+        self._tell()
+
+    def look(self, number: int) -> Look | None:
+        """To be told about one batch."""
+
+        def note(share: float) -> None:
+            with self._lock:
+                self._shares[number] = share
+            self._tell()
+
+        return note if self._along else None
+
+    def finish(self, done: int) -> None:
+        """Batches come to an end in their order."""
+        with self._lock:
+            self._done = done
+            self._shares = {number: share for number, share in self._shares.items() if number >= done}
+
+    def _tell(self) -> None:
+        task = self._task
+        with self._lock:
+            under_way = sum(share * task.size(number) for number, share in self._shares.items())
+            done = min(self._done * task.batch, task.inputs.count)
+        if self._along:
+            self._along(done + int(under_way), task.inputs.count)
+
+
+def _results(ready: Prepared, workers: Workers, numbers: Iterator[int], watch: _Watch) -> Generator[Tally, None, None]:
+    if workers.kind != "serial":
+        yield from workers.map(run_batch_of, ready, numbers)
+    elif ready.task.sliced:
+        yield from in_threads(lambda number: run_batch_of(ready, number, watch.look(number)), numbers)
+    else:
+        for number in numbers:
+            yield run_batch_of(ready, number, watch.look(number))

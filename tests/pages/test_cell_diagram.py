@@ -1,0 +1,284 @@
+"""Diagrams of cells: every kind once, every wire counted, no text over another."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from cases import for_each
+
+from bitwright import InputError, Program, addition, multiplication, parse, permutation
+from bitwright.cli.main import main
+from bitwright.machines import Sizes, machine_a, machine_b
+from bitwright.machines.subleq import Shape, find_dialect, machine_v
+from bitwright.pages import cell_diagram_svg
+from bitwright.pages.cell_wiring import drawn_kinds
+from bitwright.pages.layered.texts import text_width, wrapped
+
+SVG = "{http://www.w3.org/2000/svg}"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RULES = [
+    "addition",
+    "addition-counter",
+    "comparison",
+    "gray",
+    "multiplication",
+    "permutation",
+    "rule110",
+    "subtraction",
+]
+
+
+def example(name: str) -> Program:
+    return parse((EXAMPLES / f"{name}.bw").read_text()).program
+
+
+def all_programs() -> dict[str, Program]:
+    return {
+        **{f"{name}.bw": example(name) for name in RULES},
+        "addition": addition(8).program,
+        "multiplication": multiplication(10).program,
+        "one bit": multiplication(1).program,
+        "permutation": permutation([3, 1, 2]).program,
+        "machine A": machine_a(Sizes(3, 5, 4)).program,
+        "machine B": machine_b(Sizes(3, 5, 4)).program,
+        "machine V": machine_v(Shape(32, 8, find_dialect("howerj"))).program,
+        "written out": parse("\n".join(addition(3).program.text_lines())).program,
+    }
+
+
+PROGRAMS = all_programs()
+every_program = for_each("name", PROGRAMS)
+
+
+Captured = pytest.CaptureFixture[str]
+
+
+def show(capsys: Captured, *arguments: object) -> tuple[int, str]:
+    code = main(["show", *map(str, arguments)])
+    return code, capsys.readouterr().err
+
+
+def texts(svg: str) -> list[str]:
+    return [text.text or "" for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def wires_one_by_one(program: Program) -> int:
+    """A wire is a cell and a bit that some template of it sets."""
+    cell_of = program.cells.of_block
+    return len(
+        {
+            (int(cell_of[program.template_block[template]]), bit)
+            for template in range(program.templates)
+            for bit in program.writes(template).tolist()
+        }
+    )
+
+
+@every_program
+def test_every_kind_is_named_once_with_its_cells_and_every_wire_is_counted(name: str) -> None:
+    """In the boxes; where there are many kinds, once more in the columns below them."""
+    program = PROGRAMS[name]
+    told = texts(cell_diagram_svg(program, name))
+    heads = [re.fullmatch(r"kind (\d+): ([\d,]+) cells?(, .*)?", text) for text in told]
+    counts = {int(head[1]): int(head[2].replace(",", "")) for head in heads if head}
+    times = 2 if len(program.kinds.kinds) > 8 else 1
+    assert sum(head is not None for head in heads) == times * len(counts) == times * len(program.kinds.kinds)
+    assert [counts[number] for number in sorted(counts)] == program.kinds.counts.tolist()
+    wires = sum(int(found.replace(",", "")) for text in told for found in re.findall(r"([\d,]+) wires?$", text)[:1])
+    assert wires == 2 * wires_one_by_one(program)  # in the boxes, and once more in the title
+
+
+def test_the_wires_of_addition() -> None:
+    """A cell keeps p and its carry, and hands the carry to the next; the last has no next."""
+    told = texts(cell_diagram_svg(addition(5).program, "addition"))
+    assert told[0] == "addition: 5 cells of 2 kinds, 14 wires"
+    origin = "cell p[i] c[i] for i in 1..l"
+    assert told[told.index("kind 1: 4 cells, 1 to 4 of 5") :] == [
+        *("kind 1: 4 cells, 1 to 4 of 5", "p[i] q[i] | c[i]", "p, c → same cell, 8 wires"),
+        *("q → kind 1, next cell, 3 wires", "q → kind 2, next cell, 1 wire", f"{origin} (line 6)"),
+        *("kind 2: 1 cell, last of 5", "p[5] q[5] | c[5]", "p, c → same cell, 2 wires", origin, "(line 6)"),
+    ]
+
+
+def relations(program: Program) -> set[tuple[str, str]]:
+    return {(array, wires.relation) for kind in drawn_kinds(program) for wires in kind.wires for array in wires.arrays}
+
+
+def test_which_cell_a_wire_leads_to() -> None:
+    assert relations(example("gray")) == {("here", "same cell"), ("above", "previous cell"), ("gray", "same cell")}
+    ring = {("left", "previous cell, in a ring"), ("centre", "same cell"), ("right", "next cell, in a ring")}
+    assert relations(example("rule110")) == ring
+    assert relations(permutation([3, 1, 4, 2]).program) == {("p", "one to one")}
+    found = relations(multiplication(10).program)
+    assert {("to_shift_left", "all cells"), ("multiplicand", "next cell"), ("multiplier", "previous cell")} <= found
+
+
+def test_the_ends_of_a_chain_and_what_lies_between() -> None:
+    told = texts(cell_diagram_svg(multiplication(10).program))
+    heads = [text.partition(": ")[2] for text in told if re.match(r"kind \d+: ", text)]
+    assert heads == ["1 cell, first of 20", "18 cells, 2 to 19 of 20", "1 cell, last of 20", "1 cell", "9 cells"]
+    names = drawn_kinds(multiplication(10).program)[3].names
+    assert names == (
+        "multiplicand[i] to_shift_left[i] to_copy_to_sum_q[i] | sum_p[i] sum_q[i] | sum_c[i] | "
+        "sum_counter[2*i-1] | sum_counter[2*i]",
+    )
+
+
+def test_bits_stand_in_the_order_in_which_their_cell_names_them() -> None:
+    lines = ["bits a[2] b[2]", *(f"{line} for i in 1..2" for line in ("block a[i] b[i]", "cell b[i] a[i]"))]
+    program = parse("\n".join([*lines, "when b[i]=1 write b[i] for i in 1..2"])).program
+    assert drawn_kinds(program)[0].names == ("b[i] a[i]",)
+
+
+def test_tiles_are_drawn_as_cells() -> None:
+    told = texts(cell_diagram_svg(addition(8).program, "addition", tile=4))
+    assert told[0].startswith("addition: 2 cells of 2 kinds, ")
+    assert "p[1] q[1] | c[1] | p[2] q[2] | c[2] | p[3] q[3] | c[3] | p[4] q[4] |" in " ".join(told)
+
+
+def test_cells_without_templates_have_no_kind() -> None:
+    told = texts(cell_diagram_svg(parse("bits a b\nblock a\nblock b\nwhen a=1 write b").program, "a < b"))
+    assert told[0] == "a < b: 1 cell of 1 kind, 1 wire"
+    assert "b → cells without templates, 1 wire" in told
+
+
+def arrows(svg: str) -> list[str]:
+    return [title.text or "" for title in ElementTree.fromstring(svg).iter(f"{SVG}title")]
+
+
+def test_arrows_lead_to_kinds_and_loops_stay_at_one() -> None:
+    assert arrows(cell_diagram_svg(addition(5).program)) == [
+        "kind 1: p, c → same cell, 8 wires; kind 1: q → kind 1, next cell, 3 wires",
+        "kind 2: p, c → same cell, 2 wires",
+        "kind 1: q → kind 2, next cell, 1 wire",
+    ]
+
+
+@every_program
+def test_all_wires_between_kinds_are_arrows(name: str) -> None:
+    program = PROGRAMS[name]
+    found = program.kinds
+    target = found.of[program.cells.of_block[program.block_of[found.wire_bit]]]
+    linked = {(a, b) for a, b in zip(found.of[found.wire_cell].tolist(), target.tolist(), strict=True) if b >= 0}
+    assert len(arrows(cell_diagram_svg(program, name))) == len(linked)
+
+
+def test_of_a_node_program_bits_over_the_edge_are_those_of_their_kind(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "bfs.svg"
+    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--diagram", path)[0] == 0
+    told = texts(path.read_text())
+    assert "far.w → kind 3, over the edge, 1 wire" in told
+    assert "all.shut → kind 6, all ports, 1 wire" in told
+    assert "next.s → kind 6, next port, 1 wire" in told
+    assert "x w" in told[told.index("kind 3: 1 cell") + 1]
+    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--cells", "--diagram", tmp_path / "same.svg")[0] == 0
+    assert path.read_text() == (tmp_path / "same.svg").read_text()
+
+
+def test_too_many_kinds_are_refused() -> None:
+    bits = [f"x{number}_{bit}" for number in range(201) for bit in range(8)]
+    blocks = [bits[8 * number : 8 * number + 8] for number in range(201)]
+    program = Program.from_tables(bits, blocks, [(number, number + 1, [bits[0]]) for number in range(201)])
+    with pytest.raises(InputError, match="at most 200 kinds of cells, this program has 201"):
+        cell_diagram_svg(program)
+
+
+def test_long_words_are_broken() -> None:
+    lines = wrapped("a " + 100 * "word", 120)
+    assert "".join(lines).replace(" ", "") == "a" + 100 * "word"
+    assert all(text_width(line) <= 120 for line in lines)
+
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def overlapping(boxes: list[tuple[str, Box]]) -> list[tuple[str, str]]:
+    found = []
+    for number, (one, (left, top, right, bottom)) in enumerate(boxes):
+        for other, (x1, y1, x2, y2) in boxes[:number]:
+            if left < x2 and x1 < right and top < y2 and y1 < bottom:
+                found.append((other, one))
+    return found
+
+
+@every_program
+def test_no_text_lies_over_another(name: str) -> None:
+    picture = ElementTree.fromstring(cell_diagram_svg(PROGRAMS[name], name))
+    boxes = []
+    for text in picture.iter(f"{SVG}text"):
+        size = float(text.attrib.get("font-size", picture.attrib["font-size"]))
+        x, y = float(text.attrib["x"]), float(text.attrib["y"])
+        boxes.append((text.text or "", (x, y - 0.9 * size, x + text_width(text.text or "", size), y + 0.25 * size)))
+    assert overlapping(boxes) == []
+    width, height = float(picture.attrib["width"]), float(picture.attrib["height"])
+    assert all(x1 >= 0 and x2 <= width and y1 >= 0 and y2 <= height for _, (x1, y1, x2, y2) in boxes)
+
+
+MEASURE = """() => [...document.querySelectorAll("text, rect")].map(item => {
+    const box = item.getBBox();
+    return [item.tagName, item.textContent, box.x, box.y, box.x + box.width, box.y + box.height];
+})"""
+
+
+@pytest.mark.parametrize("name", ["multiplication", "machine B", "machine V"])
+def test_in_a_browser_texts_keep_within_their_boxes(browser: Any, name: str) -> None:
+    page = browser.new_page()
+    page.set_content(cell_diagram_svg(PROGRAMS[name], name))
+    items = page.evaluate(MEASURE)
+    page.close()
+    boxes = [(text, (x1, y1 + 2, x2, y2 - 2)) for tag, text, x1, y1, x2, y2 in items if tag == "text"]
+    rectangles = [tuple(place) for tag, _, *place in items if tag == "rect"]
+    assert overlapping(boxes) == []
+    for text, (x1, y1, x2, y2) in boxes:
+        for left, top, right, bottom in rectangles:
+            inside = left <= x1 and x2 <= right and top <= y1 and y2 <= bottom
+            outside = x2 <= left or right <= x1 or y2 <= top or bottom <= y1
+            assert inside or outside, text
+
+
+def test_show_draws_cells_where_blocks_are_grouped(capsys: Captured, tmp_path: Path) -> None:
+    cells, default, blocks = (tmp_path / f"{name}.svg" for name in ("cells", "default", "blocks"))
+    assert show(capsys, "addition", "--bits", 5, "--cells", "--diagram", cells)[0] == 0
+    assert show(capsys, "addition", "--bits", 5, "--diagram", default)[0] == 0
+    assert show(capsys, "addition", "--bits", 5, "--diagram", blocks, "--blocks")[0] == 0
+    assert cells.read_text() == default.read_text() == cell_diagram_svg(addition(5).program, "addition")
+    assert "A box is a kind of block" in blocks.read_text()
+    tiled = tmp_path / "tiled.svg"
+    assert show(capsys, "addition", "--bits", 8, "--cells", "--tile", 4, "--diagram", tiled)[0] == 0
+    assert tiled.read_text() == cell_diagram_svg(addition(8).program, "addition", 4)
+
+
+def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captured, tmp_path: Path) -> None:
+    rules, picture = tmp_path / "rules.bw", tmp_path / "picture.svg"
+    rules.write_text("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\noutput a\nsteps 3\n")
+    assert show(capsys, rules, "--diagram", picture)[0] == 0
+    assert "A box is a kind of block" in picture.read_text()
+    assert show(capsys, rules, "--cells", "--diagram", picture)[0] == 0
+    assert "2 cells of 1 kind, 2 wires" in picture.read_text()
+
+
+@for_each(
+    ("arguments", "message"),
+    [
+        (["--cells", "--diagram", "x.png"], "--diagram takes a .svg file, got x.png"),
+        (["--cells", "--diagram", "x.svg", "--blocks"], "--blocks goes with --diagram, and without --cells"),
+        (["--blocks"], "--blocks goes with --diagram"),
+        (["--diagram", "x.svg", "--tile", "2"], "--tile goes with --cells"),
+        (["--diagram", "x.svg", "--text"], "leave out one of them"),
+        (["--cells", "--text"], "leave out --text"),
+        (["--cells", "--diagram", "missing/x.svg"], "missing"),
+    ],
+)
+def test_what_does_not_go_together(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, err = show(capsys, "addition", *arguments)
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,75 @@
+"""A network of cells has one domain, all local states of its kinds: its pattern is no program that runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import Certificate, InputError, Network, ProofError, addition, certify
+from bitwright import train as train_on_cells
+from bitwright.program import Algorithm
+from bitwright.proofs.exhaustion import ProofTask, make_domain
+from bitwright.proofs.exhaustion import certify_network as prove
+
+NINE = addition(9)
+
+
+@cache
+def cells() -> Network:
+    return train_on_cells(addition(4))
+
+
+def broken() -> Network:
+    """Every weight of the last layer has the other sign."""
+    network = cells().weights
+    return replace(cells(), weights=replace(network, last=np.negative(network.last)))
+
+
+@pytest.mark.parametrize("domain", ["states", "runs"])
+def test_it_is_not_proved_for_the_runs_or_states_of_its_pattern(domain: str, tmp_path: Path) -> None:
+    file = tmp_path / "cells.safetensors"
+    broken().save(file)
+    for given in (cells(), broken(), file, str(file)):
+        with pytest.raises(InputError, match=f"cells is the only domain of a network of cells, .* got {domain}"):
+            certify(NINE, given, domain=domain)
+
+
+@pytest.mark.parametrize("domain", ["states", "runs"])
+def test_nor_where_the_pattern_itself_is_named(domain: str) -> None:
+    pattern = Algorithm("cells", cells().pattern.program)
+    for call in (
+        lambda: certify(pattern, cells().weights, domain=domain),
+        lambda: certify(pattern.program, cells().weights, domain=domain),
+        lambda: prove(pattern, cells().weights, domain),
+        lambda: make_domain(pattern, domain),
+        lambda: ProofTask(pattern, cells().weights, domain).domain,
+    ):
+        with pytest.raises(InputError, match="cells is the only domain"):
+            call()
+
+
+def test_its_domain_is_the_default() -> None:
+    for found in (
+        certify(NINE, cells()),
+        certify(NINE, cells(), domain="cells"),
+        certify(cells().pattern.program, cells().weights),
+        prove(Algorithm("cells", cells().pattern.program), cells().weights),
+    ):
+        assert (found.domain, found.certified, found.states) == ("cells", True, cells().pattern.local_states)
+    assert certify(NINE, broken()).verdict == "refuted"
+
+
+def test_a_program_has_no_local_states_of_its_own() -> None:
+    with pytest.raises(InputError, match="cells is for networks that were trained on cells"):
+        make_domain(NINE, "cells")
+
+
+def test_a_certificate_that_speaks_of_the_runs_of_a_pattern_does_not_hold(tmp_path: Path) -> None:
+    claim = replace(certify(NINE, cells()), domain="runs", states=1, by_n=((0, 1, None),))
+    claim.save(tmp_path / "claim.json")
+    with pytest.raises(ProofError, match="says domain = runs, but cells is the only domain"):
+        Certificate.load(tmp_path / "claim.json").check(NINE, cells())

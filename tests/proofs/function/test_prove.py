@@ -1,0 +1,182 @@
+"""Proofs at every length: what is proved holds, what is broken is not proved."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bitwright.errors import BitwrightError
+from bitwright.program import parse
+from bitwright.proofs.function.prove import prove_function
+from tests.proofs.function.cases import CHAINS, text_of
+from tests.proofs.function.mutants import mutants
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_chain_programs_are_proved_at_every_length(name: str) -> None:
+    proof = prove_function(text_of(name), name=name)
+    assert proof.verdict == "proved", proof.tried
+    assert proof.sizes == "every"
+    assert len(json.dumps(proof.certificate)) < 40_000
+    claim = proof.claim()
+    assert (claim.about, claim.verdict, claim.sizes) == ("function", "proved", "every")
+
+
+def test_the_law_of_addition_is_found() -> None:
+    assert prove_function(text_of("addition")).laws == ("p + q + 2*c - in.p - in.q",)
+
+
+def right_by_definition(text: str, size: int, name: str = "l") -> bool:
+    """Runs all inputs by the definition of a step, on sets of names."""
+    algorithm = parse(text, lets={name: size})
+    program = algorithm.program
+    blocks = [set(program.block_members(b).tolist()) for b in range(program.blocks)]
+    rules = {}
+    for template in range(program.templates):
+        block = int(program.template_block[template])
+        members = program.block_members(block).tolist()
+        on = frozenset(bit for k, bit in enumerate(members) if int(program.template_config[template]) >> k & 1)
+        rules[block, on] = set(program.writes(template).tolist())
+    bits = sum(len(word.bits) for word in algorithm.inputs)
+    for value in range(1 << bits):
+        values, rest = {}, value
+        for word in algorithm.inputs:
+            values[word.name] = rest & ((1 << len(word.bits)) - 1)
+            rest >>= len(word.bits)
+        state = set(algorithm.state(values).nonzero()[0].tolist())
+        steps = 0
+        while not (isinstance(algorithm.halt, int) and algorithm.halt in state):
+            if isinstance(algorithm.halt, int | type(None)) and steps == algorithm.steps:
+                break
+            after = set().union(*(rules.get((b, frozenset(block & state)), set()) for b, block in enumerate(blocks)))
+            if algorithm.halt == "fixed point" and after == state:
+                break
+            if steps > 100:
+                return False
+            state, steps = after, steps + 1
+        if isinstance(algorithm.halt, int) and algorithm.halt not in state:
+            return False
+        outputs = {word.name: sum((bit in state) << k for k, bit in enumerate(word.bits)) for word in algorithm.outputs}
+        if not all(line.holds(values, outputs) for line in algorithm.ensures):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", [name for name in CHAINS if name != "saturating"])
+def test_no_broken_program_is_proved(name: str) -> None:
+    """A mutant may be right after all, such as addition with a step less; then all inputs of six digits are."""
+    refuted = 0
+    for what, text in mutants(text_of(name)):
+        try:
+            proof = prove_function(text, name=what)
+        except BitwrightError:
+            continue  # no program at all
+        refuted += proof.verdict == "refuted"
+        if proof.verdict == "proved":
+            assert all(right_by_definition(text, size) for size in ((1, 2, 3) if name == "adder" else (1, 2, 4, 6))), (
+                what
+            )
+    assert refuted >= 10
+
+
+@pytest.mark.parametrize("name", ["addition", "increment", "third"])
+def test_closure_alone_proves_no_broken_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the runs that refute most of them at once."""
+    monkeypatch.setattr("bitwright.proofs.function.prove.wrong_input", lambda *_: None)
+    wrong = 0
+    for what, text in list(mutants(text_of(name)))[:: 4 if name == "third" else 1]:
+        try:
+            proof = prove_function(text, name=what)
+        except BitwrightError:
+            continue
+        assert proof.verdict in ("proved", "not decided")
+        if all(right_by_definition(text, size) for size in (4, 5, 6)):
+            continue
+        wrong += 1
+        assert proof.verdict == "not decided", what
+    assert wrong >= 8
+
+
+def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:
+    text = text_of("addition").replace("when c[l]=1 write c[l]", "")
+    proof = prove_function(text)
+    assert proof.verdict == "refuted"
+    given = proof.counterexample
+    assert given is not None
+    algorithm = parse(text, lets=given["lets"])
+    assert algorithm(**given["inputs"]) != given["inputs"]["p"] + given["inputs"]["q"]
+    assert "sum == p + q is not true" in proof.sentence()
+
+
+def test_one_generation_of_rule_110_is_proved_on_every_ring() -> None:
+    text = (CHAINS["third"].parent / "rule110.bw").read_text()
+    assert prove_function(text).method == "a finite lemma, 32 neighbourhoods"
+    assert prove_function(text).verdict == "proved"
+    refuted = 0
+    for what, broken in mutants(text):  # bits that only later generations look at may be written anywhere
+        try:
+            verdict = prove_function(broken).verdict
+        except BitwrightError:
+            continue
+        refuted += verdict == "refuted"
+        assert verdict == "refuted" or all(right_by_definition(broken, size, "w") for size in (1, 2, 5)), what
+    assert refuted >= 20
+    two = text.replace("steps 2", "steps 3")
+    assert prove_function(two).verdict == "refuted"
+
+
+def test_without_a_line_nothing_is_claimed() -> None:
+    text = text_of("addition").replace("ensure sum == p + q\n", "")
+    assert prove_function(text).claim().verdict == "not stated"
+
+
+def test_an_error_far_from_both_ends_is_not_missed() -> None:
+    """Rules that go wrong only where a carry has walked nine places, in a text without constants larger than 1."""
+    text = text_of("addition").replace("steps 2*l", "steps l+8")
+    proof = prove_function(text)
+    assert proof.verdict == "refuted"
+    text = text_of("addition").replace("steps 2*l", "steps 2*l-2")
+    assert prove_function(text).verdict == "refuted"
+
+
+def test_a_run_that_says_no_number_of_steps_is_not_refuted_for_taking_long() -> None:
+    text = """
+let l = 3
+bits x y
+bits t[l]
+block x y
+block t[i] for i in 1..l
+when x=1 write y
+when y=1 write x
+when t[i]=1 write t[i] for i in 1..l
+input t
+output t
+start x
+halt at fixed point
+ensure t == in.t
+"""
+    assert prove_function(text).verdict == "not decided"
+    assert prove_function(text.replace("halt at fixed point", "steps 4")).verdict == "proved"
+
+
+def test_progress_is_told() -> None:
+    told: list[str] = []
+    prove_function(text_of("increment"), progress=told.append)
+    assert any("windows" in line for line in told)
+
+
+def test_what_is_no_chain_is_not_decided_and_says_why() -> None:
+    text = """
+let l = 4
+bits p[l]
+block p[i] for i in 1..l
+when p[i]=1 write p[l+1-i] for i in 1..l
+input p
+output p
+steps 1
+ensure p[l+1-i] == in.p[i] for i in 1..l
+"""
+    proof = prove_function(text)
+    assert proof.verdict == "not decided"
+    assert "line 5, column 19" in proof.tried[0]

@@ -1,0 +1,148 @@
+"""The limit of networks of cells, kind by kind: its certificate and the size of ensembles, with n the cell's own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import for_each
+
+from bitwright import Algorithm, Certificate, InputError, Program, addition, certify, multiplication, parse, run, size
+from bitwright.api.cells import as_algorithm, pattern_of
+from bitwright.engines.cells.deciders import LimitDecider
+from bitwright.engines.cells.engine import CellEngine
+from bitwright.errors import ProofError
+from bitwright.program.pattern import Pattern
+from bitwright.proofs.cells import certify_cells
+from bitwright.proofs.certificate_file import check_certificate
+from bitwright.theory.rounding import ROUNDINGS
+
+CROWDED = """
+let l = 6
+bits x[l] y z[l] w[l]
+block x[i] for i in 1..l
+block y
+block z[i] for i in 1..l
+block w[i] for i in 1..l
+cell x[1] x[2] x[3] x[4] x[5] x[6] z[1] z[2] z[3] z[4] z[5] z[6]
+cell y
+cell w[i] for i in 1..l
+when x[i]=1 write y for i in 1..l
+when z[i]=1 write z[i] for i in 1..l
+when w[i]=0 write w[i] for i in 1..l
+"""
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Program:
+    return parse(CROWDED).program
+
+
+def tried(program: Program, pattern: Pattern, rounding: str, examples: int) -> bool:
+    """Whether the limit is right in every local state, by going through them."""
+    decider = LimitDecider(pattern, examples, rounding)  # type: ignore[arg-type]
+    return CellEngine(program, pattern, decider).right
+
+
+@for_each("rounding", ROUNDINGS)
+@for_each("padding", [0, 5, 15, 60])
+def test_verdicts_are_those_of_all_local_states(crowded: Program, rounding: str, padding: int) -> None:
+    """By interval arithmetic, and by trying each: the smallest padding that certifies is the smallest that works."""
+    for program in (crowded, addition(6).program, multiplication(3).program):
+        pattern = pattern_of([program])
+        K = pattern.program.templates + padding
+        found = certify_cells(pattern, rounding, K)  # type: ignore[arg-type]
+        assert found.certified == tried(program, pattern, rounding, K)
+        assert found.program_id == pattern.program.id
+        assert found.n_max == max(len(kind.blocks) for kind in pattern.kinds)
+        assert found.certified == (found.examples_needed <= K)
+        if rounding == "sign" and not found.certified:
+            assert not tried(program, pattern, rounding, found.examples_needed - 1)
+            assert tried(program, pattern, rounding, found.examples_needed)
+            assert found.proposal is not None
+            assert f"--padding {found.examples_needed - pattern.program.templates};" in found.proposal
+
+
+def test_a_refutation_names_a_local_state_of_one_kind(crowded: Program) -> None:
+    """Idle cells of other kinds match where all bits are off; they are no part of the state."""
+    pattern = pattern_of([crowded])
+    found = certify_cells(pattern, "sign")
+    assert found.verdict == "refuted"
+    assert found.witness is not None
+    kinds = {name.partition("_")[0] for name in found.witness}
+    assert len(kinds) == 1
+    number = int(kinds.pop().removeprefix("kind")) - 1
+    alone = pattern.alone(number)
+    state = np.isin(np.array(alone.layout.names), found.witness)
+    matches = alone.match(state)
+    assert len(matches) == found.fails_from
+    matched = np.zeros((1, pattern.program.templates), dtype=bool)
+    matched[0, pattern.first_template[number] + matches] = True
+    bits, _ = LimitDecider(pattern, pattern.program.templates, "sign")(matched, np.array([len(matches)]))
+    names = pattern.program.layout.names
+    assert not bits[0, list(names).index(found.fails_bit)]
+
+
+def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> None:
+    path = tmp_path / "cells.json"
+    for program in (crowded, multiplication(4).program):
+        pattern = pattern_of([program])
+        task = as_algorithm(pattern)
+        certify(program, rounding="sign", cells=True).save(path)
+        Certificate.load(path).check(task)
+        Certificate.load(path).check(Algorithm("whole", program))  # for its cells
+        with pytest.raises(ProofError, match="for another program"):
+            check_certificate(Certificate.load(path), Algorithm("whole", program))
+        document = json.loads(path.read_text())
+        path.write_text(json.dumps(document | {"n_max": document["n_max"] + 1}))
+        with pytest.raises(ProofError, match="the certificate says n_max = "):
+            Certificate.load(path).check(task)
+        path.write_text(json.dumps(document | {"program_id": program.id, "examples": 1_000}))
+        with pytest.raises(ProofError, match="says n_source = cells, but whole is no pattern of cells"):
+            check_certificate(Certificate.load(path), Algorithm("whole", program))
+        with pytest.raises(ProofError, match="for another program"):
+            Certificate.load(path).check(Algorithm("whole", program))
+
+
+def test_sizes_do_not_grow_with_the_program() -> None:
+    found = [size(multiplication(bits), cells=True).to_dict() for bits in (5, 50)]
+    small, large = (certify(multiplication(bits), cells=True) for bits in (5, 50))
+    assert replace(small, sizes="50") == large
+    assert found[0] == found[1]
+    networks = found[0]["calibrated"]["networks"]
+    assert networks * 100 < size(multiplication(50)).to_dict()["calibrated"]["networks"]
+    tiles = size(addition(8), cells=True, tile=4).to_dict()
+    assert tiles["n_max"] == 8
+    assert tiles["calibrated"]["networks"] > size(addition(8), cells=True).to_dict()["calibrated"]["networks"]
+    assert tiles["calibrated"]["networks"] < size(addition(64)).to_dict()["calibrated"]["networks"]
+
+
+def test_what_does_not_go_with_cells() -> None:
+    for ask in (certify, size):
+        with pytest.raises(InputError, match=r"^n (does not go with cells|and unmasked are for whole states)"):
+            ask(addition(4), cells=True, n="declared")
+        with pytest.raises(InputError, match="tile is an integer from 1 to 16, got 99"):
+            ask(addition(4), cells=True, tile=99)
+    with pytest.raises(InputError, match="tile goes with cells"):
+        size(addition(4), tile=2)
+    assert certify(addition(4), tile=2) == certify(addition(4), cells=True, tile=2)
+
+
+def test_kinds_without_ports_leave_nothing_to_decide() -> None:
+    """A template may write nothing; a cell of such templates alone is one of the kinds, and never wrong."""
+    program = Program.from_tables(["x", "y"], [["x"], ["y"]], [(0, 1, ["x", "y"]), (1, 1, None)])
+    pattern = pattern_of([program])
+    assert [len(kind.ports) for kind in pattern.kinds] == [0, 1]
+    assert certify(program, rounding="sign", cells=True).certified
+    assert size(program, cells=True).to_dict()["kinds"] == 2
+    states = np.array([[True, False], [False, True], [True, True]])
+    for name in ("limit", "kernel", "sampled"):
+        done = run(program, states=states, engine=name, cells=True, steps=1)
+        assert done.states.tolist() == [[True, True], [False, False], [True, True]]
+    idle = Program.from_tables(["x"], [["x"]], [(0, 1, None)])
+    assert not run(idle, states=states[:, :1], engine="limit", cells=True, steps=1).states.any()
+    with pytest.raises(InputError, match="no cell of this program writes anything"):
+        certify(idle, cells=True)

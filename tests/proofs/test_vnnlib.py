@@ -1,0 +1,321 @@
+"""Properties for verifiers are satisfiable just where the network is wrong: by a naive reader, and by Marabou."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import for_each
+
+import bitwright
+from bitwright import Algorithm, InputError, addition, parse
+from bitwright.api.cells import as_algorithm
+from bitwright.engines.integer.sums import ExactSums
+from bitwright.networks import IntegerNetwork, Plan, Recipe, train
+from bitwright.networks.integer import columns_of
+from bitwright.networks.quantize import quantize
+from bitwright.program import Program
+from bitwright.proofs.exhaustion import certify_network
+from bitwright.proofs.exhaustion.domains import CellsDomain, StatesDomain, every_state
+from bitwright.proofs.exhaustion.judges import Truth
+from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
+
+onnx = pytest.importorskip("onnx")
+needs_marabou = pytest.mark.skipif(find_spec("maraboupy") is None, reason="needs Marabou: pip install maraboupy")
+ODD = """
+bits mode x[2] full
+block mode x[2]
+block x[1]
+block full
+when mode=1 x[2]=0 write x[1]
+when mode=1 x[2]=1 write x[2] full
+when x[1]=1 write x[2]
+when full=0 write full
+when full=1 write x[1]
+input x
+start mode
+steps 3
+"""
+
+
+def whole(algorithm: Algorithm, width: int = 256) -> IntegerNetwork:
+    network, _ = train(algorithm.program, Recipe(width, plan=Plan(descent="momentum")))
+    return quantize([network], algorithm.program)[0]
+
+
+def parsed(text: str) -> list[Any]:
+    """The statements of a file as nested lists; a comment is a line of its own."""
+    stack: list[list[Any]] = [[]]
+    for token in re.findall(r"[()]|[^\s()]+", "\n".join(row for row in text.split("\n") if not row.startswith(";"))):
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(token)
+    (statements,) = stack
+    return statements
+
+
+def read_1(text: str) -> tuple[int, int, list[float], list[tuple[str, int, float]]]:
+    """Numbers of inputs and outputs, the point that inputs are fixed to, and the comparisons of which one must hold."""
+    statements = parsed(text)
+    declared = [name for word, name, *_ in statements if word == "declare-const"]
+    inputs = [name for name in declared if name.startswith("X_")]
+    assert declared == [f"X_{j}" for j in range(len(inputs))] + [f"Y_{i}" for i in range(len(declared) - len(inputs))]
+    assert all(kind == "Real" for word, _, *more in statements if word == "declare-const" for kind in more)
+    *bounds, (junction, *clauses) = [what for word, what, *_ in statements if word == "assert"]
+    assert junction == "or"
+    assert all(len(clause) == 2 and clause[0] == "and" for clause in clauses)
+    asked = [(sign, int(name.removeprefix("Y_")), float(value)) for _, (sign, name, value) in clauses]
+    return len(inputs), len(declared) - len(inputs), point(bounds, r"X_(\d+)", len(inputs)), asked
+
+
+def read_2(text: str) -> tuple[int, int, list[float], list[tuple[str, int, float]]]:
+    version, (word, _, *declared), *asserted = parsed(text)
+    assert (version, word) == (["vnnlib-version", "<2.0>"], "declare-network")
+    (one, x, kind_x, shape_x), (other, y, kind_y, shape_y) = declared
+    assert (one, x, kind_x, other, y, kind_y) == ("declare-input", "X", "float32", "declare-output", "Y", "float32")
+    sizes = [int(re.fullmatch(r"\[1,(\d+)\]", shape)[1]) for shape in (shape_x, shape_y)]  # type: ignore[index]
+    *bounds, last = [what for _, what in asserted]
+    clauses = last[1:] if last[0] == "or" else [last]
+    asked = [(sign, int(name.removeprefix("Y[0,")[:-1]), float(value)) for sign, name, value in clauses]
+    return sizes[0], sizes[1], point(bounds, r"X\[0,(\d+)\]", sizes[0]), asked
+
+
+def point(bounds: list[Any], form: str, inputs: int) -> list[float]:
+    """Each input is bounded from both sides to one number."""
+    low, high = np.full(inputs, -np.inf), np.full(inputs, np.inf)
+    for sign, name, value in bounds:
+        found = re.fullmatch(form, name)
+        assert found
+        (high if sign == "<=" else low)[int(found[1])] = float(value)
+    assert (low == high).all()
+    return list(low.tolist())
+
+
+def outputs(path: Path, inputs: list[float]) -> Any:
+    given = {"inputs": np.array([inputs], dtype=np.float32)}
+    if find_spec("onnxruntime") is not None:
+        import onnxruntime
+
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        return session.run(None, given)[0][0]
+    from onnx.reference import ReferenceEvaluator
+
+    return ReferenceEvaluator(onnx.load(path)).run(None, given)[0][0]
+
+
+def instances(folder: Path) -> dict[int, tuple[Path, Path]]:
+    """The model and the property of every state that a folder has one of."""
+    found = {}
+    for line in (folder / "instances.csv").read_text().splitlines():
+        model, property_, seconds = line.split(",")
+        assert int(seconds) > 0
+        found[int(Path(property_).stem.removeprefix("state_"))] = folder / model, folder / property_
+    assert len(found) == len(list((folder / "vnnlib").iterdir()))
+    return found
+
+
+def wrong_states(network: IntegerNetwork, program: Program) -> tuple[set[int], set[int]]:
+    """States in which a bit is wrong by definition, G > T against the rules, and all in which something matches."""
+    wrong, some, columns = set(), set(), columns_of(network, program)
+    domain = every_state(program)
+
+    def look(matched: Any, numbers: Any, _step: int, _times: int, own: slice) -> None:
+        for number, row in zip(numbers.tolist(), matched.astype(np.int64), strict=True):
+            if not row.any():
+                continue
+            some.add(number)
+            G = network.last.astype(np.int64) @ np.maximum(network.first.astype(np.int64) @ row, 0)
+            is_on = network.thresholds[row.sum() - 1][columns] < G
+            must = [any(row[j] and bit in program.writes(j) for j in range(len(row))) for bit in range(program.bits)]
+            if (is_on != must)[own].any():
+                wrong.add(number)
+
+    domain.visit(0, domain.size, look)
+    return wrong, some
+
+
+def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, version: str = "1.0") -> set[int]:
+    """The states whose property has a solution, as a naive reader sees it; there is one for each that matches."""
+    place = folder / f"{network.digest}-{version}"
+    covered = save_vnnlib(network, algorithm.program, place, version=version)
+    found = instances(place)
+    assert len(found) == covered.properties
+    assert set(found) == wrong_states(network, algorithm.program)[1]
+    sat = set()
+    for number, (model, property_) in found.items():
+        inputs, count, at, asked = (read_1 if version == "1.0" else read_2)(property_.read_text())
+        assert (inputs, count) == (algorithm.program.templates, algorithm.program.bits)
+        sums = outputs(model, at)
+        if any(sums[bit] <= limit if sign == "<=" else sums[bit] >= limit for sign, bit, limit in asked):
+            sat.add(number)
+    return sat
+
+
+@for_each("version", ["1.0", "2.0"])
+@for_each("algorithm", [addition(1), addition(2), parse(ODD)])
+def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, version: str, tmp_path: Path) -> None:
+    network = whole(algorithm)
+    assert certify_network(algorithm, network).certified
+    assert solutions(algorithm, network, tmp_path, version) == set()
+    for bit in range(algorithm.program.bits):
+        last = network.last.copy()
+        last[bit] = -last[bit]
+        broken = replace(network, last=last)
+        wrong = wrong_states(broken, algorithm.program)[0]
+        assert solutions(algorithm, broken, tmp_path, version) == wrong
+        assert len(wrong) == certify_network(algorithm, broken).wrong
+    assert certify_network(algorithm, replace(network, last=-network.last)).wrong > 0
+
+
+def moved_to_a_sum(must: bool, above: int) -> IntegerNetwork:
+    """A network for addition(2) with a threshold that a sum of a bit, on or off, equals, or one more or less."""
+    program = addition(2).program
+    network, domain, sums = whole(addition(2)), StatesDomain(program), []
+
+    def look(matched: Any, *_: Any) -> None:
+        full = matched[matched.sum(axis=1) == 4]
+        sums.extend(ExactSums(network, program)(full)[Truth(program)(full) == must].tolist())
+
+    domain.visit(0, domain.size, look)
+    thresholds = network.thresholds.copy()
+    thresholds[3] = (min(sums) if must else max(sums)) - above
+    return replace(network, thresholds=thresholds)
+
+
+@pytest.mark.parametrize("must", [True, False])
+@pytest.mark.parametrize("above", [0, 1])
+def test_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
+    """A sum that equals its threshold is not above it, one more is: for bits that must be on, and that must not."""
+    moved = moved_to_a_sum(must, above)
+    wrong = wrong_states(moved, addition(2).program)[0]
+    assert bool(wrong) == (must != bool(above))
+    assert solutions(addition(2), moved, tmp_path) == wrong
+
+
+def by_marabou(folder: Path) -> dict[int, str]:
+    """What Marabou answers for each state that a folder has a property of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a reader of other files that is not installed
+        from maraboupy import Marabou, MarabouCore
+    answers = {}
+    for number, (model, property_) in instances(folder).items():
+        query = Marabou.read_onnx(str(model)).getInputQuery()
+        MarabouCore.loadProperty(query, str(property_))
+        answers[number] = MarabouCore.solve(query, Marabou.createOptions(verbosity=0), "")[0]
+    return answers
+
+
+def one_weight_off(algorithm: Algorithm) -> IntegerNetwork:
+    """The network with one weight of the last layer changed, so that just one state comes out wrong."""
+    network = whole(algorithm, 64)
+    for bit, unit in np.ndindex(network.last.shape):
+        for value in (127, -127):
+            last = network.last.copy()
+            last[bit, unit] = value
+            broken = replace(network, last=last)
+            if len(wrong_states(broken, algorithm.program)[0]) == 1:
+                return broken
+    raise AssertionError("no weight does it")
+
+
+@needs_marabou
+def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> None:
+    algorithm = addition(1)
+    good, broken = whole(algorithm, 64), one_weight_off(algorithm)
+    assert np.count_nonzero(good.last != broken.last) == 1
+    save_vnnlib(good, algorithm.program, tmp_path / "good")
+    assert by_marabou(tmp_path / "good") == dict.fromkeys(range(1, 8), "unsat")  # 0 matches nothing
+    save_vnnlib(broken, algorithm.program, tmp_path / "broken")
+    (wrong,) = wrong_states(broken, algorithm.program)[0]
+    assert by_marabou(tmp_path / "broken") == dict.fromkeys(range(1, 8), "unsat") | {wrong: "sat"}
+
+
+@needs_marabou
+@pytest.mark.parametrize("must", [True, False])
+@pytest.mark.parametrize("above", [0, 1])
+def test_marabou_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
+    moved = moved_to_a_sum(must, above)
+    wrong, some = wrong_states(moved, addition(2).program)
+    save_vnnlib(moved, addition(2).program, tmp_path)
+    assert by_marabou(tmp_path) == {number: "sat" if number in wrong else "unsat" for number in some}
+
+
+def test_states_that_are_asked_for(tmp_path: Path) -> None:
+    network, program = whole(addition(2), 64), addition(2).program
+    covered = save_vnnlib(network, program, tmp_path / "some", range(60, 64))
+    assert sorted(instances(tmp_path / "some")) == [60, 61, 62, 63]
+    assert covered.text == "properties of states 60 to 63 of 64, no others: 4 files"
+    assert "State 60 of 64" in (tmp_path / "some" / "vnnlib" / "state_60.vnnlib").read_text()
+    everything = save_vnnlib(network, program, tmp_path / "all")
+    assert everything.text == "properties of all 64 states: 63 files; 1 matches nothing and needs none"
+    for states in (range(0), range(-1, 3), range(60, 65), range(0, 9, 2), (1, 2)):
+        with pytest.raises(InputError, match="states"):
+            save_vnnlib(network, program, tmp_path / "none", states)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"VNN-LIB has the versions 1.0 and 2.0, got '3'"):
+        save_vnnlib(network, program, tmp_path / "none", version="3")
+    with pytest.raises(InputError, match="into a folder that is new or empty"):
+        save_vnnlib(network, program, tmp_path / "some")
+    assert not (tmp_path / "none").exists()
+
+
+def test_too_many_states(tmp_path: Path) -> None:
+    network, program = whole(addition(6), 64), addition(6).program
+    with pytest.raises(InputError, match=r"has 262144 states, .* at most 10,000; .* properties, such as 0\.\.9999"):
+        save_vnnlib(network, program, tmp_path / "p")
+    with pytest.raises(InputError, match="at most 10,000 states of this network, got 10,001; write several folders"):
+        save_vnnlib(network, program, tmp_path / "p", range(10_001))
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_states_than_an_int64_counts(tmp_path: Path) -> None:
+    """The first block's choice changes fastest; of 21 bits there are 2^63 states, and the numbers end at 2^62."""
+    algorithm = addition(21)
+    network = whole(algorithm, 512)
+    save_vnnlib(network, algorithm.program, tmp_path / "p", range(1, 4))
+    for number, (_, property_) in instances(tmp_path / "p").items():
+        at = read_1(property_.read_text())[2]
+        assert [j for j, value in enumerate(at) if value] == [number - 1]
+    with pytest.raises(InputError, match=f"are 0 to {2**62 - 1}, got"):
+        save_vnnlib(network, algorithm.program, tmp_path / "q", range(2**62, 2**62 + 1))
+
+
+@pytest.mark.parametrize("threshold", [(1 << 24) - 1, 1 << 23])
+def test_sums_beyond_float32(threshold: int, tmp_path: Path) -> None:
+    network = whole(addition(2), 64)
+    high = replace(network, thresholds=np.full_like(network.thresholds, threshold))
+    with pytest.raises(InputError, match=r"exact (in float32 )?below (16,777,216|8,388,608) only"):
+        save_vnnlib(high, addition(2).program, tmp_path / "p")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) -> None:
+    """Side by side, where no network was ever asked, its cells need not be right."""
+    cells = bitwright.train(addition(4))
+    pattern = as_algorithm(cells.pattern)
+    found = certify_network(pattern, cells.weights)
+    assert (found.domain, found.certified) == ("cells", True)
+    assert solutions(pattern, cells.weights, tmp_path) == set()
+    place = tmp_path / f"{cells.weights.digest}-1.0"
+    assert (place / "vnnlib" / "state_1.vnnlib").read_text().startswith("; Local state 1 of ")
+    ports = 0
+    domain = CellsDomain(pattern.program)
+
+    def look(matched: Any, _numbers: Any, _step: int, _times: int, own: slice) -> None:
+        nonlocal ports
+        ports += int(matched.any(axis=1).sum()) * (own.stop - own.start)
+
+    domain.visit(0, domain.size, look)
+    asked = [read_1(property_.read_text())[3] for _, property_ in instances(place).values()]
+    assert sum(map(len, asked)) == ports  # its own ports only
+    broken = replace(cells.weights, last=-cells.weights.last)
+    assert len(solutions(pattern, broken, tmp_path)) == certify_network(pattern, broken).wrong > 0

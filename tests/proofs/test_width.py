@@ -1,0 +1,115 @@
+"""The width of one network, from the law: what is said holds of networks that are trained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from long import LONG
+
+from benchmarks.width_law import SPREAD, Case, exact_lines, spread_lines, voters
+from bitwright import Algorithm, InputError, addition, multiplication, permutation
+from bitwright.api.cells import pattern_of
+from bitwright.engines.network import NetworkEngine
+from bitwright.engines.rules import RuleEngine
+from bitwright.networks import Plan, Recipe, train
+from bitwright.program import Builder
+from bitwright.proofs.width import (
+    cells_width,
+    network_width,
+    suggested_cells_width,
+    suggested_width,
+)
+from bitwright.running.sampling import random_starts
+
+
+def test_the_spread_of_trained_networks() -> None:
+    """Five programs, 50 networks each, K/width below 1/200: the ratio to the law lies within 5%.
+
+    Beyond that by 4 standard errors is a failure: for a true ratio on the edge, a false alarm of 1 in 30,000 a program.
+    """
+    lines = list(spread_lines(120 if LONG else 50))
+    assert [line["program"] for line in lines] == list(SPREAD)
+    for line in lines:
+        assert line["K"] / line["width"] < 1 / 200
+        assert line["standard_error"] < (0.02 if LONG else 0.03)
+        assert abs(line["ratio"] - 1) < 0.05 + 4 * line["standard_error"], line
+        assert -0.05 < line["bias"] < 0.25, line  # away from the threshold
+
+
+def test_the_expected_width_suffices() -> None:
+    """Two shapes here, two networks each, proved; `python -m benchmarks.width_law` has ten."""
+    chosen = [
+        Case("addition of 3 bits", lambda: addition(3)),
+        Case("cells of multiplication", lambda: pattern_of([multiplication(4).program]), "cells"),
+    ]
+    for line in exact_lines(2, chosen):
+        assert line["exact"] == line["seeds"] == 2, line
+        assert line["width"] < line["width_covering"]
+
+
+@pytest.mark.parametrize(("count", "examples"), [(14, 43), (24, 73)])
+def test_many_voters_are_right_at_the_default_width(count: int, examples: int) -> None:
+    """Many bits with many writers: 100 hidden units an example, which was once the default, are too few."""
+    algorithm = voters(count)
+    program, starts = algorithm.program, random_starts(algorithm, 3_000, 0)
+    assert program.templates == examples
+    assert _wrong(algorithm, 8_192, starts) > 0
+    assert _wrong(algorithm, suggested_width(algorithm), starts) == 0
+
+
+def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
+    network, _ = train(algorithm.program, Recipe(width, 0, plan=Plan(descent="momentum")))
+    found = NetworkEngine(algorithm.program, [network], "calibrated").begin(states)
+    truth = RuleEngine(algorithm.program).begin(states)
+    found.step()
+    truth.step()
+    return int((found.states() != truth.states()).any(axis=1).sum())
+
+
+def test_both_widths() -> None:
+    states, runs = (network_width(addition(4), domain=domain) for domain in ("states", "runs"))
+    assert states.states == 4_096
+    assert runs.states == 256 * 8
+    assert runs.expected < states.expected < states.covering
+    careful, padded = network_width(addition(4), 1e-6), network_width(addition(4), padding=50)
+    assert careful.expected > states.expected
+    assert careful.covering > states.covering
+    assert padded.examples == 66
+    assert all(found.expected % 2 == 0 and found.covering % 2 == 0 for found in (states, runs, careful, padded))
+
+
+def test_more_states_than_a_double_can_count() -> None:
+    found = network_width(permutation([*range(2, 81), 1]))
+    assert found.states is None
+    assert found.log_states == pytest.approx(80 * np.log(2))
+    assert found.covering > found.expected > 10_000
+
+
+def test_programs_without_errors_and_programs_too_large() -> None:
+    b = Builder()
+    x = b.bit("x")
+    b.block(x)
+    b.when(x == 1).write(x)
+    alone = network_width(Algorithm("one template", b.build()))  # n is at most 1: nothing is left to chance
+    assert (alone.expected, alone.covering, alone.error.interval[0]) == (2, 2, 0.0)
+    with pytest.raises(InputError, match="templates times bits"):
+        network_width(addition(3_000))
+    with pytest.raises(InputError, match="there is no domain 'run'; choose states or runs; did you mean 'runs'"):
+        network_width(addition(2), domain="run")
+    with pytest.raises(InputError, match="delta must lie between 0 and 1"):
+        cells_width(pattern_of([addition(2).program]), 1.5)
+
+
+def test_default_widths() -> None:
+    """They follow the law, are powers of two, and neither explode nor fall below 2,048."""
+    widths = [suggested_width(algorithm) for algorithm in (addition(2), addition(8), multiplication(4), addition(40))]
+    assert widths == [2_048, 4_096, 4_096, 16_384]
+    assert suggested_width(addition(3_000)) == 1 << 20
+    assert suggested_width(addition(8), padding=200) >= 4_096
+    assert suggested_width(Algorithm("program", addition(4).program)) == 2_048  # without inputs: any states
+    cells = [pattern_of([made.program]) for made in (addition(4), multiplication(4))]
+    assert [suggested_cells_width(pattern) for pattern in cells] == [128, 1_024]
+
+
+def test_the_default_width_is_the_same_every_time() -> None:
+    assert len({suggested_width(multiplication(3)) for _ in range(3)}) == 1

@@ -1,0 +1,125 @@
+"""The sceptics' checkers accept what is proved, and nothing that was changed."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bitwright
+from bitwright.proofs.unrolling import prove_at_size
+
+ROOT = Path(__file__).parents[3]
+
+
+def checked(folder, program):
+    command = [sys.executable, ROOT / "sceptic" / program, folder / "rules.bw", folder / "certificate.json"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def certified(folder, name, l):
+    folder.mkdir()
+    assert prove_at_size(bitwright.open(ROOT / "examples" / f"{name}.bw", l=l), folder=folder).verdict == "proved"
+    return json.loads((folder / "certificate.json").read_text())
+
+
+def rewrite(folder, certificate):
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+
+
+def rewrite_rules(folder, certificate, old, new):
+    """Other rules, with a certificate that names them."""
+    from hashlib import sha256
+
+    text = (folder / "rules.bw").read_text()
+    assert old in text
+    (folder / "rules.bw").write_text(text.replace(old, new, 1))
+    rewrite(folder, {**certificate, "rules": sha256(text.replace(old, new, 1).encode()).hexdigest()})
+
+
+@pytest.mark.parametrize("name", ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation"])
+def test_unrolled_proofs_hold(name, tmp_path):
+    certified(tmp_path / "c", name, 5)
+    done = checked(tmp_path / "c", "check_at_size.py")
+    assert (done.returncode, done.stdout[:6]) == (0, "HOLDS:"), done.stderr
+
+
+def test_a_changed_refutation_does_not_hold(tmp_path):
+    folder = tmp_path / "c"
+    certified(folder, "comparison", 5)
+    proof = folder / "001-outputs.lrat"
+    lines = proof.read_text().splitlines()
+    rng, refused = random.Random(1), 0
+    for _ in range(12):
+        number = rng.choice([n for n, line in enumerate(lines) if " d " not in line])
+        name, *rest = lines[number].split()
+        end = rest.index("0")
+        flipped = [str(-int(x)) for x in rest[:end]] if rest[:end] else ["1"]
+        proof.write_text("\n".join([*lines[:number], " ".join([name, *flipped, *rest[end:]]), *lines[number + 1 :]]))
+        refused += checked(folder, "check_at_size.py").returncode != 0
+    assert refused >= 8  # a clause that no later one needs may say anything that follows
+    proof.write_text("\n".join(lines[:-1]))  # without the empty clause
+    assert "the refutation does not hold" in checked(folder, "check_at_size.py").stderr
+
+
+def test_changed_laws_and_rules_do_not_hold(tmp_path):
+    folder = tmp_path / "c"
+    certificate = certified(folder, "addition", 4)
+    law = certificate["laws"][0]
+    for other in (
+        {**law, "weights": {**law["weights"], "c[2]": 5}},
+        {**law, "weights": {**law["weights"], "p[1]": 2}},
+        {**law, "exponent": law["exponent"] - 1},
+        {**law, "since": 3},
+        None,
+    ):
+        rewrite(folder, {**certificate, "laws": [other]})
+        assert checked(folder, "check_at_size.py").returncode == 1, other
+    for old, new in (
+        ("write p[2]", "write p[3]"),
+        ("when c[4]=1 write c[4]\n", ""),
+        ("p + q", "p + q + 1"),
+        ("steps 8", "steps 6"),
+    ):
+        rules = (folder / "rules.bw").read_text()
+        rewrite_rules(folder, certificate, old, new)
+        assert checked(folder, "check_at_size.py").returncode == 1, new
+        (folder / "rules.bw").write_text(rules)
+    rewrite(folder, {**certificate, "rules": "0" * 64})
+    assert "other rules" in checked(folder, "check_at_size.py").stderr
+
+
+def test_a_proof_by_cut_points_holds_and_a_changed_one_does_not(tmp_path):
+    folder = tmp_path / "c"
+    certificate = certified(folder, "multiplication", 4)
+    done = checked(folder, "check_rounds.py")
+    assert (done.returncode, done.stdout) == (0, "HOLDS: product == multiplicand * multiplier\n"), done.stderr
+    relations, law = certificate["relations"], certificate["laws"]["multiplier[1]=1 sum_p"]
+    for change in (
+        {"off": certificate["off"][:-1]},
+        {"off": [*certificate["off"], "sum_p[1]"]},
+        {"exponents": [7]},
+        {"exponents": [9]},
+        {"measure": {"word": "multiplier", "down": False}},
+        {"measure": {"word": "sum_p", "down": True}},
+        {"relations": {**relations, "multiplier[1]=1 sum_p": {"sum_p": 1}}},
+        {"relations": {**relations, "entry sum_p": {"in.multiplier": 1}}},
+        {"relations": {name: value for name, value in relations.items() if name != "multiplier[1]=0 multiplicand"}},
+        {"laws": {"multiplier[1]=1 sum_p": {**law, "since": 1}}},
+        {"laws": {}},
+    ):
+        rewrite(folder, {**certificate, **change})
+        assert checked(folder, "check_rounds.py").returncode == 1, change
+    others = (("steps 76", "steps 75"), ("start to_check_lsb\n", ""), ("ensure product ==", "ensure product + 1 =="))
+    for old, new in others:
+        rules = (folder / "rules.bw").read_text()
+        rewrite_rules(folder, certificate, old, new)
+        assert checked(folder, "check_rounds.py").returncode == 1, new
+        (folder / "rules.bw").write_text(rules)
+
+
+def test_checkers_are_short():
+    for name in ("check_at_size.py", "check_rounds.py", "meaning.py", "symbolic.py"):
+        assert len((ROOT / "sceptic" / name).read_text().splitlines()) <= 200

@@ -1,0 +1,83 @@
+"""Symbolic integers against Python's."""
+
+from itertools import product
+from operator import add, mul, sub
+
+import pytest
+
+from bitwright.program.ensure_text import read
+from bitwright.proofs.unrolling import numbers
+from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph
+from bitwright.proofs.unrolling.specifications import Blasted
+
+
+def value(number, values):
+    bits = [values[literal >> 1] ^ (literal & 1) for literal in number]
+    return sum(bit << place for place, bit in enumerate(bits[:-1])) - (bits[-1] << len(bits) - 1)
+
+
+def signed_pairs(width):
+    """Two signed numbers of a graph, and the values of all nodes for each of their values."""
+    graph = AndGraph()
+    a, b = (tuple(graph.input() for _ in range(width)) for _ in range(2))
+    return graph, a, b
+
+
+def every(graph):
+    for given in product((0, 1), repeat=len(graph.inputs)):
+        yield graph.evaluate(given)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(numbers.add, add), (numbers.subtract, sub), (numbers.multiply, mul)], ids=["+", "-", "*"]
+)
+def test_arithmetic_is_that_of_python(ours, theirs):
+    graph, a, b = signed_pairs(4)
+    found = ours(graph, a, b)
+    for values in every(graph):
+        assert value(found, values) == theirs(value(a, values), value(b, values))
+
+
+@pytest.mark.parametrize("by", [1, 2, 3, 5, 8, 11])
+def test_quotients_and_remainders_round_down_as_in_python(by):
+    graph, a, b = signed_pairs(5)
+    quotient, rest = numbers.divide(graph, a, by), numbers.remainder(graph, a, by)
+    less = numbers.less(graph, a, b)
+    for values in every(graph):
+        assert value(quotient, values) == value(a, values) // by
+        assert value(rest, values) == value(a, values) % by
+        assert values[less >> 1] ^ (less & 1) == (value(a, values) < value(b, values))
+
+
+def test_constants_fold():
+    graph = AndGraph()
+    seven = numbers.add(graph, numbers.constant(3), numbers.constant(4))
+    assert numbers.known(seven) == 7
+    assert numbers.known(numbers.multiply(graph, seven, numbers.constant(-6))) == -42
+    assert len(graph) == 1  # the constant alone
+    assert numbers.known((graph.input(), FALSE)) is None
+    assert graph.differ(TRUE, FALSE) == TRUE
+
+
+LINES = [
+    "x == 3*y - 2",
+    "x % 3 == y // 2 and not x < y",
+    "x[1] == (y[2] != y[3])",
+    "x >= 2 => y <= 5 or x == y",
+    "(x < y) == (y > x)",
+    "(x - y) mod 2^2 == -y % 4 + x",
+    "x[i] == y[i] for i in 1..2",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_means_what_its_own_evaluation_says(line):
+    statement, graph = read(line), AndGraph()
+    x, y = (numbers.unsigned([graph.input() for _ in range(3)]) for _ in range(2))
+    goals = Blasted(graph, statement, {"y": y}, {"x": x}).goals()
+    seen = set()
+    for values in every(graph):
+        found = all(values[goal >> 1] ^ (goal & 1) for goal in goals)
+        assert found == statement.holds({"y": value(y, values)}, {"x": value(x, values)})
+        seen.add(found)
+    assert seen == {True, False} or line == LINES[4]

@@ -1,0 +1,173 @@
+"""Proofs at a size: what holds for all inputs by trying them all is proved, and nothing else."""
+
+import random
+import warnings
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bitwright
+from bitwright import addition, multiplication
+from bitwright.errors import InputError
+from bitwright.proofs.unrolling import proof as proofs
+from bitwright.proofs.unrolling import prove_at_size, prove_at_sizes, solver
+from bitwright.proofs.unrolling.runs import unroll
+from bitwright.proofs.unrolling.steps import Stepper
+from bitwright.running.run import run_batch
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+NAMES = ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation", "multiplication"]
+THIRD = """
+let l = 4
+bits x[l] r0[l+1] r1[l+1] r2[l+1] quotient[l]
+block x[i] r0[i+1] r1[i+1] r2[i+1] for i in 1..l
+block r0[1] r1[1] r2[1]
+block quotient[i]                  for i in 1..l
+when x[i]=1 r0[i+1]=0 r1[i+1]=0 r2[i+1]=0 write x[i] for i in 1..l
+when x[i]=0 r0[i+1]=1 write r0[i]              for i in 1..l
+when x[i]=1 r0[i+1]=1 write r1[i]              for i in 1..l
+when x[i]=0 r1[i+1]=1 write r2[i]              for i in 1..l
+when x[i]=1 r1[i+1]=1 write r0[i] quotient[i]  for i in 1..l
+when x[i]=0 r2[i+1]=1 write r1[i] quotient[i]  for i in 1..l
+when x[i]=1 r2[i+1]=1 write r2[i] quotient[i]  for i in 1..l
+when quotient[i]=1 write quotient[i]           for i in 1..l
+input x
+output quotient
+output remainder = r2[1] r1[1]
+start r0[l+1]
+steps l
+ensure quotient == x // 3
+ensure remainder == x % 3
+"""
+
+
+def example(name, l):
+    return bitwright.open(EXAMPLES / f"{name}.bw", l=l)
+
+
+def is_right(algorithm):
+    """Whether every run, by the rules, does what is ensured."""
+    names = [word.name for word in algorithm.inputs]
+    rows = [dict(zip(names, v, strict=True)) for v in product(*(range(2 ** len(w.bits)) for w in algorithm.inputs))]
+    done = run_batch(algorithm, np.array([algorithm.state(row) for row in rows]), limit=200)
+    pairs = zip(rows, done.states, done.halted, strict=True)
+    return all(h and all(line.holds(row, algorithm.read(s)) for line in algorithm.ensures) for row, s, h in pairs)
+
+
+def mutants(algorithm, rng):
+    """The rules with one template dropped, or writing to other bits, and with another number of steps."""
+    lines = [line for line in algorithm.text().splitlines() if not line.startswith("cell ")]
+    lines += ["steps 20"] * (algorithm.steps is None)  # a run that does not end is then soon replayed
+    names = algorithm.program.layout.names
+    for number, line in enumerate(lines):
+        if line.startswith("when"):
+            head, writes = line.split(" write ")
+            more = " ".join(dict.fromkeys([*writes.split(), rng.choice(names)]))
+            others = [[], [f"{head} write {more}"], [f"{head} write {rng.choice(names)}"]]
+        elif line.startswith("steps"):
+            others = [[f"steps {int(line.split()[1]) + more}"] for more in (-1, 1)]
+        else:
+            continue
+        for other in others:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield bitwright.parse("\n".join([*lines[:number], *other, *lines[number + 1 :]]) + "\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_are_proved_at_their_sizes(name):
+    assert is_right(example(name, 3))
+    for l in (1, 2, 3, 16):
+        assert prove_at_size(example(name, l)).verdict == "proved", l
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_mutant_is_proved_only_if_it_is_right(name, monkeypatch):
+    """Without runs and samples beforehand: only graph, laws, cut points and solver decide."""
+    monkeypatch.setattr(proofs, "_wrong_run", lambda _: None)
+    monkeypatch.setattr(solver, "_sampled", lambda *_: {})
+    rng, decided = random.Random(3), {True: 0, False: 0}
+    tried = list(mutants(example(name, 2), rng))
+    for mutant in tried if len(tried) <= 80 else tried[::3]:
+        found, right = prove_at_size(mutant, conflicts=2_000), is_right(mutant)
+        assert found.verdict in (("proved", "not decided") if right else ("refuted", "not decided")), mutant.text()
+        decided[right] += found.verdict != "not decided"
+    assert decided[False]
+
+
+def test_a_rare_error_is_found_by_the_solver_and_replayed():
+    lines = addition(24).text().replace("ensure sum == p + q", "ensure sum != 12345678 or p != 99")
+    wrong = bitwright.parse(lines if "12345678" in lines else lines + "ensure sum != 12345678 or p != 99\n")
+    found = prove_at_size(wrong)
+    assert found.verdict == "refuted"
+    assert found.counterexample == {"p": 99, "q": 12345678 - 99}
+    assert found.claim().to_dict()["counterexample"] == found.counterexample
+
+
+def test_division_is_proved_and_its_mistake_refuted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        right, wrong = bitwright.parse(THIRD), bitwright.parse(THIRD.replace("x % 3", "(x + 1) % 3"))
+    assert is_right(right)
+    assert prove_at_sizes(right, range(1, 20)).verdict == "proved"
+    assert prove_at_size(wrong).verdict == "refuted"
+
+
+def test_multiplication_unrolled_needs_no_invariant():
+    plain = bitwright.parse(
+        "".join(x + "\n" for x in example("multiplication", 4).text().splitlines() if not x.startswith("invariant"))
+    )
+    found = prove_at_size(plain)
+    assert (found.verdict, len(found.lemmas)) == ("proved", 1)
+    few = prove_at_size(plain, conflicts=10)
+    assert few.verdict == "not decided"
+    assert "10 conflicts" in few.method
+
+
+def test_nothing_stated_is_said():
+    silent = bitwright.parse("bits x\nblock x\nwhen x=1 write x\ninput x\nsteps 1\n")
+    assert prove_at_size(silent).claim().verdict == "not stated"
+
+
+def test_a_claim_names_the_sizes():
+    claim = prove_at_sizes(example("comparison", 3), range(1, 9))
+    assert (claim.about, claim.verdict, claim.sizes) == ("function", "proved", "1..8")
+    assert prove_at_size(example("comparison", 5)).claim().sizes == "5"
+    with pytest.raises(InputError, match="consecutive"):
+        prove_at_sizes(example("comparison", 3), [1, 3])
+
+
+def test_a_run_that_goes_in_circles_does_not_end():
+    blinker = bitwright.parse(
+        "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\n"
+        "input x\noutput x = x\nhalt at fixed point\nsteps 50\nensure x == in.x\n"
+    )
+    found = prove_at_size(blinker)
+    assert (found.verdict, found.counterexample) == ("refuted", {"x": 1})
+
+
+def test_built_in_multiplication_carries_what_it_needs():
+    if not multiplication(4).ensures:
+        pytest.skip("the built-in algorithms have no ensure lines yet")
+    assert prove_at_size(multiplication(4)).verdict == "proved"
+
+
+def test_a_counterexample_that_is_none_when_replayed_decides_nothing(monkeypatch):
+    wrong = bitwright.parse(addition(3).text().replace("steps 6", "steps 5") + "ensure sum == p + q + 1\n")
+    assert prove_at_size(wrong).verdict == "refuted"
+    monkeypatch.setattr(proofs, "_is_wrong", lambda *_: False)
+    assert prove_at_size(wrong).verdict == "not decided"
+
+
+def test_endless_circles_are_seen(monkeypatch):
+    """Without a number of steps, states that come again say that a run does not end."""
+    blinker = bitwright.parse(
+        "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\nhalt at fixed point\nensure x == 0\n"
+    )
+    step, taken = Stepper.step, iter(range(50))
+    monkeypatch.setattr(Stepper, "step", lambda self, state: step(self, state) if next(taken) >= 0 else None)
+    run = unroll(blinker)
+    (ended,) = run.ended
+    assert [run.graph.evaluate([x])[ended >> 1] ^ (ended & 1) for x in (0, 1)] == [1, 0]

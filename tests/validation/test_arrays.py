@@ -1,0 +1,97 @@
+"""Oracles that answer for whole arrays."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+from cases import for_each
+from programs import EXAMPLES
+from tasks import task_of
+
+from bitwright import InputError, addition, multiplication, parse
+from bitwright.program import load
+from bitwright.validation import ArrayFunction, Function, validate
+from bitwright.workers import Workers
+
+_numbers = count()
+
+
+def oracle(folder: Path, body: str, outputs: tuple[str, ...] = ("sum",), wide: bool = False) -> ArrayFunction:
+    name = f"arrays_{next(_numbers)}"
+    (folder / f"{name}.py").write_text(f"import numpy as np\n{body}\n")
+    return ArrayFunction(f"{name}:f", str(folder), outputs, wide=wide)
+
+
+@pytest.mark.parametrize("workers", [Workers(), Workers("processes", 2)], ids=lambda w: w.kind)
+def test_it_finds_what_single_calls_find(tmp_path: Path, workers: Workers) -> None:
+    (tmp_path / "alike_oracles.py").write_text(
+        "def one(p, q): return p + q + (p == 3)\ndef many(p, q): return p + q + (p == 3)\n"
+    )
+    one = validate(task_of(addition(5), oracle=Function("alike_oracles:one", str(tmp_path), ("sum",))), workers)
+    many = validate(task_of(addition(5), oracle=ArrayFunction("alike_oracles:many", str(tmp_path), ("sum",))), workers)
+    assert one.tally == many.tally
+    assert one.tally.wrong == 32
+
+
+def test_several_outputs(tmp_path: Path) -> None:
+    f = "def f(a, b): return {'difference': (a - b) % 1024, 'negative': a < b}"
+    algorithm = load(EXAMPLES / "subtraction.bw")
+    done = validate(task_of(algorithm, oracle=oracle(tmp_path, f, ("difference", "negative"))))
+    assert (done.tally.inputs, done.verdict) == (1 << 20, "exact")
+
+
+def test_long_numbers_come_as_pythons_integers(tmp_path: Path) -> None:
+    f = "def f(multiplicand, multiplier): return multiplicand * multiplier * (multiplicand.dtype == object)"
+    done = validate(task_of(multiplication(40), oracle=oracle(tmp_path, f, ("product",), wide=True), random=50))
+    assert (done.tally.inputs, done.verdict) == (50, "exact")
+
+
+def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
+    """2^62 and 2^62 + 1 are one number in float64."""
+    f = "def f(p, q): return (p + q).astype(np.uint64) + np.uint64(2**62)"
+    done = validate(task_of(addition(3), oracle=oracle(tmp_path, f)))
+    assert done.tally.failures[1].expected == {"sum": 2**62 + 1}
+    f = "def f(p, q): return (p + q).astype(np.uint8)"
+    assert validate(task_of(addition(3), oracle=oracle(tmp_path, f))).verdict == "exact"
+
+
+@for_each(
+    ("body", "message"),
+    [
+        ("def f(p, q): return None", "gave None; where a run never ends, an oracle of single inputs can say so"),
+        ("def f(p, q): return 5", "must give NumPy arrays, got 5 for output sum"),
+        ("def f(p, q): return (p + q).tolist()", r"must give NumPy arrays, got \[0, 1.* for output sum"),
+        ("def f(p, q): return (p + q)[1:]", r"a number for each of 64 inputs, got an array of shape \(63,\)"),
+        ("def f(p, q): return (p + q)[:, None]", r"got an array of shape \(64, 1\) for output sum"),
+        ("def f(p, q): return (p + q) / 1", "must give integers, got an array of float64 for output sum"),
+        ("def f(p, q): return (p + q).astype(str)", "must give integers, got an array of <U"),
+        ("def f(p, q): return np.array([0.5] * len(p), dtype=object)", "must give integers, got 0.5"),
+        ("def f(p, q): return {'total': p + q}", "says nothing about output sum"),
+        ("def f(p): return p", "failed on arrays of 64 inputs: TypeError"),
+        (
+            "def f(p, q):\n    p += q\n    return p",
+            "failed on arrays of 64 inputs: ValueError: output array is read-only",
+        ),
+        ("def f(p, q): return np.cumsum(p) + q", "disagree: of p=1 q=1 alone it says sum=2, among 64 inputs sum=30"),
+        ("async def f(p, q): return p", "is an async function; give a plain one"),
+    ],
+)
+def test_odd_answers(tmp_path: Path, body: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        validate(task_of(addition(3), oracle=oracle(tmp_path, body)))
+
+
+def test_a_program_without_inputs(tmp_path: Path) -> None:
+    light = parse("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write b\nstart a\noutput b\nsteps 4")
+    assert validate(task_of(light, oracle=oracle(tmp_path, "def f(): return np.array([1])", ("b",)))).verdict == "exact"
+
+
+def test_arrays_are_asked_a_few_times(tmp_path: Path) -> None:
+    """One call for a batch and five for the spot checks: not one for each of 4,096 inputs."""
+    f = "calls = []\ndef f(p, q):\n    calls.append(len(p))\n    return p + q"
+    asked = oracle(tmp_path, f)
+    validate(task_of(addition(6), oracle=asked))
+    calls = asked.read().load().__globals__["calls"]  # type: ignore[attr-defined]
+    assert calls == [4096, 1, 1, 1, 1, 1]

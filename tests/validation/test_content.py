@@ -1,0 +1,191 @@
+"""A validation is about the content that it read when it began, whatever becomes of the files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tasks import task_of
+
+from bitwright import InputError, addition
+from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
+from bitwright.validation import Arithmetic, Function, Task, Validation, validate
+from bitwright.validation.batch import run_batch_of
+from bitwright.validation.prepare import prepare
+from bitwright.workers import Workers
+
+ALGORITHM = addition(2)
+pytestmark = pytest.mark.usefixtures("one_ray")  # whose processes go on from one validation to the next
+EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
+
+
+@pytest.fixture(scope="module")
+def good() -> FloatNetwork:
+    return train(ALGORITHM.program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
+
+
+@pytest.fixture
+def bad(good: FloatNetwork) -> FloatNetwork:
+    """It says the opposite of what it was taught."""
+    return FloatNetwork(good.first.copy(), -good.last, good.origin)
+
+
+def put(network: FloatNetwork, path: Path) -> Path:
+    save_network(network, ALGORITHM.program, path)
+    return path
+
+
+def task_with(path: Path, random: int | None = None) -> Task:
+    return task_of(ALGORITHM, "network", Arithmetic("addition"), random, files=(path,))
+
+
+def outcome(done: Validation) -> tuple[str, list[str]]:
+    """The verdict, and which networks it is about."""
+    return done.verdict, list(done.task.engine.digests)
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+def test_a_file_that_is_overwritten_between_validations(
+    workers: Workers, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
+) -> None:
+    """A task has its networks from the time when it was made; a new one has those that are there now."""
+    path = put(good, tmp_path / "n.safetensors")
+    task = task_with(path)
+    assert outcome(validate(task, workers)) == ("exact", [good.digest])
+    put(bad, path)
+    assert outcome(validate(task, workers)) == ("exact", [good.digest])
+    second = validate(task_with(path), workers)
+    assert outcome(second) == ("not exact", [bad.digest])
+    assert second.tally.wrong > 0
+    path.unlink()
+    assert outcome(validate(task, workers)) == ("exact", [good.digest])
+    with pytest.raises(InputError, match="there is no network file"):
+        task_with(path)
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_file_that_is_overwritten_or_removed_meanwhile(
+    workers: Workers, remove: bool, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
+) -> None:
+    """After the first of three batches; the other two are still about what was read."""
+    path = put(good, tmp_path / "n.safetensors")
+    seen = []
+
+    def spoil(done: int, total: int) -> None:
+        seen.append((done, total))
+        if remove:
+            path.unlink(missing_ok=True)
+        else:
+            put(bad, path)
+
+    done = validate(task_with(path, random=3000), workers, progress=spoil)
+    assert seen == [(1024, 3000), (2048, 3000), (3000, 3000)]
+    assert outcome(done) == ("exact", [good.digest])
+
+
+def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
+    """As in a worker of a cluster, which goes on from one validation to the next."""
+    path = put(good, tmp_path / "n.safetensors")
+    first = prepare(task_with(path))
+    put(bad, path)
+    second = prepare(task_with(path))
+    wrong = [run_batch_of(ready, 0).wrong_steps for ready in (first, second, first)]
+    assert (wrong[0], wrong[2]) == (0, 0)
+    assert wrong[1] > 0
+
+
+def test_a_folder_of_members_is_read_once(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
+    put(good, tmp_path / "member-000000.safetensors")
+    put(good, tmp_path / "member-000001.safetensors")
+    assert outcome(validate(task_with(tmp_path))) == ("exact", [good.digest, good.digest])
+    put(bad, tmp_path / "member-000001.safetensors")
+    done = validate(task_with(tmp_path))
+    assert outcome(done) == ("not exact", [good.digest, bad.digest])  # they cancel out
+
+
+def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: FloatNetwork) -> None:
+    path = put(good, tmp_path / "n.safetensors")
+    assert load_network(path, ALGORITHM.program).digest == good.digest
+    first, last = good.first.copy(), good.last.copy()
+    first[0, 0] = np.nextafter(first[0, 0], np.float32(9))
+    last[-1, -1] = np.nextafter(last[-1, -1], np.float32(9))
+    others = [
+        FloatNetwork(first, good.last, good.origin),
+        FloatNetwork(good.first, last, good.origin),
+        FloatNetwork(good.first.astype(np.float64), good.last.astype(np.float64), good.origin),
+        replace(good, origin=replace(good.origin, seed=1)),
+        replace(good, origin=replace(good.origin, parametrization="standard")),
+    ]
+    assert len({network.digest for network in (good, *others)}) == 6
+
+
+def test_a_progress_file_belongs_to_the_weights_that_it_began_with(
+    tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
+) -> None:
+    path, progress = put(good, tmp_path / "n.safetensors"), tmp_path / "progress.json"
+
+    class StopError(Exception):
+        pass
+
+    def spoil_and_stop(done: int, total: int) -> None:  # noqa: ARG001
+        put(bad, path)
+        raise StopError
+
+    with pytest.raises(StopError):
+        validate(task_with(path, random=3000), progress=spoil_and_stop, resume=progress)
+    begun = json.loads(progress.read_text())
+    assert (begun["batches"], begun["of"]["trained networks"]) == (1, [good.digest])
+    with pytest.raises(InputError, match=r"its trained networks was .*, now it is"):
+        validate(task_with(path, random=3000), resume=progress)
+    put(good, path)
+    done = validate(task_with(path, random=3000), resume=progress)
+    assert (done.tally.inputs, done.verdict) == (3000, "exact")
+    moved = path.rename(tmp_path / "renamed.safetensors")  # the same content goes on from the same file
+    assert validate(task_with(moved, random=3000), resume=progress).tally == done.tally
+
+
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+def test_an_oracle_that_is_rewritten_between_validations(workers: Workers, tmp_path: Path) -> None:
+    """Even by a text of the same length in the same second, which Python's own cache of modules would not notice."""
+    path = tmp_path / "rewritten_oracle.py"
+    task = task_of(ALGORITHM, oracle=Function("rewritten_oracle:total", str(tmp_path), ("sum",)))
+    for sign, verdict in (("+", "exact"), ("-", "not exact"), ("+", "exact")):
+        path.write_text(f"def total(p, q): return p {sign} q\n")
+        assert validate(task, workers).verdict == verdict
+
+
+def test_an_oracle_that_is_rewritten_meanwhile(tmp_path: Path) -> None:
+    """What was read is used to the end, also by a process that would find another file, or none."""
+    path = tmp_path / "changing_oracle.py"
+    path.write_text("def total(p, q): return p + q\n")
+    oracle = Function("changing_oracle:total", str(tmp_path), ("sum",))
+    task = task_of(ALGORITHM, "templates", oracle=oracle, random=3000, plain=True)
+    progress = tmp_path / "progress.json"
+
+    def rewrite(done: int, total: int) -> None:  # noqa: ARG001
+        path.write_text("def total(p, q): return p - q\n")
+
+    read = oracle.read()
+    done = validate(task, progress=rewrite, resume=progress)
+    assert (done.tally.inputs, done.verdict) == (3000, "exact")
+    assert json.loads(progress.read_text())["of"]["oracle's content"] == read.digest
+    with pytest.raises(InputError, match="its oracle's content was"):
+        validate(task, resume=progress)
+    unseen = replace(read, folder=f"{tmp_path}/.")  # as in another process
+    assert unseen({"p": 3, "q": 1}) == {"sum": 4}
+    path.unlink()
+    elsewhere = replace(read, folder=str(tmp_path / "not here"))
+    assert elsewhere({"p": 3, "q": 1}) == {"sum": 4}
+
+
+def test_a_shipped_module_can_be_an_oracle(tmp_path: Path) -> None:
+    """Modules of Python and NumPy are used as they are, not made anew."""
+    import operator
+
+    assert Function("operator:add", str(tmp_path), ("sum",)).read().load() is operator.add
+    assert Function("numpy:add", str(tmp_path), ("sum",)).read().load() is np.add
+    assert Function("math:gcd", str(tmp_path), ("sum",)).read()({}) == {"sum": 0}

@@ -1,0 +1,152 @@
+"""Oracles as a Python program hands them over: any callable, or the name of a function in a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import for_each
+from programs import EXAMPLES
+
+from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
+from bitwright.program import load
+from bitwright.validation import Arithmetic
+
+SMALL = addition(2)
+
+
+def plus(p: int, q: int) -> int:
+    return p + q
+
+
+class Added:
+    """Callable, and with state: what a notebook may hold."""
+
+    def __init__(self, more: int = 0) -> None:
+        self.more = more
+
+    def __call__(self, p: int, q: int) -> dict[str, int]:
+        return {"sum": p + q + self.more}
+
+
+@for_each(
+    ("oracle", "name"),
+    [
+        (plus, "plus"),
+        (lambda p, q: p + q, "<lambda>"),
+        (lambda **both: {"sum": both["p"] + both["q"]}, "<lambda>"),
+        (partial(lambda p, q, more: p + q + more, more=0), "<lambda>"),
+        (Added(), "Added"),
+        (Arithmetic("addition"), "Python's integers"),
+    ],
+)
+def test_any_callable_is_an_oracle(oracle: Any, name: str) -> None:
+    done = validate(SMALL, oracle=oracle)
+    assert (done.verdict, done.tally.inputs) == ("exact", 16)
+    assert done.task.oracle is not None
+    assert done.task.oracle.name == name
+    assert f"0 wrong by {name}" in str(done)
+
+
+def test_a_callable_that_disagrees() -> None:
+    done = validate(SMALL, oracle=Added(1))
+    assert (done.verdict, done.tally.wrong) == ("not exact", 16)
+    assert done.tally.failures[0].expected == {"sum": 1}
+
+
+def test_several_outputs_and_their_names() -> None:
+    algorithm = load(EXAMPLES / "subtraction.bw", {"l": 2})
+    done = validate(algorithm, oracle=lambda a, b: {"difference": (a - b) % 4, "negative": a < b})
+    assert done.verdict == "exact"
+    with pytest.raises(InputError, match="must give a dictionary with difference, negative, got 0"):
+        validate(algorithm, oracle=lambda a, b: (a - b) % 4)
+
+
+def test_none_is_a_run_that_never_ends() -> None:
+    text = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\noutput y\nhalt at fixed point"
+    done = validate(parse(text), oracle=lambda x: None if x else 0, steps=50)
+    assert (done.verdict, done.tally.endless) == ("exact", 1)
+
+
+def test_what_an_oracle_raises_is_said_and_kept() -> None:
+    with pytest.raises(InputError, match=r"the oracle <lambda> failed on p=0, q=0: ZeroDivisionError") as caught:
+        validate(SMALL, oracle=lambda p, q: p // (q - q))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    with pytest.raises(InputError, match=r"failed on p=0, q=0: TypeError.*'p'"):
+        validate(SMALL, oracle=lambda a, b: a + b)
+
+
+def test_arrays() -> None:
+    asked: list[int] = []
+
+    def sums(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+        asked.append(len(p))
+        return p + q
+
+    done = validate(SMALL, oracle=sums, arrays=True)
+    assert (done.verdict, max(asked), len(asked)) == ("exact", 16, 6)  # once for all, and single ones beside them
+    with pytest.raises(InputError, match="the oracle <lambda> must give NumPy arrays, got 3"):
+        validate(SMALL, oracle=lambda p, q: 3, arrays=True)  # noqa: ARG005
+    with pytest.raises(InputError, match="gave None; where a run never ends, an oracle of single inputs can say so"):
+        validate(SMALL, oracle=lambda p, q: None, arrays=True)  # noqa: ARG005
+
+
+def test_long_numbers_come_as_pythons_integers() -> None:
+    done = validate(addition(70), oracle=lambda p, q: (p + q) * (p.dtype == object), arrays=True, random=20)
+    assert done.verdict == "exact"
+
+
+def test_the_name_of_a_function_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "given_by_name.py").write_text("def total(p, q): return p + q\ndef totals(p, q): return p + q\n")
+    assert validate(SMALL, oracle="given_by_name:total").verdict == "exact"
+    assert validate(SMALL, oracle="given_by_name:totals", arrays=True, workers=2).verdict == "exact"
+
+
+@pytest.mark.parametrize("more", [{"workers": 2}, {"workers": "ray"}, {"resume": "begun.json"}])
+def test_a_callable_stays_in_its_process(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"plus is a function of this process.*oracle='MODULE:FUNCTION'"):
+        validate(SMALL, oracle=plus, **more)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"oracle": 3}, "an oracle is a function of the inputs, or its name MODULE:FUNCTION, got a int"),
+        ({"oracle": "plus"}, "an oracle is named as module:function, such as checks:expected, got 'plus'"),
+    ],
+)
+def test_what_is_no_oracle(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        validate(SMALL, **more)
+
+
+@pytest.mark.parametrize(
+    "algorithm", [addition(3), addition(2, counter=True), multiplication(2), permutation([2, 3, 1]), permutation([1])]
+)
+def test_shipped_algorithms_have_pythons_integers(algorithm: Algorithm) -> None:
+    assert validate(algorithm).to_dict()["oracle"] == "Python's integers"
+    other = validate(replace(algorithm, name="mine")).to_dict()["oracle"]
+    assert other == ("its ensure lines" if algorithm.ensures else "the rules")
+    assert validate(replace(algorithm, name="mine", ensures=())).to_dict()["oracle"] == "the rules"
+
+
+def test_an_algorithm_under_a_shipped_name_is_judged_by_its_rules() -> None:
+    """What has a shipped name and is another algorithm in any part claims nothing that we know of."""
+    small = replace(SMALL, ensures=())
+    for other in (replace(small, steps=1), replace(small, program=addition(2).program, outputs=SMALL.inputs)):
+        assert validate(other).to_dict()["oracle"] == "the rules"
+    text = "bits p[2]\nblock p[1]\nblock p[2]\nwhen p[1]=1 write p[1]\nwhen p[2]=1 write p[1]\ninput p\nsteps 1"
+    assert validate(parse(text, "permutation")).to_dict()["oracle"] == "the rules"
+
+
+def test_an_sbn_file_has_the_plain_interpreter() -> None:
+    assert validate(EXAMPLES / "sbn" / "gcd.sbn", random=3).to_dict()["oracle"] == "the plain interpreter"
+    with pytest.raises(InputError, match="an image has no inputs to go through"):
+        validate(EXAMPLES / "subleq" / "hello.sq")

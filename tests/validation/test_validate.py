@@ -1,0 +1,317 @@
+"""Validation: the same result whoever does the work and however often it is interrupted; wrong programs are caught."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from cases import for_each
+from programs import CASES, EXAMPLES, Case
+from tasks import task_of
+
+from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, run
+from bitwright.program import load
+from bitwright.theory import smallest_examples
+from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
+from bitwright.validation.batch import run_batch_of
+from bitwright.validation.inputs import Inputs
+from bitwright.validation.prepare import prepare
+from bitwright.validation.tally import total
+from bitwright.workers import Workers
+
+EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
+ORDER = (3, 1, 2, 5, 4)
+
+
+def spoiled(bits: int) -> Algorithm:
+    """Multiplication with one rule wrong: the second place of the adder forgets its carry."""
+    text = multiplication(bits).text()
+    rule = "when sum_p[2]=1 sum_q[2]=1 write sum_c[2]"
+    assert rule in text
+    return parse(text.replace(rule, "when sum_p[2]=1 sum_q[2]=1 write sum_p[2]"))
+
+
+@for_each("engine", ["templates", "limit"])
+@for_each(
+    ("algorithm", "oracle"),
+    [
+        (permutation(ORDER), Arithmetic("permutation", ORDER)),
+        (addition(6), Arithmetic("addition")),
+        (multiplication(5), Arithmetic("multiplication")),
+    ],
+)
+def test_every_input_of_what_we_ship(algorithm: Algorithm, oracle: Oracle, engine: str) -> None:
+    bits, steps = sum(len(word.bits) for word in algorithm.inputs), algorithm.steps or 0
+    for rounding in ("calibrated",) if engine == "templates" else ("calibrated", "sign"):
+        done = validate(task_of(algorithm, engine, oracle, rounding=rounding))
+        assert (done.tally.inputs, done.tally.wrong, done.tally.wrong_steps) == (2**bits, 0, 0)
+        assert (done.tally.steps, done.tally.evaluations) == (steps, 2**bits * steps)
+        assert (done.margin is None) == (engine == "templates")
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_wrong_rule_is_caught_with_the_smallest_inputs_first(plain: bool) -> None:
+    algorithm = spoiled(4)
+    done = validate(task_of(algorithm, "limit", oracle=Arithmetic("multiplication"), plain=plain))
+    names = ("multiplicand", "multiplier")
+    failures = done.tally.failures
+    assert 10 == len(failures) < done.tally.wrong < 256
+    assert [f.index for f in failures] == sorted(f.index for f in failures)
+    seen = {(f.inputs[names[0]], f.inputs[names[1]]) for f in failures}
+    worst = max(f.index for f in failures)
+    assert validate(task_of(algorithm, "templates")).tally.wrong == 0  # it does what its rules say
+    for b, a in product(range(16), range(16)):
+        found = run(algorithm, multiplicand=a, multiplier=b).value
+        if a + 16 * b <= worst:
+            assert ((a, b) in seen) == (found != a * b)
+    for f in failures:
+        assert f.expected == {"product": f.inputs[names[0]] * f.inputs[names[1]]}
+        assert f.outputs == {"product": run(algorithm, f.inputs).value}
+
+
+@for_each("case", [case for case in CASES if case.name != "examples/rule110"])
+@for_each("engine", ["templates", "limit"])
+def test_the_plain_walk_finds_the_same(case: Case, engine: str) -> None:
+    steps = case.algorithm.steps or 100
+    task = task_of(case.algorithm, engine, random=70 if steps > 100 else 300, sample_seed=3)
+    found, wanted = validate(task), validate(replace(task, plain=True))
+    assert found.tally == replace(wanted.tally, margin=None)
+    assert found.margin == wanted.margin
+    assert found.tally.wrong == 0
+
+
+def test_without_compiled_loops_the_result_is_the_same() -> None:
+    task = task_of(multiplication(4), "limit", oracle=Arithmetic("multiplication"))
+    with_it = validate(task)
+    assert task.sliced
+    plain = replace(task, plain=True)
+    assert not plain.sliced
+    without = validate(plain)
+    assert replace(without.tally, margin=None) == with_it.tally
+    assert (without.margin, without.worst) == (with_it.margin, with_it.worst)
+
+
+@pytest.mark.usefixtures("one_ray")
+@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
+def test_the_same_tally_from_every_kind_of_workers(workers: Workers) -> None:
+    text = addition(10).text().replace("when p[9]=1 q[9]=1 write c[9]", "when p[9]=1 q[9]=1 write c[9] q[3]")
+    task = task_of(parse(text), "limit", Arithmetic("addition"), rounding="sign")
+    assert task.batches == 4
+    found = validate(task, workers).tally
+    assert found == total([run_batch_of(prepare(task), number) for number in range(4)])
+    assert 0 < found.wrong < 2**20
+
+
+def test_the_sign_rule_where_it_is_wrong_is_reported() -> None:
+    """Fifty writers of one bit: with one of them matching among many others, the sign rule loses it."""
+    rules = ["bits x[14] y z[9]", "block x[i] for i in 1..14", "block y", "block z[i] for i in 1..9"]
+    rules += ["when x[i]=1 write y for i in 1..14", "when z[i]=1 write z[i] for i in 1..9", "input x z", "output y"]
+    algorithm = parse("\n".join([*rules, "steps 1"]))
+    task = task_of(algorithm, "limit", random=5000, rounding="sign")
+    done, plain = validate(task), validate(replace(task, plain=True))
+    assert done.tally == replace(plain.tally, margin=None)
+    assert done.tally.wrong == done.tally.wrong_steps > 0
+    assert done.misjudged == plain.misjudged
+    assert {c for _, c, _ in done.misjudged} == {14}
+    assert all(1 <= m < c for _, c, m in done.misjudged)
+    padding = smallest_examples(algorithm.program) - algorithm.program.templates
+    assert validate(task_of(algorithm, "limit", random=5000, rounding="sign", padding=padding)).tally.wrong == 0
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: bool) -> None:
+    algorithm = spoiled(6) if plain else addition(10)
+    oracle = Arithmetic("multiplication" if plain else "addition")
+    task = task_of(algorithm, "limit", oracle=oracle, plain=plain)
+    assert task.batches == 4
+    path = tmp_path / "progress.json"
+    for expected_batches in (1, 2, 3):
+
+        def stop(done: int, total: int) -> None:
+            raise StopError(f"{done} of {total}")
+
+        with pytest.raises(StopError):
+            validate(task, progress=stop, resume=path)
+        assert json.loads(path.read_text())["batches"] == expected_batches
+    resumed, whole = validate(task, resume=path), validate(task)
+    assert resumed.tally == whole.tally
+    assert (resumed.margin, resumed.worst) == (whole.margin, whole.worst)
+    again = validate(task, resume=path, progress=stop)  # nothing is left to do
+    assert again.tally == whole.tally
+
+
+@for_each(
+    ("change", "message"),
+    [
+        (lambda d: d | {"format": "bitwright validation 0"}, "not a validation that was begun by this version"),
+        (lambda d: d | {"batches": 5}, "batches must be an integer from 0 to 1, got 5"),
+        (lambda d: d | {"batches": 0}, "its counts do not add up"),
+        (lambda d: d | {"batches": True}, "batches must be"),
+        (lambda d: d | {"seconds": "long"}, "seconds must be a number"),
+        (lambda d: d | {"more": 1}, "it has the unknown more"),
+        (lambda d: {name: d[name] for name in d if name != "tally"}, "it lacks tally"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "wrong must be an integer"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": 1}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"unfinished": 17}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"endless": 1}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"beyond": 1}}, "its counts do not add up"),
+        (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "triples must be"),
+        (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "margin must be"),
+        (lambda d: d | {"tally": d["tally"] | {"failures": [{"index": "0x1"}]}}, "it lacks inputs"),
+        (
+            lambda d: d | {"tally": d["tally"] | {"first_beyond": {"index": 1, "inputs": {}}}},
+            "a number in base 16, got 1",
+        ),
+        (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "its engine was templates, now it is limit"),
+        (lambda d: d | {"of": {}}, "it lacks algorithm"),
+        (lambda _: [], "it holds a list"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -> None:
+    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
+    path = tmp_path / "progress.json"
+    validate(task, resume=path)
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))  # type: ignore[operator]
+    with pytest.raises(InputError, match=message):
+        validate(task, resume=path)
+
+
+def test_a_resumed_file_belongs_to_one_task(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
+    validate(task, resume=path)
+    others: list[tuple[Task, str]] = [
+        (task_of(addition(3), "limit", oracle=Arithmetic("addition")), "algorithm"),
+        (task_of(addition(2), "limit", Arithmetic("addition"), rounding="sign", padding=0), "rounding"),
+        (task_of(addition(2), "limit", Arithmetic("addition"), padding=1), "examples"),
+        (task_of(addition(2), "limit", oracle=Arithmetic("addition"), random=16), "random"),
+        (replace(task, oracle=None), "oracle"),
+        (replace(task, limit=3), "step limit"),
+    ]
+    for other, what in others:
+        with pytest.raises(InputError, match=f"belongs to another validation: its {what} was"):
+            validate(other, resume=path)
+
+
+def test_random_inputs_do_not_depend_on_batches() -> None:
+    inputs = Inputs(multiplication(40).inputs, 3000, 7)
+    whole = inputs.indices(inputs.rows(0, 3000), 3000)
+    assert len(set(whole.tolist())) == 3000
+    assert max(whole) > 2**70
+    parts = [inputs.indices(inputs.rows(at, count), count).tolist() for at, count in ((0, 1024), (1024, 1976))]
+    assert parts[0] + parts[1] == whole.tolist()
+    other = Inputs(inputs.words, 3000, 8)
+    assert other.indices(other.rows(0, 9), 9).tolist() != whole[:9].tolist()
+    values = inputs.values(inputs.rows(0, 9), 9)
+    assert [a + (b << 40) for a, b in zip(*(v.tolist() for v in values.values()), strict=True)] == whole[:9].tolist()
+
+
+def test_numbers_longer_than_a_machine_word() -> None:
+    done = validate(task_of(addition(80), "limit", oracle=Arithmetic("addition"), random=200))
+    assert (done.tally.inputs, done.tally.wrong) == (200, 0)
+
+
+def test_runs_that_do_not_end() -> None:
+    """x alone decides: with it the light goes on and off for ever."""
+    rules = "block x\nblock a\nblock b\nwhen x=1 write a\nwhen a=1 write b\nwhen b=1 write a"
+    blink = parse(f"bits x a b\n{rules}\ninput x\noutput a\nhalt at fixed point\nsteps 50")
+    done = validate(task_of(blink, "limit"))
+    assert (done.tally.wrong, done.tally.unfinished, done.tally.steps) == (0, 1, 50)  # the rules do not end either
+    assert (done.tally.undecided, done.verdict) == (1, "not decided")
+    done = validate(task_of(blink, "limit", oracle=Always({"a": 0})))
+    assert (done.tally.wrong, done.tally.unfinished, done.verdict) == (0, 1, "not decided")
+    done = validate(task_of(blink, "limit", oracle=Always(None)))
+    assert (done.tally.wrong, done.tally.endless, done.tally.undecided, done.verdict) == (1, 1, 0, "not exact")
+    assert (done.tally.failures[0].outputs, done.tally.failures[0].expected) == ({"a": 0}, None)
+
+
+class Always:
+    """An oracle with one answer."""
+
+    name, arrays = "always", False
+
+    def __init__(self, answer: dict[str, int] | None) -> None:
+        self.answer = answer
+
+    def __call__(self, values: object) -> dict[str, int] | None:  # noqa: ARG002
+        return self.answer
+
+
+def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
+    class Broken(Arithmetic):
+        def __call__(self, values: object) -> dict[str, object]:
+            found = dict(super().__call__(values))  # type: ignore[arg-type]
+            return {name: value if isinstance(value, int) else value * 0 for name, value in found.items()}
+
+    with pytest.raises(Exception, match="disagree"):
+        validate(task_of(addition(3), oracle=Broken("addition")))
+
+
+@for_each(
+    ("text", "message"),
+    [
+        ("def check(a, b): return {'difference': a - b}", "says nothing about output negative"),
+        ("def check(a, b): return 5", "must give a dictionary with difference, negative, got 5"),
+        ("def check(a): return 5", "failed on a=0, b=0: TypeError"),
+        ("def check(a, b): raise OSError('no\\nway')", "failed on a=0, b=0: OSError: no way"),
+        ("def chek(a, b): return 5", "has no function 'check'; did you mean 'chek'"),
+        ("check = 5", "has no function 'check'"),
+        ("1/0", "cannot import the oracle's module .*: ZeroDivisionError"),
+    ],
+)
+def test_odd_oracles(tmp_path: Path, text: str, message: str) -> None:
+    name = f"oracle_{abs(hash(text))}"
+    (tmp_path / f"{name}.py").write_text(text)
+    oracle = Function(f"{name}:check", str(tmp_path), ("difference", "negative"))
+    task = task_of(load(EXAMPLES / "subtraction.bw"), oracle=oracle)
+    with pytest.raises(InputError, match=message):
+        validate(task)
+
+
+def test_an_oracle_of_the_user_s(tmp_path: Path) -> None:
+    (tmp_path / "our_oracle.py").write_text("def total(p, q): return p + q\ndef odd(p, q): return p + q + (p == 3)\n")
+    for name, wrong in (("total", 0), ("odd", 16)):
+        task = task_of(addition(4), oracle=Function(f"our_oracle:{name}", str(tmp_path), ("sum",)))
+        done = validate(task, Workers("processes", 2), resume=tmp_path / f"{name}.json")
+        assert done.tally.wrong == wrong
+        if wrong:
+            assert done.tally.failures[0].inputs == {"p": 3, "q": 0}
+            assert done.tally.failures[0].expected == {"sum": 4}
+    other = replace(task, oracle=Function("our_oracle:total", str(tmp_path), ("sum",)))
+    with pytest.raises(InputError, match="its oracle was our_oracle:odd, now it is our_oracle:total"):
+        validate(other, resume=tmp_path / "odd.json")
+    (tmp_path / "our_oracle.py").write_text("def total(p, q): return p + q + 1\n")
+    with pytest.raises(InputError, match="its oracle's content was"):
+        validate(other, resume=tmp_path / "total.json")
+
+
+def test_what_cannot_be_validated() -> None:
+    with pytest.raises(
+        InputError, match="50 input bits; every input can be run up to 48, choose some of them at random"
+    ):
+        task_of(addition(25))
+    for random in (0, -1, 10**12 + 1):
+        with pytest.raises(InputError, match="random inputs are a number from 1 to"):
+            task_of(addition(2), random=random)
+    with pytest.raises(InputError, match="step limit must be 0 or more"):
+        task_of(addition(2), limit=-1)
+
+
+def test_a_program_without_inputs_has_one_run() -> None:
+    light = parse("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write b\nstart a\noutput b\nsteps 4")
+    done = validate(task_of(light, "limit", oracle=Always({"b": 1})))
+    assert (done.tally.inputs, done.tally.wrong, done.tally.evaluations) == (1, 0, 4)
+
+
+def test_tallies_add_up() -> None:
+    a = validate(task_of(spoiled(4), "limit", oracle=Arithmetic("multiplication"))).tally
+    assert Tally() + a == a == Tally.from_json(json.loads(json.dumps(a.to_json())), "a file")
+    assert (a + a).wrong == 2 * a.wrong
+    assert (a + a).failures == a.failures
