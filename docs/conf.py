@@ -16,7 +16,7 @@ copyright = "the bitwright authors"
 version = release = __version__
 
 extensions = ["myst_parser", "generated", "repository", "first_use", "leftovers", "mathml"]
-exclude_patterns = ["_build", "figures/*.md", "report"]
+exclude_patterns = ["_build", "figures", "report"]
 nitpicky = True
 # Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.
 nitpick_ignore_regex = [(r"py:.*", r".*")]

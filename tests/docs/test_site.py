@@ -47,7 +47,7 @@ def test_every_verb_and_option_is_there(site: Path) -> None:
 
 
 def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
-    page = (site / "generated" / "python.html").read_text()
+    page = "".join(path.read_text() for path in sorted((site / "generated" / "python").glob("*.html")))
     text = html.unescape(re.sub(r"<[^>]+>", "", page))
     for name in bitwright.__all__:
         if name != "__version__":
@@ -189,7 +189,7 @@ def test_light_and_dark(site: Path, browser: Any) -> None:
     assert len(colours) == 2
 
 
-@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("ProofError", "python.html")])
+@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("ProofError", "errors.html")])
 def test_it_can_be_searched_from_a_file(site: Path, browser: Any, words: str, expected: str) -> None:
     page = browser.new_page()
     page.set_default_timeout(1000 * PATIENCE)
