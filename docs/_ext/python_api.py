@@ -176,8 +176,8 @@ def _room_page(room: str, shown: set[int]) -> str:
 _HEAD = f"""# The Python API
 
 All public names of `import bitwright`, version {bitwright.__version__}, each with a page of its own. Every example
-there is run with the tests. Other names are imported from [other modules](#other-modules), such as `bitwright.theory`. A name
-that is on none of these pages is not public.
+there is run with the tests. Other names are imported from [other modules](#other-modules), such as
+`bitwright.theory`. A name that is on none of these pages is not public.
 
 ```{{py:module}} bitwright
 ```"""
