@@ -70,7 +70,7 @@ def kernel(examples: int = 12, n: int = 3) -> str:
         yield text(212, 163, "times the inverse train kernel", "start", SOFT)
         yield text(14, 192, "Weight of each example's label")
         yield text(14, 209, f"w₁ = {matched:.3f} where it matches,", "start", ON)
-        yield text(262, 209, f"w₀ = −{-other:.3f} elsewhere", "start", SOFT)
+        yield text(246, 209, f"w₀ = −{-other:.3f} elsewhere", "start", SOFT)
         yield from bars(288, 160, matched, other)
 
     said = "Two bar charts: kernel values of twelve examples take two values, and so do their weights."
