@@ -17,6 +17,7 @@ from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 
 MAX_BITS = 1 << 31
+_SMALL = 1 << 12  # ports
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,18 @@ class GraphWiring:
 
     def reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
         """Pairs of a node, or port, at which a rule stands, and a bit that its target is there."""
+        if self.topology.ports > _SMALL:
+            return self._reached(start, target)
+        if (start, target) not in self._known:
+            self._known[start, target] = self._reached(start, target)
+        return self._known[start, target]
+
+    @cached_property
+    def _known(self) -> dict[tuple[Place, int], tuple[IntArray, IntArray]]:
+        """What was reached before: of small graphs, where finding it again costs more than keeping it."""
+        return {}
+
+    def _reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
         own = self.schema.bits
         path, bit = self.schema.targets[target - own] if target >= own else ("", target)
         pairs = self._paths(start, path, self.places[bit])
@@ -101,6 +114,10 @@ class GraphWiring:
                 if graph.opposite is None:
                     raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
                 return (ports if start == "port" else graph.port_node), graph.opposite
+            case ("back", "node", "node"):
+                return graph.port_far, graph.port_node
+            case ("back", "node", _):
+                return graph.port_far, ports
             case ("all", "node", _):
                 return graph.port_node, ports
             case ("all", "port", _):
@@ -254,6 +271,7 @@ class GraphWiring:
         schema, cells = self.schema.program, program.cells
         known = schema.kinds
         first_of = np.searchsorted(program.template_block, np.arange(program.blocks + 1))
+        first_in_schema = np.searchsorted(schema.template_block, np.arange(schema.blocks))
         of = np.full(len(cells), -1, dtype=np.int64)
         wires: list[tuple[IntArray, IntArray, IntArray]] = []
         template = np.zeros(program.templates, dtype=np.int64)
@@ -262,10 +280,10 @@ class GraphWiring:
             of[mine] = known.of[cell]
             members = schema.cells.members(cell).tolist()
             own_templates = known.order[known.first_template[cell] : known.first_template[cell + 1]]
-            for number, one in enumerate(own_templates.tolist()):
-                block = int(schema.template_block[one])
-                begin = int(np.searchsorted(schema.template_block, block))
-                template[first_of[rows[:, members.index(block)]] + one - begin] = number
+            blocks = schema.template_block[own_templates]
+            column = [members.index(block) for block in blocks.tolist()]
+            offset = own_templates - first_in_schema[blocks]
+            template[first_of[rows[:, column]] + offset] = np.arange(len(own_templates))
             first_wire, last_wire = np.searchsorted(known.wire_cell, [cell, cell + 1]).tolist()
             for wire in range(first_wire, last_wire):
                 at, bits = self.reached(place, int(known.wire_bit[wire]))

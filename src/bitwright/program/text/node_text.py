@@ -23,7 +23,7 @@ from bitwright.program.text.rows import Refused
 REACH = {
     ("node", "", "node"), ("node", "", "whole"), ("port", "", "node"), ("port", "", "port"), ("port", "", "whole"),
     ("whole", "", "whole"), ("node", "far", "node"), ("node", "far", "port"), ("port", "far", "node"),
-    ("port", "far", "port"), ("node", "all", "port"), ("port", "all", "port"), ("node", "far.all", "port"),
+    ("port", "far", "port"), ("node", "back", "node"), ("node", "back", "port"), ("node", "all", "port"), ("port", "all", "port"), ("node", "far.all", "port"),
     ("port", "far.all", "port"), ("node", "next", "port"), ("port", "next", "port"), ("whole", "every", "node"),
     ("whole", "every", "port"),
 }  # fmt: skip
