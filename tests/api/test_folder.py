@@ -45,12 +45,12 @@ def test_the_same_network_makes_the_same_bytes(tmp_path: Path) -> None:
 
 def test_the_certificate_is_found_next_to_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, file = tmp_path / "adder", tmp_path / "adder.safetensors"
-    found = certify(addition(3).program, ADDER)
+    found = certify("addition", ADDER)
     ADDER.save(folder, found)
     ADDER.save(file)
     found.save(tmp_path / "adder.json")
     for network in (folder, folder / "model.safetensors", file):
-        assert Certificate.load(network).check(addition(3).program, network).holds
+        assert Certificate.load(network).check(addition(30), network).holds
     assert main(["certify", "addition", "--network", str(folder), "--check"]) == 0
     assert "checked   every state was tried again" in capsys.readouterr().out
     (tmp_path / "adder.json").unlink()
