@@ -145,7 +145,7 @@ WORDS = {
     "¦output a, b": "only an input of one bit can set further bits",
     "input a, ¦zz": "unknown bit 'zz'",
     "input a,¦": "expected a bit, found the end of the line",
-    "input a, all.¦b": "an input of nodes cannot set all.b, for b is a bit of nodes; set b or far.b",
+    "input a, all.¦b": "an input of nodes cannot set all.b, for b is a bit of nodes; set b or back.b or far.b",
     "input e, every.¦a": "an input of ports cannot set every.a, for a is a bit of nodes; set a or far.a",
     "input done, ¦a": "an input of the whole graph cannot set a, for a is a bit of nodes; set every.a",
     "¦input r if a": "'if' is for outputs",
