@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
@@ -11,12 +11,14 @@ import numpy as np
 
 from bitwright.api.arguments import check_batch, check_named, check_options, check_values
 from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
-from bitwright.api.open import SIZED, shipped, subject
+from bitwright.api.models import model_engine
+from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, shorten, to_bit_rows
 from bitwright.engines.protocol import Engine
 from bitwright.errors import BitwrightError, InputError, option
 from bitwright.machines.subleq import MachineV
+from bitwright.networks.foreign import as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
@@ -24,6 +26,7 @@ from bitwright.running.progress import Progress
 from bitwright.running.run import BatchRun, Run, run_batch, run_with
 
 if TYPE_CHECKING:
+    from bitwright.api.images import ComputerRun
     from bitwright.api.network import Network
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
@@ -77,7 +80,7 @@ def run(
     progress: Teller | Progress | bool | None = None,
     watch: Watch | None = None,
     **values: Any,
-) -> Run | BatchRun | list[Run] | list[ImageRun]:
+) -> Run | BatchRun | list[Run] | ComputerRun | list[ImageRun]:
     """Runs a program on input values, given by name or as a dictionary.
 
     `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
@@ -111,14 +114,26 @@ def run(
     >>> [done.steps for done in run(flood, graph=["path:3", "ring:4"], source="0")]
     [2, 2]
 
+    A SUBLEQ file (.sq, .dec) runs on machine V: `inputs` are the bytes that it reads, and `output` of the run has those
+    that it wrote. `instructions` and `seconds` are the most it may take, `memory` names words to show, such as "0:7",
+    and an image without a shape of its own needs `words`, `word_width` and `dialect`.
+
+    >>> lines = [".words 32", ".width 8", ".dialect howerj", "out #72", "out #105", "halt"]
+    >>> _ = Path("hi.sq").write_text(chr(10).join(lines))
+    >>> run("hi.sq").output
+    b'Hi'
+
     Many `images` run on one machine V, each of them as it would alone: `run(machine, images=[...])`. `inputs` are then
     the bytes that each reads, `instructions` is the most to execute, 10,000 by default, and `entry` the first address.
     """
     tell = teller(progress)
-    if images is not None or isinstance(what, MachineV):
+    file = isinstance(what, str | PathLike) and is_image(fspath(what))
+    if images is not None or isinstance(what, MachineV) or file:
         others = {"graph": graph, "states": states, "steps": steps, "record": record or None, "watch": watch}
         for name in (name for name, value in others.items() if value is not None):
             raise InputError(f"{option(name)} does not go with images; leave it out")
+        if file and images is None:
+            return _image(fspath(what), inputs, {"engine": engine, "network": network, "progress": progress, **values})  # type: ignore[arg-type]
         return _images(what, images, inputs, engine, network, values, tell)
     settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
     of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
@@ -156,6 +171,16 @@ def run(
     chosen = engine_for(algorithm, engine, network, settings, tell)
     with tell.working("runs") as told:
         return run_batch(algorithm, states, engine=chosen, limit=steps, progress=told, **of_many)
+
+
+def _image(path: str, inputs: object, how: dict[str, Any]) -> ComputerRun:
+    """One image on the machine that its file or the options describe; what it reads is given, its output collected."""
+    from bitwright.api.images import ImageConsole, run_image
+
+    if not isinstance(inputs, bytes | None):
+        raise InputError(f"an image reads bytes: give inputs such as b'text', got a {type(inputs).__name__}")
+    machine = MachineChoice("V", *(how.pop(name, None) for name in ("words", "word_width", "dialect")))
+    return run_image(open_subleq(path, machine), ImageConsole(inputs or b""), **how)
 
 
 def _images(
@@ -200,6 +225,10 @@ def engine_for(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
+    if is_model(network):
+        if engine not in (None, "network"):
+            raise InputError(f"trained networks go with the engine network, not {engine}; leave out one of them")
+        return model_engine(algorithm, as_model(network), settings)
     held, files = _networks(network)
     if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
         return _cell_engine(algorithm, engine, held, patterns, settings)
@@ -293,7 +322,7 @@ def _opened(
         return subject(path)
     from bitwright.api.trained import is_of_cells
 
-    files = _networks(network)[1]
+    files = () if is_model(network) else _networks(network)[1]
     return shipped(str(path), values, files=() if files and is_of_cells(files[0]) else files)
 
 

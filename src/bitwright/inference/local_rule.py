@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted, suggestion
+from bitwright.errors import InputError, counted, short_repr, suggestion
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.program.layout import IntArray
@@ -121,6 +121,8 @@ class LocalRule:
     def sentence(self) -> str:
         """What came of it, in a line."""
         return str(self).partition("\n")[0]
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return "\n".join(self._told() if self.disagreement is None else self._disagreed(self.disagreement))

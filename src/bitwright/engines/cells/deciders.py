@@ -51,8 +51,14 @@ class Decider(ABC):
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
 
-    def compared(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, k) both
-        """What is compared with what, G > T: here how many of a bit's writers match, as estimated, with 1/2."""
+    def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
+        """The same for cells of one kind; where nothing matches, nothing is at stake."""
+        bits, margins = self(matched, n)
+        return bits, np.where((n > 0)[:, None], margins, np.inf)
+
+    def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        """What is compared with what, G > T, (states, k) both: here how many of a bit's writers match, as estimated,
+        with 1/2."""
         bits, margins = self(matched, n)
         threshold = 0.5 if self.rounding == "calibrated" else 0.0
         return threshold + np.where(bits, margins, -margins), np.full(bits.shape, threshold)

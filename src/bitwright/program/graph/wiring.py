@@ -20,6 +20,7 @@ from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 
 MAX_BITS = 1 << 31
+_SMALL = 1 << 12  # ports
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,18 @@ class GraphWiring:
 
     def reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
         """Pairs of a node, or port, at which a rule stands, and a bit that its target is there."""
+        if self.topology.ports > _SMALL:
+            return self._reached(start, target)
+        if (start, target) not in self._known:
+            self._known[start, target] = self._reached(start, target)
+        return self._known[start, target]
+
+    @cached_property
+    def _known(self) -> dict[tuple[Place, int], tuple[IntArray, IntArray]]:
+        """What was reached before: of small graphs, where finding it again costs more than keeping it."""
+        return {}
+
+    def _reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
         own = self.schema.bits
         path, bit = self.schema.targets[target - own] if target >= own else ("", target)
         pairs = self._paths(start, path, self.places[bit])
@@ -307,14 +320,15 @@ class GraphWiring:
         """What `CellKinds` says of every single template."""
         schema, cells, known = self.schema.program, program.cells, self.schema.program.kinds
         first_of = self._first_template()
+        first_in_schema = np.searchsorted(schema.template_block, np.arange(schema.blocks))
         template = np.zeros(program.templates, dtype=np.int64)
         for cell, _, rows in self._cell_blocks(schema.cells):
             members = schema.cells.members(cell).tolist()
             own_templates = known.order[known.first_template[cell] : known.first_template[cell + 1]]
-            for number, one in enumerate(own_templates.tolist()):
-                block = int(schema.template_block[one])
-                begin = int(np.searchsorted(schema.template_block, block))
-                template[first_of[rows[:, members.index(block)]] + one - begin] = number
+            blocks = schema.template_block[own_templates]
+            column = [members.index(block) for block in blocks.tolist()]
+            offset = own_templates - first_in_schema[blocks]
+            template[first_of[rows[:, column]] + offset] = np.arange(len(own_templates))
         owner = cells.of_block[program.template_block]
         order = np.lexsort((template, owner))
         first = np.searchsorted(owner[order], np.arange(len(cells) + 1))
