@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examples.clrs import stored
-from examples.clrs.tasks import TASKS, Player, fixed_point, opened
 
 from bitwright import train
+from examples.clrs import stored
+from examples.clrs.tasks import TASKS, Player, fixed_point, opened
 
 SAMPLES = stored.load()
 BY_NETWORK = ("minimum", "insertion_sort", "binary_search", "naive_string_matcher", "bfs", "dfs", "topological_sort")
