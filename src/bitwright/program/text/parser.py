@@ -21,7 +21,14 @@ from bitwright.text.scanner import END, Token
 
 MAX_DEPTH = 50  # nested parentheses
 MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
-PATHS = (("far",), ("all",), ("far", "all"), ("back",), ("next",), ("every",))  # from where a rule stands to what it writes
+PATHS = (
+    ("far",),
+    ("all",),
+    ("far", "all"),
+    ("back",),
+    ("next",),
+    ("every",),
+)  # from where a rule stands to what it writes
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
 
 
