@@ -29,7 +29,7 @@ Proof.
   split; [now rewrite E|]. split.
   - rewrite <- C. apply (number_ext A n L N). intros j _. apply E.
   - intros G k K. rewrite <- (W G (depth A) k); [|split; [easy|]|easy].
-    + unfold word. rewrite <- (run_plus A n L N). apply (number_ext A n L N). intros j _. apply E.
+    + unfold word. rewrite <- run_plus. apply (number_ext A n L N). intros j _. apply E.
     + unfold steps, answer. pose proof (depth_pos A n L N). lia.
 Qed.
 Print Assumptions network_executes.
