@@ -1,4 +1,4 @@
-"""The rules of machine V as bitwright generates them, written out for Rocq, which compares them with `theorems/Machine.v`."""
+"""The rules of machine V as bitwright generates them, for Rocq, which compares them with `theorems/Machine.v`."""
 
 from __future__ import annotations
 

@@ -282,7 +282,9 @@ class ClaimedLines:
                 return Linear(constant=2**exponent.constant)
             if exponent == self.chained.positions:
                 return Linear(power=1)
-            raise NotAffineError(f"2^({exponent.text()}) is not 2^({self.chained.positions.text()}), the length of the chain")
+            raise NotAffineError(
+                f"2^({exponent.text()}) is not 2^({self.chained.positions.text()}), the length of the chain"
+            )
         if isinstance(part, Combined) and part.sign in "+-":
             return self._linear(part.left).plus(self._linear(part.right), 1 if part.sign == "+" else -1)
         if isinstance(part, Combined) and part.sign == "*":
