@@ -109,7 +109,8 @@ def command(
     The network may be one of your own, in ONNX: it is proved if its arithmetic is known, else tested in every state.
 
     The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown),
-    tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not hold.
+    tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
+    hold.
     """
     from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
     from bitwright.api.certify import certify
