@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -19,7 +19,7 @@ from bitwright.bits import BoolArray, to_bit_rows
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.machines.subleq import MachineV
-from bitwright.networks.foreign import as_model, is_model
+from bitwright.networks.foreign import Model, as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bitwright.running.images import ImageRun
 
     What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
-    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | TrainedCells
+    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | Callable[..., Any]
     Networks: TypeAlias = Held | Sequence[Held]
 
 _OPTIONS = (
@@ -255,10 +255,10 @@ def engine_for(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
-    if is_model(network):
+    if (model := _model(network)) is not None:
         if engine not in (None, "network"):
             raise InputError(f"trained networks go with the engine network, not {engine}; leave out one of them")
-        return model_engine(algorithm, as_model(network), settings)
+        return model_engine(algorithm, model, settings)
     held, files = _networks(network)
     if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
         return _cell_engine(algorithm, engine, held, patterns, settings)
@@ -313,6 +313,16 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     return held, files
 
 
+def _model(network: Networks | None) -> Model | None:
+    """The one network that was made elsewhere, if it is one."""
+    several = list(network) if isinstance(network, list | tuple) else [network]
+    if not any(map(is_model, several)):
+        return None
+    if len(several) > 1:
+        raise InputError("a network that was made elsewhere runs a program alone: give it by itself, not in a list")
+    return as_model(several[0])
+
+
 def _integer_cells(network: object) -> bool:
     from bitwright.api.network import Network
     from bitwright.engines.cells.trained import TrainedCells
@@ -352,7 +362,7 @@ def _opened(
         return subject(path)
     from bitwright.api.trained import is_of_cells
 
-    files = () if is_model(network) else _networks(network)[1]
+    files = () if _model(network) is not None else _networks(network)[1]
     return shipped(str(path), values, files=() if files and is_of_cells(files[0]) else files)
 
 
