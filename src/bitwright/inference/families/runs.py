@@ -62,7 +62,7 @@ def lines_of_runs(
         return found
     entered: dict[int, BoolArray] = {}
     for size, run in runs.items():
-        entered[size] = run.starts.any(axis=0) & ~run.starts.all(axis=0)
+        entered[size] = np.asarray(run.starts.any(axis=0) & ~run.starts.all(axis=0))
         if inputs is not None:
             entered[size][:] = False
             entered[size][list(inputs[size])] = True
@@ -106,7 +106,9 @@ def polynomial(values: Mapping[int, int], let: str) -> str | None:
     if any(number.denominator > 1 for number in (square, slope, rest)):
         return None
     a, b, c = int(square), int(slope), int(rest)
-    if (len(sizes) == 3 and min(a, b, c) < 0) or any(a * size * size + b * size + c != value for size, value in values.items()):
+    if (len(sizes) == 3 and min(a, b, c) < 0) or any(
+        a * size * size + b * size + c != value for size, value in values.items()
+    ):
         return None
     text = affine_text((0, b, c), let)
     power = f"{'-' if a < 0 else ''}{'' if abs(a) == 1 else f'{abs(a)}*'}{let}^2"

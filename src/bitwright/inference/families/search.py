@@ -181,7 +181,8 @@ class _FamilySearch:
             joined = next(self.joined(bounds, without=size), None)
             if joined is not None and joined.unique:
                 wrong = self.contradiction(self.families(joined.blocks, bounds), size)
-                found += [(size, wrong)] * (wrong is not None)
+                if wrong is not None:
+                    found.append((size, wrong))
         return min(found, key=lambda one: one[1].states, default=None)
 
 
