@@ -1,5 +1,5 @@
 """Programs for every size from executions: states needed, wrong data, time; --write puts the tables and the picture
-into docs/explanation/families.md."""
+into docs/explanation/inference.md."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bitwright.running.executions import executions_of_inputs, random_executions
 from experiments.style import COLOURS, MARKERS, plot_style
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "explanation" / "families.md"
+PAGE = ROOT / "docs" / "explanation" / "inference.md"
 PICTURE = ROOT / "docs" / "pictures" / "families.svg"
 SIZES = (5, 6, 7)
 _TRIED = (10, 15, 20, 30, 50, 75, 100, 150, 200, 300)

@@ -15,7 +15,6 @@ import bitwright as bw
 from bitwright.engines import make_engine
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import FloatNetwork
-from bitwright.program import word
 from bitwright.theory import weights
 from bitwright.theory.encoding.training_set import TrainingSet
 
@@ -205,11 +204,10 @@ def bits() -> Any:
 
 # The same for algorithms that are put together by hand.
 MADE: dict[str, tuple[Callable[[], object], str]] = {
-    "names": (lambda: made(inputs=("x",)), r"inputs are words, as word\(x\[:\]\) gives them, got a str, 'x'"),
-    "bits": (lambda: made(inputs=(bits()[:],)), r"inputs are words, as word\(x\[:\]\) gives them, got a Ref"),
-    "one": (lambda: made(inputs=word(bits()[:])), r"put a comma behind the one: inputs=\(word\(...\),\)"),
-    "an output": (lambda: made(outputs=word(bits()[:])), "outputs are a tuple of words; put a comma"),
-    "a text": (lambda: made(inputs="x"), "inputs are a tuple of words, .* got a str, 'x'"),
+    "names": (lambda: made(inputs=("x",)), r"inputs are words such as Word\('x', x\[:\]\), .* got a str, 'x'"),
+    "bits": (lambda: made(inputs=(bits()[:],)), "input 'x' takes bits of the program, .* is of another Builder"),
+    "a number": (lambda: made(outputs=3), "outputs are words such as .* got a int, 3"),
+    "a text": (lambda: made(inputs="x"), "inputs are words such as .* got a str, 'x'"),
     "a builder": (lambda: made(program=bw.Builder()), r"is a Program, as Builder.build\(\) gives, got a Builder"),
     "steps": (lambda: made(steps="3"), "steps must be an integer, got '3'"),
 }
@@ -220,7 +218,8 @@ def test_a_part_of_another_sort_is_named(name: str) -> None:
     call, message = MADE[name]
     with pytest.raises(bw.InputError, match=message):
         call()
-    assert made(inputs=[bw.Word("p", (0, 1))]).inputs == (bw.Word("p", (0, 1)),)  # a list will do
+    for one in (bw.Word("p", (0, 1)), [bw.Word("p", (0, 1))]):  # a list will do, and one alone
+        assert made(inputs=one).inputs == (bw.Word("p", (0, 1)),)
 
 
 @for_each("name", [*WRONG, *(f"run: {name}" for name in RUNS)])

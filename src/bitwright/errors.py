@@ -45,6 +45,10 @@ class OtherKindError(TrainCellsError):
     """A program with a cell of a kind that a network does not know."""
 
 
+class EffortError(InputError):
+    """Something that would take too long, or too much memory; it may well be true."""
+
+
 class BitwrightWarning(UserWarning):
     """Something that can hardly be meant, though it can be done; Python's `warnings` decide what becomes of it.
 
@@ -168,6 +172,12 @@ def shorten(value: int | str, most: int = 40) -> str:
 
 
 _LONGEST_COMPARED, _MOST_COMPARED = 100, 1_000  # comparing two texts takes as long as the product of their lengths
+
+
+def short_repr(result: object) -> str:
+    """The class of a result and the beginning of what it prints, in one line: what its `__repr__` gives."""
+    text = "; ".join(line for line in str(result).splitlines() if not line.startswith(" "))
+    return f"<{type(result).__name__}: {text if len(text) <= 160 else text[:157] + '...'}>"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -191,3 +191,12 @@ def test_what_takes_too_long_is_said_as_python_spells_it(monkeypatch: pytest.Mon
     )
     assert "--" not in str(refused.value)
     assert bw.certify(small, network, yes=True).states == 64
+
+
+def test_sizes_are_consecutive() -> None:
+    for sizes in ("4..6", range(4, 7), [4, 5, 6], (4, 5, 6)):
+        assert bw.certify("addition", sizes=sizes).sizes == "4..6"
+    assert bw.certify("addition", sizes=[4]).sizes == "4"
+    for wrong in (range(1, 9, 3), [4, 6], [6, 5], [], range(0), ["4"], True, 4.0, {4}):
+        with pytest.raises(bw.InputError, match=r"sizes are consecutive, such as '1..64'"):
+            bw.certify("addition", sizes=wrong)  # type: ignore[call-overload]

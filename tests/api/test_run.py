@@ -21,6 +21,7 @@ from bitwright.machines import interpret, load_sbn, machine_a, machine_b
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GCD = EXAMPLES / "sbn" / "gcd.sbn"
 BFS = EXAMPLES / "graphs" / "bfs.bw"
+HELLO = EXAMPLES / "subleq" / "hello.sq"
 # The same runs in Python and on the command line, and the exit code.
 SAME: dict[str, tuple[Callable[[], Any], list[object], int]] = {
     "numbers": (lambda: run("addition", p=719, q=483), ["add", 719, 483], 0),
@@ -82,6 +83,27 @@ def test_python_and_the_command_line_give_the_same(name: str, capsys: pytest.Cap
     document = json.loads(capsys.readouterr().out)
     assert json.loads(json.dumps(asked().to_dict())) == document
     assert not {"algorithm", "bit_length"} & set(document)
+
+
+def test_images_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    command = ["run", str(HELLO), "--memory", "0:3", "--engine", "limit", "--max-instructions", "30", "--json"]
+    assert main(command) == 1
+    printed = json.loads(capsys.readouterr().out)
+    done = run(HELLO, memory=["0:3"], engine="limit", instructions=30)
+    assert {**done.to_dict(), "seconds": 0} == {**printed, "seconds": 0}
+    assert run(HELLO).output == b"Hello, world!\n"
+    assert run(EXAMPLES / "subleq" / "echo.sq", b"to and fro").output == b"to and fro"
+    (tmp_path / "hi.dec").write_text("6 -1 3 7 7 -1 65")
+    with pytest.raises(InputError, match=r"hi.dec does not say what machine it is for"):
+        run(tmp_path / "hi.dec")
+    assert run(tmp_path / "hi.dec", words=16, word_width=8, dialect="howerj").output == b"A"
+    for given, message in (
+        ({"inputs": "text"}, "an image reads bytes: give inputs such as b'text', got a str"),
+        ({"steps": 3}, "steps does not go with images"),
+        ({"p": 3}, "an engine has no option 'p'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run(HELLO, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", REFUSED)

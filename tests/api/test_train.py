@@ -165,3 +165,10 @@ def test_an_ensemble_either_way(capsys: Captured) -> None:
     assert main(["train", *ADDER, "--ensemble", "--whole", "-n", "2", *words, *measured]) == 1
     how = {"accuracy": 1.0, "rounding": "sign", "cells": False}
     assert not ensemble(bw.addition(3), 2, width=128, states=50, seed=2, **how).reached
+
+
+def test_several_programs_are_given_one_by_one_or_in_a_list() -> None:
+    both = [bw.addition(3), bw.permutation([2, 1])]
+    assert bw.train(*both, width=256).digest == bw.train(both, width=256).digest
+    with pytest.raises(bw.InputError, match="give at least one program"):
+        bw.train([])

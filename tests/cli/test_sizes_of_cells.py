@@ -136,8 +136,16 @@ def test_training_at_one_size_says_that_others_differ(capsys: Captured) -> None:
     assert "--sizes 1..8 trains" in err
 
 
-def test_a_range_without_a_name_is_answered_with_the_name(capsys: Captured) -> None:
-    code, _, err = call(capsys, "train", "k2.bw", "--sizes", "1..5", "-o", "n.safetensors")
+def test_a_range_needs_a_name_only_where_there_are_several_numbers(capsys: Captured) -> None:
+    for sizes in ("1..5", "D=1..5"):
+        assert (
+            call(capsys, "certify", "k2.bw", "--cells", "--sizes", sizes)[1].count("all cells are of 2 kinds at D=1..5")
+            == 1
+        )
+    code, _, err = call(capsys, "train", "k2.bw", "--sizes", "1..5", "--let", "D=3", "-o", "n.safetensors")
+    assert (code, err) == (2, "bitwright: beside --let, --sizes names its number: --sizes NAME=1..5\n")
+    Path("two.bw").write_text(CHAIN.replace("let D = 2", "let D = 2\nlet E = 1"))
+    code, _, err = call(capsys, "train", "two.bw", "--sizes", "1..5", "-o", "n.safetensors")
     assert code == 2
     assert "write --sizes D=1..5" in err
 

@@ -42,7 +42,11 @@ def made(start: Any = (), **more: Any) -> Algorithm:
 
 
 @pytest.mark.parametrize(
-    "start", [("c[1]",), ["c[1]"], lambda bits: (bits["c"][1],), (2 * LENGTH,), (np.int64(2 * LENGTH),)]
+    "start",
+    [
+        *(("c[1]",), ["c[1]"], "c[1]", lambda bits: (bits["c"][1],), lambda bits: bits["c"][1]),
+        *((2 * LENGTH,), (np.int64(2 * LENGTH),)),
+    ],
 )
 def test_a_bit_at_the_start_is_named_referred_to_or_numbered(start: Any) -> None:
     algorithm = made(start)
@@ -54,6 +58,16 @@ def test_a_bit_at_the_start_is_named_referred_to_or_numbered(start: Any) -> None
 
 def test_a_reference_may_be_to_several_bits() -> None:
     assert made(lambda bits: (bits["c"][span(1, 2)],)).start == made(("c[1]", "c[2]")).start
+
+
+def test_an_array_stands_for_all_its_bits() -> None:
+    b, bits = adder()
+    p, q, c = (bits[name] for name in "pqc")
+    algorithm = Algorithm("adder", b.build(), (Word("p", p), Word("q", q)), (Word("sum", p),), steps=LENGTH)
+    assert (algorithm.inputs, algorithm(p=3, q=4)) == (made().inputs, 7)
+    assert replace(algorithm, inputs=[p, q], outputs=p).inputs == algorithm.inputs
+    assert made(lambda bits: bits["c"]).start == made([f"c[{i}]" for i in range(1, LENGTH + 2)]).start
+    assert replace(algorithm, outputs=(Word("all", (c, "p[1]")),)).outputs[0].bits == (*range(8, 13), 0)
 
 
 def test_the_end_is_a_bit_in_the_same_ways() -> None:
@@ -79,12 +93,10 @@ def other_builder(_: Any) -> tuple[Any]:
         ((np.True_,), r"start takes bits: .* got "),
         ((1.0,), r"start takes bits: .* got 1.0"),
         ((None,), r"start takes bits: .* got None"),
-        ("c[1]", r"start takes several bits, .* got 'c\[1\]'"),
-        (8, r"start takes several bits, .* got 8"),
-        (lambda bits: bits["c"][1], r"start takes several bits, .* got <c\[1\]>"),
+        (8, r"start takes bits, such as 'carry' or .* got 8"),
+        (b"c", r"start takes bits, such as 'carry' or .* got b'c'"),
         (("c[9]",), r"'c\[9\]' is out of range: c\[5\]"),
         (("d",), r"there are no bits called 'd'"),
-        (lambda bits: (bits["c"],), r"start takes bits, but c\[5\] is an array; write c\[:\]"),
         (lambda bits: (bits["c"][7],), r"start uses an index that is out of range: <c\[7\]>, of c\[5\]"),
         (other_builder, r"<other\[1\]> is of another Builder"),
         ((8, 8), r"start of adder has c\[1\] more than once"),
@@ -119,7 +131,7 @@ def test_what_is_no_start_is_refused(start: Any, message: str) -> None:
         ({"outputs": (Word("p", (12,)),)}, "output 'p' has bit 12"),
         ({"outputs": (Word("p", (0.5,)),)}, "output 'p' takes bits"),  # type: ignore[arg-type]
         ({"outputs": (Word("p", ()),)}, "output 'p' needs at least one bit"),
-        ({"outputs": (Word("p", 3),)}, "output 'p' takes several bits"),  # type: ignore[arg-type]
+        ({"outputs": (Word("p", 3),)}, "output 'p' takes bits, such as"),  # type: ignore[arg-type]
         ({"outputs": (Word(3, (0,)),)}, "output 3 needs a name"),  # type: ignore[arg-type]
         ({"outputs": (Word("p", (0,), signed=3),)}, "output 'p' is signed or not"),  # type: ignore[arg-type]
         ({"name": 5}, "the name of an algorithm is a str"),

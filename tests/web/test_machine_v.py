@@ -45,7 +45,7 @@ def test_it_prints_what_the_library_prints(server: Any, name: str, given: str, e
     assert job["state"] == "done", job["message"]
     result = job["result"]
     assert result["console"].encode() == truth.output == server.file(job, "output.txt")
-    assert (result["reason"], result["instructions"], result["steps"]) == ("halt", truth.instructions, truth.steps)
+    assert (result["ended"], result["instructions"], result["steps"]) == ("halt", truth.instructions, truth.steps)
     assert result["memory"] == [machine.shape.signed(word) for word in truth.memory]
     assert result["exact"] is (None if engine == "templates" else True)
     assert result["note"] == ""
@@ -108,10 +108,10 @@ def test_other_engines_and_inputs_are_refused_with_a_line(server: Any) -> None:
 def test_an_instruction_limit_and_output_without_end(server: Any) -> None:
     job = server.run({"source": {"kind": "subleq", "text": LOOP}, "max_instructions": 10})
     result = job["result"]
-    assert (result["reason"], result["halted"], result["instructions"]) == ("limit", False, 10)
+    assert (result["ended"], result["halted"], result["instructions"]) == ("limit", False, 10)
     assert result["note"] == "It was stopped at your limit of 10 instructions."
     job = server.run({"source": {"kind": "subleq", "text": CHATTER}})
-    assert (job["result"]["reason"], job["result"]["printed"]) == ("stopped", Limits().console)
+    assert (job["result"]["ended"], len(job["result"]["console"])) == ("stopped", Limits().console)
     assert set(job["result"]["console"]) == {"A"}
 
 
@@ -120,7 +120,7 @@ def test_one_that_does_not_halt_shows_what_it_did_within_its_time() -> None:
     with serving(Limits(seconds=4), size=1) as client:
         job = client.run({"source": {"kind": "subleq", "text": LOOP}})
         assert job["state"] == "done", job["message"]
-        assert job["result"]["reason"] == "time"
+        assert job["result"]["ended"] == "time"
         assert job["result"]["note"].startswith("It did not halt within the time that this server has")
 
 

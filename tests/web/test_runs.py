@@ -21,13 +21,58 @@ from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.web.examples import EXAMPLES, example_texts
 
 ROOT = Path(__file__).parent.parent.parent
-GCD = (ROOT / "examples" / "sbn" / "gcd.sbn").read_text()
+GCD, BFS, HELLO = (
+    (ROOT / "examples" / name).read_text() for name in ("sbn/gcd.sbn", "graphs/bfs.bw", "subleq/hello.sq")
+)
 ALGORITHMS: list[tuple[dict[str, Any], dict[str, int], Algorithm]] = [
     ({"kind": "addition", "bits": 8}, {"p": 200, "q": 77}, addition(8)),
     ({"kind": "addition", "bits": 5, "counter": True}, {"p": 31, "q": 1}, addition(5, True)),
     ({"kind": "multiplication", "bits": 4}, {"multiplicand": 13, "multiplier": 11}, multiplication(4)),
     ({"kind": "permutation", "order": [3, 1, 2, 5, 4]}, {"p": 22}, permutation([3, 1, 2, 5, 4])),
 ]
+
+
+# The same run in Python, on the command line and through the server.
+THREE: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a name": (
+        {"source": {"kind": "addition", "bits": 10}, "inputs": {"p": "719", "q": "483"}, "engine": "limit"},
+        ["run", "addition", "p=719", "q=483", "--bits", "10", "--engine", "limit"],
+    ),
+    "a network": (
+        {"source": {"kind": "multiplication", "bits": 3}, "inputs": {"multiplicand": "7", "multiplier": "5"}},
+        ["multiply", "7", "5", "--engine", "network", "--seed", "2"],
+    ),
+    "a machine": (
+        {"source": {"kind": "sbn", "text": GCD, "name": "gcd", "machine": "B"}, "inputs": {"a": "12", "b": "18"}},
+        ["run", str(ROOT / "examples" / "sbn" / "gcd.sbn"), "a=12", "b=18"],
+    ),
+    "a graph": (
+        {
+            "source": {"kind": "nodes", "text": BFS, "name": "bfs", "graph": {"shape": "grid:2x3"}},
+            "inputs": {"source": "0.0"},
+        },
+        ["run", str(ROOT / "examples" / "graphs" / "bfs.bw"), "--graph", "grid:2x3", "source=0.0"],
+    ),
+    "an image": (
+        {"source": {"kind": "subleq", "text": HELLO, "name": "hello"}},
+        ["run", str(ROOT / "examples" / "subleq" / "hello.sq"), "--memory", "0:63", "--signed"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", THREE)
+def test_the_file_of_a_run_is_what_the_command_line_prints(
+    server: Any, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request, command = THREE[name]
+    engine = {"engine": "network", "seed": 2} if name == "a network" else {}
+    job = server.run({**request, **engine})
+    assert job["state"] == "done", job["message"]
+    assert main([*command, "--json"]) == 0
+    printed, found = json.loads(capsys.readouterr().out), json.loads(server.file(job, "run.json"))
+    for document in (printed, found):
+        document.pop("seconds", None)
+    assert found == printed
 
 
 def texts(values: dict[str, int]) -> dict[str, str]:

@@ -96,7 +96,9 @@ def links_of(
     claims: list[Claim] = []
     proofs: dict[str, Any] = {}
     if algorithm is None or not algorithm.ensures:
-        claims.append(Claim("function", "not stated", "none", "none", "not stated: the program has no ensure line"))
+        several = algorithm is None and graphs is None and len(looked.programs) > 1
+        why = "a function is proved of one program at a time" if several else "the program has no ensure line"
+        claims.append(Claim("function", "not stated", "none", "none", f"not stated: {why}"))
     elif algorithm.computer is not None and not code:
         sentence = f"not tried: {option('function')} proves what the code of a machine computes"
         claims.append(Claim("function", "not decided", "none", _NOT_TRIED, sentence))
@@ -123,7 +125,8 @@ def _sizes(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
             return found
         sentence = f"all cells are of {counted(len(looked.proof.kinds), 'kind')} on every graph ({found.method})"
         return replace(found, sizes="every graph", sentence=sentence)
-    where = "as it is" if looked.text is None else f"at {looked.text}"
+    own = "as it is" if len(looked.programs) == 1 else "as they are"
+    where = own if looked.text is None else f"at {looked.text}"
     if graphs is not None:
         where = f"on {graphs}" + ("" if looked.text is None else f", {where}")
     sizes = looked.text or graphs or "as it is"

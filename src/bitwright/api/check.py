@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from bitwright.errors import Problem, ProgramError, counted, printable
+from bitwright.errors import Problem, ProgramError, counted, printable, short_repr
 from bitwright.files.storage import as_path
 from bitwright.program import Algorithm
 
@@ -37,6 +37,8 @@ class Checked:
             return f"{counted(len(self.problems), 'problem')} in {self.file}"
         doubtful = f", {counted(len(self.warnings), 'warning')}" if self.warnings else ""
         return f"{self.file}: no problems{doubtful} ({self.summary})"
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return "\n".join([*(f"{self.file}:{problem}" for problem in self.problems), self.sentence])
@@ -73,9 +75,9 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
     """
     if isinstance(path, str) and "\n" in path:
         try:
-            return _rules(path, "program", lets)
+            return replace(_rules(path, "program", lets), file="program")
         except ProgramError as error:
-            return Checked("", error.problems)
+            return Checked("", error.problems, file="program")
     file = as_path(path, "a program")
     try:
         found = _read(file, file.suffix.lower(), lets)

@@ -10,7 +10,7 @@ from typing import Any
 from bitwright.api.executions import Sample, executions_for
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, teller
-from bitwright.errors import InputError, counted, option
+from bitwright.errors import InputError, counted, option, short_repr
 from bitwright.files.storage import as_path, check_writable
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
@@ -30,6 +30,8 @@ class Dataset:
     file: Path
     about: dict[str, Any]
     sentence: str
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return self.sentence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten, whole_number
 from bitwright.engines.make import check_engine, make_engine
-from bitwright.engines.protocol import Engine
+from bitwright.engines.protocol import Engine as Engine
 from bitwright.errors import InputError, option
 from bitwright.program import Algorithm, Program
 from bitwright.theory.ranges import training_size

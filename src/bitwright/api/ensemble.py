@@ -12,7 +12,7 @@ from bitwright.api.engines import EngineChoice
 from bitwright.api.open import subject
 from bitwright.api.recipe import make_recipe
 from bitwright.api.telling import Teller, teller
-from bitwright.errors import InputError, option
+from bitwright.errors import InputError, option, short_repr
 from bitwright.files.storage import as_path
 from bitwright.networks import Recipe
 from bitwright.networks.ensemble import DEVICE_BLOCK, EnsembleJudge, Statistics, Study, grow
@@ -57,6 +57,8 @@ class EnsembleReport:
             f"{self.networks:,} networks: {self.accuracy:.1%} of {self.states:,} states right in every bit "
             f"({self.rounding} rounding)"
         )
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return f"{self.sentence}\n{self.limit.sentence()}"

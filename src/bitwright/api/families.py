@@ -13,7 +13,7 @@ from typing import Any
 
 from bitwright.api.inference import Inference, PathName
 from bitwright.bits import shorten
-from bitwright.errors import InputError, ProgramError, counted, listing, option
+from bitwright.errors import InputError, ProgramError, counted, listing, option, short_repr
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.families.blocks import Blocks, fit_arrays
@@ -90,6 +90,8 @@ class FamilyInference:
     def sentence(self) -> str:
         """What came of it, in a line."""
         return str(self).partition("\n")[0]
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return "\n".join(self._said())

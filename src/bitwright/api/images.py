@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from bitwright.api.memory import Words, find_address, find_words
 from bitwright.api.open import SubleqProgram, with_padding
 from bitwright.api.run import engine_for
 from bitwright.api.telling import Teller, teller
-from bitwright.errors import InputError, counted, option
+from bitwright.errors import InputError, counted, option, short_repr
+from bitwright.machines.subleq import image_text as image_text
+from bitwright.running.computer import MachineTally as MachineTally
 from bitwright.running.progress import Progress
 from bitwright.running.run import program_id
 from bitwright.running.sentences import cells_sentence
@@ -20,7 +23,7 @@ from bitwright.running.sentences import cells_sentence
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
     from bitwright.machines.subleq import MachineV
-    from bitwright.running.computer import Computer, MachineEnding, MachineTally
+    from bitwright.running.computer import Computer, MachineEnding
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
 
@@ -95,8 +98,10 @@ class ComputerRun:
         return [
             f"machine V, {machine.shape}: {how.get(self.ending.reason, 'not halted')} after {done}{rate}",
             f"{templates}, engine {engine.name}{rounded}{matches}{margin}{traffic}",
-            *([] if engine.cell_facts is None else [cells_sentence(engine.cell_facts, tally.steps)]),
+            *([] if engine.cell_facts is None else [cells_sentence(engine.cell_facts, tally.steps, tally.margin)]),
         ]
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -145,8 +150,8 @@ def run_image(
     network: Any = None,
     instructions: int | None = None,
     seconds: float | None = None,
-    checkpoint: Path | None = None,
-    resume: Path | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    resume: str | PathLike[str] | None = None,
     memory: Sequence[str] = (),
     signed: bool = False,
     entry: str | None = None,
@@ -165,14 +170,15 @@ def run_image(
     True
     """
     from bitwright.engines.rules import RuleEngine
-    from bitwright.files.storage import check_writable
+    from bitwright.files.storage import as_path, check_writable
     from bitwright.running.computer import Computer, RunLimits
 
     tell, console = teller(progress), ImageConsole() if console is None else console
-    if checkpoint is not None:
-        if checkpoint.suffix != ".npz":
-            raise InputError(f"{option('checkpoint')} takes a .npz file, got {checkpoint}")
-        check_writable(checkpoint)
+    kept = None if checkpoint is None else as_path(checkpoint, "a checkpoint")
+    if kept is not None:
+        if kept.suffix != ".npz":
+            raise InputError(f"{option('checkpoint')} takes a .npz file, got {kept}")
+        check_writable(kept)
     machine, labels = program.machine, program.labels
     if not program.image and resume is None:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
@@ -181,7 +187,7 @@ def run_image(
     words = [find_words(text, labels, machine.shape) for text in memory]
     first = 0 if entry is None else find_address(entry, labels, "entry")
     chosen = _engine(machine, engine, network, settings, tell)
-    state, tally, began_with = _start(program, first, resume, tell)
+    state, tally, began_with = _start(program, first, None if resume is None else Path(resume), tell)
     truth = RuleEngine(machine.program) if chosen.fallible else None
     computer = Computer(machine, chosen, state, console.read, console.write, tally, truth)
     saved = time.monotonic()
@@ -189,9 +195,9 @@ def run_image(
     def look(now: MachineTally) -> bool:
         nonlocal saved
         going = console.look(now)
-        if checkpoint is not None and time.monotonic() - saved >= SAVE_EVERY:
+        if kept is not None and time.monotonic() - saved >= SAVE_EVERY:
             console.flush()  # first: what a checkpoint says was written must not be lost with this process
-            _save(checkpoint, machine, computer, began_with)
+            _save(kept, machine, computer, began_with)
             saved = time.monotonic()
         return going
 
@@ -200,9 +206,9 @@ def run_image(
             ending = computer.run(RunLimits(instructions, seconds), look)
         except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
             ending = computer.interrupted()
-    if checkpoint is not None:
-        _save(checkpoint, machine, computer, began_with)
-        tell.note(f"wrote {checkpoint}")
+    if kept is not None:
+        _save(kept, machine, computer, began_with)
+        tell.note(f"wrote {kept}")
     left = (ending.memory or computer.memory()) if words else []
     found = [(one, one.of(left, machine.shape, signed)) for one in words]
     return ComputerRun(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted, listing, option
+from bitwright.errors import InputError, counted, listing, option, short_repr
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.contradiction import Contradiction
@@ -77,6 +77,8 @@ class Inference:
     def sentence(self) -> str:
         """What came of it, in a line."""
         return str(self).partition("\n")[0]
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         if self.contradiction is not None:

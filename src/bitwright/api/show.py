@@ -11,7 +11,7 @@ import numpy as np
 
 from bitwright.api.engines import EngineChoice
 from bitwright.api.open import subject
-from bitwright.errors import InputError, counted, listing, option
+from bitwright.errors import InputError, counted, listing, option, short_repr
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.program import cells as of_program
@@ -65,6 +65,8 @@ class KindsOfCells:
             f"{counted(self.pattern.program.templates, 'example')}, "
             f"{counted(self.pattern.local_states, 'local state')}"
         )
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *self._lines()])

@@ -13,7 +13,7 @@ from bitwright.api.notes import say_compiling
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import shorten, whole_number
-from bitwright.errors import InputError, counted, option, suggestion
+from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import by_its_cells
 from bitwright.program.pattern import Pattern
@@ -60,6 +60,8 @@ class EnsembleSizes:
         trust = f", assuming {n['assumption']} (declared, not proved)" if n["assumption"] else ""
         reach = f", in {n['covers']}" if n["n_source"] == "reachable" else ""
         return f"{self.name}: networks to average for {self.of}, wrong with probability at most {delta:g}{trust}{reach}"
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         lines = [self.sentence]
@@ -109,6 +111,8 @@ class WidthOfNetwork:
             f"{self.name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers all "
             f"by the union (delta {found.delta:g}; first order, not proved)"
         )
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         found, worst = self.found, self.found.worst

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
-from bitwright.errors import BitwrightError, InputError, OtherKindError, counted, option
+from bitwright.errors import BitwrightError, EffortError, InputError, OtherKindError, counted, option
 from bitwright.program import Algorithm, NodeProgram, NodeSchema
 
 if TYPE_CHECKING:
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from bitwright.program.sizing import Sizing
     from bitwright.proofs.kinds import KindsProof
 
-SizesAsked = str | int | range
+SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
+MOST_TEMPLATES = 1 << 23  # of all sizes together: that many take a minute or two, and about 2 GB
 BITS = "bits"  # the number of a shipped algorithm, which need not be named
 FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
 _FEW_NUMBERS = 4
@@ -93,7 +94,7 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
             f"{option('sizes')} 1..64 goes with addition, multiplication, permutation, whose size is a bit length, and "
             f"{option('sizes')} l=1..64 with rule files that have a line 'let l'"
         )
-    if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes:
+    if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes and len(own) != 1:
         raise InputError(
             f"the sizes of a node program are those of a 'let' line, such as {option('sizes')} l=1..8; leave out "
             f"{option('sizes')}"
@@ -105,12 +106,24 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
     varied = several[0] if several else next(iter(asked))
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
-    found: list[AtSize] = []
-    for size in asked[varied]:
-        now = {**fixed, varied: size}
-        found += [AtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
     text = ",".join(filter(None, (_named(varied, _text(asked[varied])), _joined(fixed))))
+    found: list[AtSize] = []
+    for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
+        now = {**fixed, varied: size}
+        at = [AtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
+        if not found:
+            _check_effort(sum(one.algorithm.program.templates for one in at), asked[varied], text)
+        found[:0] = at
     return InSizes(text, tuple(found))
+
+
+def _check_effort(largest: int, sizes: range, text: str) -> None:
+    """Raises where looking at every one of these sizes would take too long, or too much memory."""
+    if largest * len(sizes) // 2 > MOST_TEMPLATES:
+        raise EffortError(
+            f"the sizes {text} are too many to look at one by one: {len(sizes):,} programs of up to {largest:,} "
+            f"templates; name fewer, or {option('sizes')} all, which proves the kinds of cells at every size"
+        )
 
 
 def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
@@ -207,13 +220,9 @@ def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]
     own = numbers_of(what)
     first = next(iter(own), "l")
     if not isinstance(sizes, str):
-        if isinstance(sizes, bool) or not isinstance(sizes, int | range) or (isinstance(sizes, range) and not sizes):
-            raise InputError(
-                f"{option('sizes')} is a range such as '1..64' or range(1, 65), got {shorten(repr(sizes))}"
-            )
-        return {first: _range(f"{sizes[0]}..{sizes[-1]}" if isinstance(sizes, range) else str(sizes))}
-    if "=" not in sizes and BITS in own:
-        return {BITS: _range(sizes)}
+        return {first: _range(_written(sizes))}
+    if "=" not in sizes and len(own) == 1:
+        return {first: _range(sizes)}
     asked: dict[str, range] = {}
     for part in sizes.split(","):
         name, equals, given = (piece.strip() for piece in part.partition("="))
@@ -225,6 +234,18 @@ def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]
             raise InputError(f"{name} is given twice, by {option('sizes')}")
         asked[name] = _range(given)
     return asked
+
+
+def _written(sizes: Any) -> str:
+    """`4..6` for range(4, 7) and for [4, 5, 6]; raises InputError for sizes that leave some out."""
+    if type(sizes) is int:
+        return str(sizes)
+    several = isinstance(sizes, range | list | tuple) and len(sizes) and all(type(size) is int for size in sizes)
+    if several and list(sizes) == list(range(sizes[0], sizes[-1] + 1)):
+        return f"{sizes[0]}..{sizes[-1]}"
+    raise InputError(
+        f"{option('sizes')} are consecutive, such as '1..64', range(1, 65) or [4, 5, 6], got {shorten(repr(sizes))}"
+    )
 
 
 def _by_cells(what: Algorithm | NodeProgram) -> list[Algorithm]:

@@ -84,7 +84,8 @@ def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
-    """For each step of a network of cells, how close a port was to its threshold, and the bit that it is wired to."""
+    """For each step of a network of cells, how close a port was to its threshold, below 0 where its answer was wrong;
+    and the bit that it is wired to."""
     trace, asked = _recorded(done), done.asked
     if asked is None:
         return
@@ -97,7 +98,10 @@ def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
 
 def _margins(done: Run) -> Iterator[str]:
     """The same in words, behind the line of the state that the step begins with."""
-    return ("" if margin is None else f"margin {margin:.3f} at {bit}" for margin, bit in _closest(done))
+    return (
+        "" if margin is None else f"margin {margin:.3f} at {bit}{', WRONG' if margin < 0 else ''}"
+        for margin, bit in _closest(done)
+    )
 
 
 def _text(done: Run, kind: str, only: Sequence[str]) -> str:

@@ -97,7 +97,7 @@ class _Task:
 
 
 def train(
-    what: Trainable,
+    what: Trainable | Sequence[Trainable],
     *more: Trainable,
     cells: bool = True,
     sizes: SizesAsked | None = None,
@@ -154,7 +154,7 @@ def train(
     if networks > 1 and not rounds:
         raise InputError(f"{networks:,} networks go into a folder, or become one with {option('integer')}")
     begin = time.perf_counter()
-    task = _task(what, more, cells, sizes, tile, executions, recipe, teller(progress), settings)
+    task = _task([what, *more], cells, sizes, tile, executions, recipe, teller(progress), settings)
     if task.pattern is None or not rounds:
         return _plain_network(task, networks, weight_bits if rounds else None, begin)
     network = _cells_network(task, task.pattern, networks, weight_bits, seeds, begin)
@@ -164,7 +164,7 @@ def train(
 
 
 def train_members(
-    what: Trainable,
+    what: Trainable | Sequence[Trainable],
     *more: Trainable,
     folder: str | PathLike[str],
     networks: int,
@@ -193,7 +193,7 @@ def train_members(
     place = as_path(folder, "a folder")
     if place.suffix == ".safetensors":
         raise InputError(f"{networks:,} networks go into a folder, got the file name {place}")
-    task = _task(what, more, cells, sizes, tile, None, recipe, teller(progress), settings)
+    task = _task([what, *more], cells, sizes, tile, None, recipe, teller(progress), settings)
     begin = time.perf_counter()
     with task.tell.working("networks") as told:
         files = fill(task.program, task.recipe, networks, place, who, told)
@@ -221,8 +221,7 @@ def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1
 
 
 def _task(
-    what: Trainable,
-    more: Sequence[Trainable],
+    several: Sequence[Any],
     cells: bool,
     sizes: SizesAsked | None,
     tile: int,
@@ -233,6 +232,9 @@ def _task(
 ) -> _Task:
     """What is trained on, and how; raises InputError for what does not go together."""
     check_options(settings, (*SETTINGS, *_OPTIONS), "train")
+    programs: list[Any] = [own for one in several for own in (one if isinstance(one, list | tuple) else [one])]
+    if not programs:
+        raise InputError("give at least one program to train on")
     whole_number(tile, option("tile"), 1, _MOST_TILE)
     sample = executions if isinstance(executions, Sample | None) else Sample(executions)
     if sample is not None:
@@ -242,13 +244,13 @@ def _task(
             own = {"tolerance": TOLERANCE, "descent": "momentum"}
             settings = dict(settings) | {name: value for name, value in own.items() if settings.get(name) is None}
     if not cells:
-        if more:
+        if len(programs) > 1:
             raise InputError("one network serves several programs by their cells; name one for the whole state")
         for name, given in (("tile", tile != 1), ("sizes", sizes is not None)):
             if given:
                 raise InputError(f"{option(name)} goes with networks of cells, not of the whole state")
-        return _of_whole(subject(what), sample, recipe, tell, settings)
-    return _of_cells([subject(one) for one in (what, *more)], sizes, tile, sample, recipe, tell, settings)
+        return _of_whole(subject(programs[0]), sample, recipe, tell, settings)
+    return _of_cells([subject(one) for one in programs], sizes, tile, sample, recipe, tell, settings)
 
 
 def _of_cells(

@@ -29,6 +29,8 @@ def keep_sizes(sizes: str | None) -> str | None:
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
     for name in asked & set(given_lets()):
         raise InputError(f"{name} is given twice, by --sizes and --let")
+    if sizes not in (None, "all") and not asked and given_lets():
+        raise InputError(f"beside --let, --sizes names its number: --sizes NAME={sizes}")
     if sizes is not None and (context := click.get_current_context(silent=True)) is not None:
         context.meta[_SIZES] = sizes
     return sizes

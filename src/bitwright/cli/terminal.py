@@ -16,7 +16,7 @@ from bitwright.cli.streams import reader_gone
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from bitwright.api.computing import MachineTally
+    from bitwright.api.images import MachineTally
 
 
 class Terminal(ImageConsole):

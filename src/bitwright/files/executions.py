@@ -60,6 +60,9 @@ class Executions:
     def __len__(self) -> int:
         return len(self.before)
 
+    def __repr__(self) -> str:
+        return f"<Executions: {counted(len(self), 'state')} of {counted(len(self.names), 'bit')}>"
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes them to a .npz file, which `train`, `infer` and the command line read.
 

@@ -17,6 +17,7 @@ from bitwright.program.ensures import EnsureLine, Scope, WrongError
 from bitwright.program.given_bits import bit_numbers, one_bit, repeated
 from bitwright.program.layout import NAME, IntArray, Layout
 from bitwright.program.program import Program
+from bitwright.program.references import Bits, Ref
 from bitwright.program.sizing import Sizing
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
@@ -43,18 +44,18 @@ class Word:
 class Algorithm(Shown):
     """A program together with its inputs, outputs, start bits and end.
 
-    `start` has the bits that are on at the start: names such as "carry[1]", bits of a Builder, or their numbers.
-    With `halt`, a bit given in the same way, the run is done when that bit is on, or when a step changes nothing
-    (`FIXED_POINT`); `steps` is then the most it may take. Without `halt` the run is done after exactly `steps` steps.
-    `matches` and `examples` are what the author says for the theory: a certificate uses `matches` only if asked to, and
-    names it as assumed. Without outputs, every number and flag of the program is one.
+    Inputs and outputs are words, or arrays of bits of a Builder. Without outputs, every number and flag of the program
+    is one. `start` has the bits that are on at the start: names such as "carry[1]", bits of a Builder, or their
+    numbers. With `halt`, a bit given in the same way, the run is done when that bit is on, or when a step changes
+    nothing (`FIXED_POINT`); `steps` is then the most it may take. Without `halt` the run takes exactly `steps` steps.
+    `matches` and `examples` are assumptions for the theory: a certificate uses `matches` only if asked to, and says so.
 
-    >>> from bitwright.program import Builder, word
+    >>> from bitwright.program import Builder
     >>> b = Builder()
     >>> x = b.bits("x", 2)
     >>> b.block(x[:])
     >>> b.when(x[1] == 1, x[2] == 0).write(x[2])
-    >>> algorithm = Algorithm("double", b.build(), inputs=(word(x[:]),), steps=1)
+    >>> algorithm = Algorithm("double", b.build(), inputs=[x], steps=1)
     >>> algorithm
     Algorithm 'double': 2 bits, 1 block, 1 template
     >>> algorithm.state({"x": 1})
@@ -119,14 +120,12 @@ class Algorithm(Shown):
             if not isinstance(text := getattr(self, what), str):
                 raise InputError(f"the {what} of an algorithm is a str, got {_got(text)}")
         for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
-            if isinstance(words, Word):
-                raise InputError(f"{what} are a tuple of words; put a comma behind the one: {what}=(word(...),)")
-            if not isinstance(words, tuple | list):
-                raise InputError(f"{what} are a tuple of words, as word(x[:]) gives them, got {_got(words)}")
-            for word in words:
+            given = words if isinstance(words, tuple | list) else (words,)
+            found = [Word(one.field.name, one) if isinstance(one, Bits | Ref) else one for one in given]  # type: ignore[arg-type]
+            for word in found:
                 if not isinstance(word, Word):
-                    raise InputError(f"{what} are words, as word(x[:]) gives them, got {_got(word)}")
-            object.__setattr__(self, what, tuple(words))
+                    raise InputError(f"{what} are words such as Word('x', x[:]), or arrays of bits, got {_got(word)}")
+            object.__setattr__(self, what, tuple(found))
         for name in ("steps", "matches", "examples"):
             if (value := getattr(self, name)) is not None:
                 if isinstance(value, bool | np.bool_):

@@ -10,18 +10,20 @@ import numpy as np
 from bitwright.bits import shorten
 from bitwright.errors import InputError, listing
 from bitwright.program.layout import Layout
-from bitwright.program.references import Bits, Ref, checked_refs
+from bitwright.program.references import Bits, Ref
 
 
 def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
-    """The numbers of these bits, in their order; raises InputError for what is not a bit of the program.
+    """The numbers of these bits, in order; raises InputError for anything that is not a bit of the program.
 
     >>> layout = Layout.of([("p", (2,)), ("carry", ())])
     >>> bit_numbers(layout, ["carry", 0], "start")
     (2, 0)
     """
-    if isinstance(given, str | bytes | Ref | Bits) or not isinstance(given, Iterable):
-        raise InputError(f"{what} takes several bits, such as ('p[1]', 'carry'), got {shorten(repr(given))}")
+    if isinstance(given, str | Ref | Bits):
+        given = (given,)
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InputError(f"{what} takes bits, such as 'carry' or ('p[1]', 'carry'), got {shorten(repr(given))}")
     items = tuple(given)
     if set(map(type, items)) == {int}:
         if not 0 <= min(items) <= max(items) < layout.size:
@@ -48,7 +50,7 @@ def _bits(layout: Layout, item: object, what: str) -> list[int]:
         return [layout.bit(item)]
     if not isinstance(item, Ref | Bits):
         return [_number(layout, item, what)]
-    (ref,) = checked_refs([item], what)
+    ref = item if isinstance(item, Ref) else item[(slice(None),) * len(item.field.shape)]
     if ref.field not in layout.fields:
         raise InputError(f"{what} takes bits of the program, and {ref} is of another Builder")
     if ref.bits.min(initial=0) < 0:

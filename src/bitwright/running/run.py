@@ -18,7 +18,7 @@ from bitwright.bits import BoolArray, any_digits, from_bit_rows
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, short_repr
 from bitwright.lazy import Shown
 from bitwright.program import Algorithm, GraphAlgorithm, Program, Word
 from bitwright.program.layout import IntArray
@@ -82,7 +82,7 @@ class Run(Shown):
     @property
     def sentences(self) -> list[str]:
         """The same, and for a network of cells a line on what is known of it."""
-        return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells, self.steps)])]
+        return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells, self.steps, self.margin)])]
 
     @property
     def _place(self) -> str:
@@ -153,6 +153,8 @@ class Run(Shown):
         """
         writing: Any = import_module("bitwright.api.trace")
         writing.write_trace(self, path, only)
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         """The outputs, and what stands behind them; of an unfinished run that it is one."""
@@ -267,8 +269,11 @@ class BatchRun:
         by = f"{counted(self.algorithm.program.templates, 'template')}, engine {self.engine}{rounded}"
         return f"{counted(len(self), 'run')}, {ended}, at most {steps}{margin}; {by}"
 
+    __repr__ = short_repr
+
     def __str__(self) -> str:
-        behind = [] if self.cells is None else [cells_sentence(self.cells, int(self.steps.sum()))]
+        margin = None if self.margin is None else float(self.margin.min(initial=np.inf))
+        behind = [] if self.cells is None else [cells_sentence(self.cells, int(self.steps.sum()), margin)]
         return "\n".join([self.sentence, *behind])
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from bitwright.bits import any_digits
 from bitwright.engines.protocol import Engine
+from bitwright.errors import short_repr
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
@@ -70,10 +71,13 @@ class Validation:
         rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
         return f"{self.verdict}: {self.task.algorithm.name}, engine {engine.name}{rounded}"
 
+    __repr__ = short_repr
+
     def __str__(self) -> str:
         """The report, and what the engine is where it goes cell by cell."""
         facts = self.task.engine.cell_facts
-        return "\n".join([self.report(), *([] if facts is None else [cells_sentence(facts, self.tally.evaluations)])])
+        behind = [] if facts is None else [cells_sentence(facts, self.tally.evaluations, self.tally.margin)]
+        return "\n".join([self.report(), *behind])
 
     def report(self, again: Callable[[Failure], str] | None = None) -> str:
         """The verdict and what was counted; `again` gives a command that shows a failure once more.

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.api.computing import Engine
-from bitwright.api.engines import EngineChoice, choose_engine, recipes
+from bitwright.api.engines import Engine, EngineChoice, choose_engine, recipes
 from bitwright.api.making import Curve, FloatNetwork, Program, Recipe, watched
 from bitwright.api.pasted import Algorithm
 from bitwright.errors import InputError

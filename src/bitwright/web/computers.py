@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from bitwright.api.computing import Computed, MachineTally, compute, image_text
+from bitwright.api.images import ComputerRun, ImageConsole, MachineTally, image_text, run_image
 from bitwright.api.pasted import Algorithm, SubleqProgram, misfits, pasted_image, with_padding
 from bitwright.errors import InputError, counted
 from bitwright.web.choosing import engine_for, offers
@@ -76,54 +76,58 @@ def run_computer(request: Mapping[str, Any], limits: Limits, progress: Progress)
     def report(tally: MachineTally, said: bytes) -> None:
         progress("running", tally.instructions, most or 0, console=_text(said), unit="instruction")
 
-    done = compute(
+    done = run_image(
         program,
-        engine,
-        request["console"].encode(),
+        _Console(request["console"].encode(), limits.console, report),
+        engine=engine,
         instructions=most,
         seconds=_SHARE * limits.seconds,
-        most_printed=limits.console,
-        report=report,
+        memory=[f"0:{program.machine.shape.words - 1}"],
+        signed=True,
     )
-    result = {**_facts(program, engine.name, done, request), "engine": request["engine"]}
-    if engine.cell_facts is not None:
-        result["cells"] = dict(engine.cell_facts)
-    files = {
-        "output.txt": done.printed,
-        "memory.dec": image_text(done.memory).encode(),
-        "image.dec": image_text(program.image).encode(),
-        "run.json": json_file(result),
-    }
-    return {**result, "title": f"{program.name} on machine V", "missing": {}}, files
-
-
-def _facts(program: SubleqProgram, rounded_by: str, ended: Computed, request: Mapping[str, Any]) -> dict[str, object]:
-    shape, tally = program.machine.shape, ended.tally
-    done = counted(tally.instructions, "instruction")
-    note = _REASONS[ended.reason].format(done) if ended.reason in _REASONS else ""
-    if tally.wrong:
-        note = f"{counted(tally.wrong, 'step')} of {tally.steps:,} differ from what the rules give. {note}".strip()
-    return {
-        "algorithm": program.name,
-        "machine": str(shape),
-        "console": _text(ended.printed),
-        "printed": len(ended.printed),
-        "read": tally.inputs,
-        "reason": ended.reason,
-        "halted": ended.reason in ("halt", "fault"),
-        "instructions": tally.instructions,
-        "steps": tally.steps,
-        "pc": ended.pc,
-        "memory": ended.memory,
+    [(_, memory)] = done.words
+    shown = {
+        "title": f"{program.name} on machine V",
+        "note": _note(done),
+        "missing": {},
+        "shape": str(program.machine.shape),
+        "console": _text(done.output),
+        "memory": memory,
         "labels": program.labels,
-        "rounding": None if rounded_by == "templates" else request["rounding"],
-        "margin": tally.margin,
-        "exact": None if rounded_by == "templates" else not tally.wrong,
-        "bits": program.machine.program.bits,
-        "templates": program.machine.program.templates,
-        "program_id": program.machine.program.id,
-        "note": note,
+        "exact": None if engine.name == "templates" else not done.ending.tally.wrong,
     }
+    files = {
+        "output.txt": done.output,
+        "memory.dec": image_text(memory).encode(),
+        "image.dec": image_text(program.image).encode(),
+        "run.json": json_file(done.to_dict()),
+    }
+    return {**done.to_dict(), **shown}, files
+
+
+class _Console(ImageConsole):
+    """Keeps the first `most` bytes of output, and reports how far the run is."""
+
+    def __init__(self, given: bytes, most: int, report: Callable[[MachineTally, bytes], None]) -> None:
+        super().__init__(given)
+        self._most, self._report = most, report
+
+    def write(self, byte: int) -> None:
+        if len(self.collected) < self._most:
+            super().write(byte)
+
+    def look(self, now: MachineTally) -> bool:
+        self._report(now, bytes(self.collected))
+        return len(self.collected) < self._most
+
+
+def _note(done: ComputerRun) -> str:
+    """Why the run ended before it halted, and whether it went wrong."""
+    tally, reason = done.ending.tally, done.ending.reason
+    note = _REASONS[reason].format(counted(tally.instructions, "instruction")) if reason in _REASONS else ""
+    if tally.wrong:
+        note = f"{counted(tally.wrong, 'step')} of {tally.steps:,} differ from what the rules give. {note}"
+    return note.strip()
 
 
 def _algorithm(program: SubleqProgram) -> Algorithm:

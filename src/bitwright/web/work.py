@@ -78,13 +78,22 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
         files["training-set.npz"] = _training_set(algorithm, examples, limits)
     except BitwrightError as error:
         missing["training-set.npz"] = str(error)
-    result = _facts(done, exact, examples)
-    if request["source"]["kind"] == "nodes":
-        result["nodes"] = node_rows(done.nodes)
+    result = done.to_dict()
     files["run.json"] = json_file(result)
-    note = _unfinished(done, request["max_steps"]) or _inexact(exact)
-    more = {"title": run_title(done), "note": note, "missing": missing, "certificate": certificate, "size": size}
-    return {**result, **more}, files
+    shown: dict[str, Any] = {
+        "title": run_title(done),
+        "note": _unfinished(done, request["max_steps"]) or _inexact(exact),
+        "missing": missing,
+        "certificate": certificate,
+        "size": size,
+        "templates": algorithm.program.templates,
+        "exact": exact,
+    }
+    for name, values in (("inputs", done.inputs), ("outputs", done.outputs)):  # JavaScript would round long numbers
+        shown[name] = {name: str(value) for name, value in values.items()}
+    if request["source"]["kind"] == "nodes":
+        shown["nodes"] = node_rows(done.nodes)
+    return {name: value for name, value in result.items() if name != "value"} | shown, files
 
 
 @dataclass(frozen=True)
@@ -130,27 +139,6 @@ def _training_set(algorithm: Algorithm, examples: int, limits: Limits) -> bytes:
     if program.templates * max(program.templates, program.bits) > limits.cells:
         raise InputError(f"a training set of {examples:,} examples is too large for this server")
     return training_set_bytes(algorithm, examples)
-
-
-def _facts(done: Run, exact: bool | None, examples: int) -> dict[str, object]:
-    program = done.algorithm.program
-    return {
-        "algorithm": done.algorithm.name,
-        "inputs": {name: str(value) for name, value in done.inputs.items()},
-        "outputs": {name: str(value) for name, value in done.outputs.items()},
-        "steps": done.steps,
-        "halted": done.halted,
-        "engine": done.engine,
-        "rounding": done.rounding,
-        "margin": done.margin,
-        "exact": exact,
-        "bits": program.bits,
-        "blocks": program.blocks,
-        "templates": program.templates,
-        "examples": done.examples or examples,
-        **({} if done.cells is None else {"cells": dict(done.cells)}),
-        "program_id": program.id,
-    }
 
 
 def _unfinished(done: Run, asked: int | None) -> str:

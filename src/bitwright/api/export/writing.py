@@ -11,14 +11,14 @@ from bitwright.api.export.c_file import c_text
 from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.js_file import js_text, js_types
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
-from bitwright.errors import InputError, option
+from bitwright.errors import InputError, option, short_repr
 from bitwright.files.storage import check_writable, write_atomically
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 
 SUFFIXES = {"c": (".c",), "js": (".mjs", ".js"), "page": (".html",), "onnx": (".onnx",)}
-FOLDERS = ("vnnlib", "rocq")  # whatever the name of the folder
+FOLDERS = ("vnnlib", "rocq", "hub")  # whatever the name of the folder
 FORMS = (*SUFFIXES, *FOLDERS)
 
 
@@ -66,6 +66,8 @@ class Export:
     def sentence(self) -> str:
         """The files, and a line about them."""
         return f"{', '.join(map(str, self.files))}: {self.note}"
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return self.sentence

@@ -18,7 +18,7 @@ export function showConsole(result) {
   });
   element("panel-console").replaceChildren(
     screen(result.console),
-    facts([["machine", result.machine], ["did", `${grouped(result.instructions)} instructions in ${grouped(result.steps)} steps; read ${grouped(result.read)} and printed ${grouped(result.printed)} bytes`],
+    facts([["machine", result.shape], ["did", `${grouped(result.instructions)} instructions in ${grouped(result.steps)} steps; read ${grouped(result.bytes_in)} and printed ${grouped(result.bytes_out)} bytes`],
       ["stands at", result.pc === null ? "in the midst of an instruction" : `address ${grouped(result.pc)}`]]),
     make("details", make("summary", `Memory, ${grouped(result.memory.length)} words`),
       make("table", { id: "memory" }, make("thead", headRow("address", "label", "word")), make("tbody", ...rows))),
