@@ -12,9 +12,9 @@ from pygments.token import Generic, Token, _TokenType
 
 from bitwright.pages.lexer import STATEMENTS, RuleTextLexer
 
-VERDICTS = re.compile(
-    r"^(CERTIFIED|EXACT|HOLDS|INFERRED|DETERMINED|certified|exact)\b|^(REFUTED|NOT EXACT|NOT PROVED|CONTRADICTION|DOES NOT HOLD|NO FAMILY)\b"
-)
+YES = "CERTIFIED|EXACT|HOLDS|INFERRED|DETERMINED|certified|exact"
+NO = "REFUTED|NOT EXACT|NOT PROVED|CONTRADICTION|DOES NOT HOLD|NO FAMILY"
+VERDICTS = re.compile(rf"^({YES})\b|^({NO})\b")
 Piece = tuple[int, _TokenType, str]
 
 

@@ -153,6 +153,18 @@ def test_a_button_copies_the_commands_of_a_session(site: Path, browser: Any) -> 
     page.close()
 
 
+def test_a_page_of_the_gallery_runs_where_it_is_described(site: Path, browser: Any) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto((site / "guides" / "gallery.html").as_uri())
+    assert page.locator("details.gallery").count() == 1  # the one that was made; others have their pictures alone
+    page.locator("details.gallery summary").click()
+    frame = page.frame_locator("details.gallery iframe")
+    frame.locator("html[data-ready]").wait_for()
+    frame.locator("#run").click()
+    page.close()
+
+
 def test_rule_text_is_in_colours(site: Path) -> None:
     page = (site / "reference" / "rule-text.html").read_text()
     assert '<span class="k">when</span>' in page
