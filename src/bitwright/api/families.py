@@ -16,7 +16,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, ProgramError, counted, listing, option, short_repr
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
-from bitwright.inference.families.blocks import Blocks
+from bitwright.inference.families.blocks import Blocks, fit_arrays
 from bitwright.inference.families.cover import SECONDS
 from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
@@ -223,6 +223,8 @@ class FamilyInference:
         b = bounds.offset
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
+        if any(array.half is not None for array in evidence.arrays):
+            yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
         if (joined := self.found.joined) is not None:
             yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
         if needs.size is None:
@@ -288,10 +290,10 @@ def infer_families(
     ordered = dict(sorted(executions.items()))
     found = find_families(ordered, blocks, coefficients, offsets, seconds, progress)
     result = FamilyInference(ordered, let, found, given)
+    if found.fitted is not None and not found.fitted.cover.terms:
+        raise InputError("these states turn no bit on, so there is no rule to write; give more states")
     if not result.inferred:
         return result
-    if not result._fitted.cover.terms:
-        raise InputError("these states turn no bit on, so there is no rule to write; give more states")
     try:
         entered = replace(result, lines=tuple(line for line in given if line.split(" ")[0] not in _STATED))
         algorithms = {size: entered.algorithm(size) for size in ordered}
@@ -312,8 +314,7 @@ def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> 
     said = {line.split(" ")[0] for line in result.lines}
     inputs = {size: [bit for word in one.inputs for bit in word.bits] for size, one in algorithms.items()}
     layouts = {size: one.program.layout for size, one in algorithms.items()}
-    arrays = result._fitted.evidence.arrays
-    found = lines_of_runs(arrays, layouts, seen, inputs if "input" in said else None, result.let)
+    found = lines_of_runs(fit_arrays(layouts), layouts, seen, inputs if "input" in said else None, result.let)
     if said & {"halt", "steps"}:
         said |= {"halt", "steps"}
     order = sorted(found.items(), key=lambda one: _COPIED.index(one[0]))

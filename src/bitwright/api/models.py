@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.api.claimed import Subject, by_algorithm, in_those_sizes, opened_subjects
+from bitwright.api.engines import EngineChoice
 from bitwright.api.sizes import SizesAsked, every_size_or_own
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import Columns, FittedModel
@@ -163,14 +164,15 @@ def model_engine(algorithm: Algorithm, given: Model, settings: dict[str, Any]) -
     from bitwright.engines.cells.model import ModelDecider
     from bitwright.engines.model import ModelEngine
 
-    others = [name for name in settings if name not in ("evaluate", "cells")]
-    if others:
+    usual = EngineChoice("network")
+    given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]
+    if others := [name for name in given_settings if name not in ("evaluate", "cells")]:
         raise InputError(f"{option(others[0])} does not go with a network that was made elsewhere; leave it out")
-    found, of = fitted(given, algorithm, cells=settings.get("cells"))
+    found, of = fitted(given, algorithm, cells=settings.get("cells") or None)
     reads = found.columns.reads
     if isinstance(of, Pattern):
         decider = ModelDecider(of, found.model, reads)
         return CellEngine(algorithm.program, of, decider, evaluate=settings.get("evaluate", False))
-    if "evaluate" in settings:
+    if "evaluate" in given_settings:
         raise InputError(f"{option('evaluate')} goes with networks of cells; this one is of a whole state")
     return ModelEngine(algorithm.program, found.model, reads)

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--diagram",
     type=click.Path(path_type=Path),
-    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks. "
-    "Graphviz lays it out where it is installed.",
+    help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program, with its cells, as canonical rule text instead.")

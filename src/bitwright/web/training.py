@@ -96,11 +96,10 @@ def _proof(name: str, made: Making, limits: Limits, progress: Progress) -> Netwo
             return f"{many}; cells of fewer blocks have fewer"
         here = ", or this one on the command line: bitwright certify --network" * (made.states <= _HOURS * limits.proof)
         return f"{many}; prove a network of cells{here}"
-    algorithm, _ = made.proved_as(name)
     try:
         return certify(
-            algorithm,
-            made.network,
+            made.proved_as(name),
+            made.held,
             device="cpu",
             yes=True,
             progress=lambda done, size: progress("proving", done, size, unit="state"),

@@ -32,7 +32,7 @@ class ModelDecider(Decider):
     networks = 1
 
     def __init__(self, pattern: Pattern, model: Model, reads: Reads) -> None:
-        super().__init__(pattern, pattern.program.templates, "calibrated")
+        super().__init__(pattern, pattern.program.templates, None)
         self._fitted = FittedModel.of(model, reads, pattern)
         self.exact, self.width, self.digests = self._fitted.exact, self._fitted.width, [model.digest]
         self._model, self._reads = model, reads

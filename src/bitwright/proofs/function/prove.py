@@ -143,7 +143,7 @@ def prove_function(
             continue
         laws = tuple(law.shown(chain) for law in done.search.laws)
         method = f"{'laws, ' if laws else ''}{done.invariant.size:,} windows"
-        made = certificate(chain, algorithm, done.search, done.invariant, short)
+        made = certificate(chain, algorithm, done.search, done.invariant, short, lets)
         return FunctionProof(
             algorithm.name, "proved", lines, "every", method, laws, done.invariant.size, done.states, None, made
         )
