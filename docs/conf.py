@@ -15,8 +15,17 @@ author = "The bitwright authors"
 copyright = "the bitwright authors"
 version = release = __version__
 
-extensions = ["myst_parser", "generated", "repository", "first_use", "leftovers", "mathml"]
-exclude_patterns = ["_build", "figures/*.md", "report"]
+extensions = [
+    "myst_parser",
+    "generated",
+    "repository",
+    "first_use",
+    "leftovers",
+    "mathml",
+    "sessions_in_colour",
+    "gallery",
+]
+exclude_patterns = ["_build", "figures", "report"]
 nitpicky = True
 # Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.
 nitpick_ignore_regex = [(r"py:.*", r".*")]
@@ -33,11 +42,11 @@ html_theme = "furo"
 html_title = f"bitwright {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["frames.js"]
+html_js_files = ["frames.js", "copy.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_permalinks_icon = "#"
-highlight_language = "none"  # a block without a language is a session or rule text
+highlight_language = "bw-session"  # a block without a language is a session or rule text
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 python_maximum_signature_line_length = 88

@@ -4,6 +4,7 @@ The reader of check_function.py, with nothing but Python.
 """
 
 import ast
+import hashlib
 import sys
 from fractions import Fraction
 from itertools import product
@@ -123,9 +124,36 @@ class Rules:
                     -1 if signed and k == len(bits) - 1 else 1
                 )
                 need(weights.setdefault(self.kind[bit], weight) == weight, f"the digits of {name} are not in order", 2)
+            middle = {at for bit, at in self.kind.items() if at[0] == 3 and bit not in bits}
+            need(not middle & set(weights), f"{name} has only a part of the positions in the middle", 2)
             words[mark + name] = few, weights
         halt = self.kind.get(self.halt, self.halt)
         return {k: (s, f, tuple(sorted(r))) for k, (s, f, r) in found.items()}, words, halt
+
+    def agrees(self, data, classes, short):
+        """What a certificate says of the rules must be what was read; `at` is the size of these."""
+        said, program, masks = data["chain"], data["program"], dict.fromkeys(range(1, 6), 0)
+        for track, at in self.place.values():
+            masks[kind_of(at, self.length)] |= 1 << track
+        own = {
+            "classes": {
+                str(kind): {"present": masks[kind], "start": start, "free": free, "rules": list(map(list, rules))}
+                for kind, (start, free, rules) in classes.items()
+                if kind
+            },
+            "global_rules": [[mask, value, writes[3]] for mask, value, *writes in classes[0][2]],
+            "start_globals": classes[0][0],
+            "globals": [bit for bit, (kind, _) in self.kind.items() if kind == 0],
+            "tracks": [f"{name}.{s}" if g > 1 else name for name, g, s, _ in said["places"]],
+        }
+        need({**said, **own} == said, "the chain of the certificate is not that of the rules")
+        need(set(said) == {*own, "places", "unit", "extra"} and data["short"] == short, "a field that is not known")
+        lines = "".join(f"{word} {' '.join(line)}\n" for word in ("bits", "block", "when") for line in self.of[word])
+        need(program["id"] == hashlib.sha256(lines.encode()).hexdigest(), "the certificate is for other rules")
+        need(program["numbers"][program["size"]] == [1, 0], "the name of the size")
+        laws = [len(weights) == len(said["places"]) for law in data["laws"] for weights in law[:2]]
+        known = set(program) == {"size", "numbers", "ensures", "at", "id"} and all(laws) and len(data) == 10
+        need(known, "a field that is not known")
 
 
 class Clock:

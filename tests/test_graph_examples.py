@@ -294,7 +294,6 @@ def test_every_example_is_tried_here() -> None:
 
 DOCS = FOLDER.parents[1] / "docs"
 PAGE = (DOCS / "reference" / "graphs.md").read_text()
-EXPLAINED = (DOCS / "explanation" / "graphs.md").read_text()
 ROWS = {
     name: cells
     for name, *cells in (re.split(r" \| ", row) for row in re.findall(r"^\| ([a-z-]+ \| .*) \|$", PAGE, re.M))
@@ -323,7 +322,7 @@ def test_the_page_counts_all_together() -> None:
 
 
 def test_the_guide_shows_the_example_as_it_is() -> None:
-    shown = EXPLAINED.partition("## A design: shortest paths")[2].partition("```\n")[2].partition("```")[0]
+    shown = PAGE.partition("## A design: shortest paths")[2].partition("```\n")[2].partition("```")[0]
     assert shown.startswith("let W")
     assert shown in TEXTS["shortest-paths"]
 

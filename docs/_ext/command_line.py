@@ -32,7 +32,7 @@ Every verb and its options, as `bitwright VERB --help` says them too.
 {rows}
 
 `bitwright --version` prints the version, and `-h` or `--help` stands for help everywhere. What a command prints with
-`--json` is in [JSON](../reference/json.md), what its exit code means in [exit codes](../reference/exit-codes.md).
+`--json` is in [JSON](../reference/json.md), what its exit code means in [exit codes](../reference/json.md#exit-codes).
 
 ```{{toctree}}
 :hidden:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import command_line
-import figure_pages
 import files_page
 import json_schemas
 import notebooks
@@ -24,7 +23,6 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Every generated file, its path in docs/generated and its text."""
     yield from command_line.pages()
     yield from python_api.pages()
-    yield from figure_pages.pages(root)
     yield from files_page.pages(root)
     yield from notebooks.pages(root)
     yield from json_schemas.pages(root)

@@ -1,8 +1,9 @@
-"""One page of the JSON schemas in docs/reference/schemas: every document of `--json`, its keys and their types."""
+"""One page of the JSON schemas in docs/reference/schemas: the documents of `--json`, key by key."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 _HEAD = """# JSON schemas
 
 What `--json` prints, as [JSON schemas](https://json-schema.org) to check documents with. The tests hold every
-document that they look at against its schema. [JSON](../reference/json.md) says what the keys mean. A key in brackets
-is not always there."""
+document that they look at against its schema, and [JSON](../reference/json.md) has what is common to all. A key in
+brackets is not always there."""
 # Documents that are not all of a verb's, and how one gets them.
 TITLES = {
     "run": "`add`, `multiply`, `run`",
@@ -30,19 +31,20 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     parts = [_HEAD]
     for path in sorted((root / "docs" / "reference" / "schemas").glob("*.json")):
         schema = json.loads(path.read_text(encoding="utf-8"))
-        rows = "\n".join(f"| {key} | {kind} |" for key, kind in _rows(schema, ""))
+        rows = "\n".join(f"| {key} | {kind} | {meaning} |" for key, kind, meaning in _rows(schema, ""))
         parts += [
             f"({path.stem}-schema)=\n## {TITLES.get(path.stem, f'`{path.stem}`')}",
             f"{{download}}`{path.name} <../reference/schemas/{path.name}>`",
-            f"| key | type |\n|---|---|\n{rows}",
+            f"| key | type | meaning |\n|---|---|---|\n{rows}",
         ]
     yield "schemas.md", "\n\n".join(parts) + "\n"
 
 
-def _rows(schema: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+def _rows(schema: dict[str, Any], prefix: str) -> Iterator[tuple[str, str, str]]:
     for key, part in schema.get("properties", {}).items():
         name = f"`{prefix}{key}`"
-        yield name if key in schema["required"] else f"[{name}]", _type(part)
+        meaning = re.sub(r"([|*_<>\[\]\\])", r"\\\1", part.get("description", ""))
+        yield name if key in schema["required"] else f"[{name}]", _type(part), meaning
         inner = part.get("items", part)
         yield from _rows(inner, f"{prefix}{key}{'[]' if 'items' in part else ''}.")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import inspect
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
@@ -79,45 +80,132 @@ def names_of(room: str) -> list[str]:
 
 
 def pages() -> Iterator[tuple[str, str]]:
+    """A page of all names, one page for each public name (errors together), and one for each room."""
+    groups = _groups()
+    shown = {id(getattr(bitwright, name)) for name in public_names()}
+    rooms = {room: _room_page(room, shown) for room in ROOMS}
+    yield "python.md", _index(groups)
+    for page, named in _own_pages(groups).items():
+        title = HEADINGS["errors"] if page == "errors" else ", ".join(f"`{names[0]}`" for names in named)
+        entries = (_entry(names[0], names[1:], getattr(bitwright, names[0])) for names in named)
+        yield f"python/{page}.md", _page(title, "bitwright", *entries)
+    for room, text in rooms.items():
+        yield f"python/{room}.md", text
+
+
+def _own_pages(groups: dict[str, list[list[str]]]) -> dict[str, list[list[str]]]:
+    """The names of each page: `run` and `Run` share one, since some file systems take their names for the same."""
+    found: dict[str, list[list[str]]] = {}
+    for room, names in groups.items():
+        for one in names:
+            found.setdefault("errors" if room == "errors" else one[0].lower(), []).append(one)
+    return {page: sorted(found[page], key=lambda one: one[0][0].isupper()) for page in sorted(found)}
+
+
+def _groups() -> dict[str, list[list[str]]]:
+    """The public names by what they are about; names of one thing are together, the shortest first."""
     rooms: dict[str, dict[int, list[str]]] = {room: {} for room in HEADINGS}
     for name in public_names():
         value = getattr(bitwright, name)
         rooms.setdefault(_room(value), {}).setdefault(id(value), []).append(name)
+    return {
+        room: sorted((sorted(names, key=_shortest) for names in found.values()), key=lambda one: one[0].lower())
+        for room, found in rooms.items()
+        if found
+    }
+
+
+def _index(groups: dict[str, list[list[str]]]) -> str:
     parts = [_HEAD]
-    for room, found in rooms.items():
-        if found:
-            parts.append(f"## {HEADINGS.get(room, room)}")
-            groups = sorted((sorted(names, key=_shortest) for names in found.values()), key=lambda one: one[0].lower())
-            parts += [_entry(names[0], names[1:], getattr(bitwright, names[0])) for names in groups]
-    shown = {id(getattr(bitwright, name)) for name in public_names()}
-    for room in ROOMS:
-        parts += _room_section(room, shown)
-    parts.append("## Types in signatures")
-    parts.append("\n".join(f"- `{name}`: {meaning}" for name, meaning in types().items()))
-    yield "python.md", "\n\n".join(parts) + "\n"
+    for room, found in groups.items():
+        rows = [
+            (f"[`{names[0]}`](python/{'errors' if room == 'errors' else names[0].lower()}.md)", names[0], bitwright)
+            for names in found
+        ]
+        parts += [f"## {HEADINGS.get(room, room)}", _summary(rows)]
+    offered = [
+        f"| [`{room}`](python/{room}.md) | {title}: {', '.join(f'`{name}`' for name in sorted(names_of(room)))} |"
+        for room, (title, _) in ROOMS.items()
+    ]
+    parts += ["## Other modules", "\n".join(["| import from | names |", "|---|---|", *offered])]
+    parts += ["## The same on the command line", _verbs()]
+    parts += ["## Types in signatures", "\n".join(f"- `{name}`: {meaning}" for name, meaning in types().items())]
+    names = [*_own_pages(groups), *ROOMS]
+    parts.append("```{toctree}\n:hidden:\n\n" + "\n".join(f"python/{name}" for name in names) + "\n```")
+    return "\n\n".join(parts) + "\n"
 
 
-def _room_section(room: str, shown: set[int]) -> Iterator[str]:
-    """The names of a room, but for those that are on the page already, which are only named."""
-    found = {name: getattr(import_module(room), name) for name in names_of(room)}
+def _verbs() -> str:
+    rows = (
+        f"| {', '.join(f'`{one}`' for one in verb.split(', '))} | {call} |" for verb, call in VERBS_IN_PYTHON.items()
+    )
+    return "\n".join(["| verb | in Python |", "|---|---|", *rows])
+
+
+def _summary(rows: list[tuple[str, str, Any]]) -> str:
+    found = (f"| {link} | {_first(name, owner)} |" for link, name, owner in rows)
+    return "\n".join(["| name | what it is |", "|---|---|", *found])
+
+
+def _first(name: str, owner: Any) -> str:
+    """The first sentence of what is said of a name."""
+    value = getattr(owner, name)
+    said = VALUES[name] if name in VALUES else inspect.getdoc(value) or ""
+    return re.split(r"(?<=[.:])\s", " ".join(said.split("\n\n")[0].split()))[0].rstrip(":").replace("|", "\\|")
+
+
+def _page(title: str, room: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", f"```{{py:currentmodule}} {room}\n```", *parts]) + "\n"
+
+
+def _room_page(room: str, shown: set[int]) -> str:
+    """The names of a room, but for those that have a page already, which are only named."""
+    module = import_module(room)
+    found = {name: getattr(module, name) for name in names_of(room)}
     again = sorted(name for name, value in found.items() if id(value) in shown)
     shown |= {id(value) for value in found.values()}
-    yield f"## {ROOMS[room][0]}"
-    yield f"In `{room}`."
+    own = [name for name in sorted(found, key=str.lower) if name not in again]
+    parts = [f"# {ROOMS[room][0]}", f"In `{room}`.", f"```{{py:module}} {room}\n```"]
     if again:
-        yield f"Above, and here too: {', '.join(f'`{name}`' for name in again)}."
-    yield f"```{{py:module}} {room}\n```"
-    yield from (_entry(name, [], found[name]) for name in sorted(found, key=str.lower) if name not in again)
+        parts.append(f"Here too, with a page of their own: {', '.join(f'`{name}`' for name in again)}.")
+    if len(own) > 1:
+        parts.append(_summary([(f"[`{name}`](#{room}.{name})", name, module) for name in own]))
+    return "\n\n".join([*parts, *(_entry(name, [], found[name]) for name in own)]) + "\n"
 
 
 _HEAD = f"""# The Python API
 
-All public names of `import bitwright`, version {bitwright.__version__}, as their docstrings say them.
-Every example on this page is run with the tests. Behind them come the rooms that one imports from, such as
-`bitwright.theory`. A name that is not here is not public.
+All public names of `import bitwright`, version {bitwright.__version__}, each with a page of its own. Every example
+there is run with the tests. Other names are imported from [other modules](#other-modules), such as
+`bitwright.theory`. A name that is on none of these pages is not public.
 
 ```{{py:module}} bitwright
 ```"""
+# What a verb of the command line is called in Python.
+VERBS_IN_PYTHON = {
+    "add, multiply": "`run(addition(10), p=719, q=483)`, `run(multiplication(10), ...)`, or just "
+    "`addition(10)(p=719, q=483)`",
+    "run": '`run(program, ...)`, `run("file.bw", ...)`; on a graph `run(..., graph=graph)`; many at '
+    "once with arrays of inputs, `states=` or a list of graphs",
+    "check": "`check(path)`, `check(text)`",
+    "show": "`algorithm.text()`, `algorithm.to_dict()`; `--cells`: `bitwright.api.show.cell_kinds`; of a "
+    "network `Network.load(path).to_dict()`",
+    "trace": "`run(..., record=True).save_trace(path)`; the states are in `.trace`",
+    "validate": "`validate`",
+    "certify": "`certify(what)` of the limit, `certify(what, network)` of a network, with the same options; "
+    "`--check`: `Certificate.load(path).check(what, network)`",
+    "size": '`size`; `--of network`: `size(..., of="network")`',
+    "train": '`train`; `--whole`: `train(..., cells=False)`; `--from`: `train(..., executions="runs")`; '
+    "`--ensemble`: `bitwright.api.ensemble.ensemble`",
+    "export": "`export`; `--to integer`: `Network.load(path).quantize()`, of a folder "
+    "`Network.combine(folder)`; `--to executions`: `executions(what).save(path)`; `--to "
+    "dataset`: `bitwright.api.dataset.dataset(what, path)`",
+    "infer": "`infer`; `--grid 16x16`: `infer(..., grid=(16, 16))`; `l=5:a.npz l=6:b.npz`: `infer({5: "
+    '"a.npz", 6: "b.npz"})`',
+    "compile": "`bitwright.api.compile.compile_file(path)`",
+    "cache": "`bitwright.api.cache.look_at_cache()`, `bitwright.api.cache.clear_cache()`",
+    "serve, examples": "the command line alone",
+}
 
 
 def _shortest(name: str) -> tuple[bool, int]:

@@ -13,9 +13,11 @@ from sphinx import addnodes
 PAGES = {
     "CHANGELOG.md": "project/changelog",
     "CONTRIBUTING.md": "project/contributing",
+    "SECURITY.md": "project/contributing",
+    "CODE_OF_CONDUCT.md": "project/contributing",
     "sceptic/README.md": "project/sceptic",
     "README.md": "index",
-    "docs/figures": "generated/figures",
+    "docs/figures": "explanation/results",
     "docs/reference/schemas": "generated/schemas",
 }
 

@@ -45,6 +45,10 @@ class OtherKindError(TrainCellsError):
     """A program with a cell of a kind that a network does not know."""
 
 
+class EffortError(InputError):
+    """Something that would take too long, or too much memory; it may well be true."""
+
+
 class BitwrightWarning(UserWarning):
     """Something that can hardly be meant, though it can be done; Python's `warnings` decide what becomes of it.
 

@@ -1,16 +1,19 @@
 """An ensemble on a cluster: trains members into a file, and says after each how many there are.
 
-`python driver.py ADDRESS FILE MEMBERS WIDTH`; the address is `1` for this process alone.
+`python driver.py ADDRESS FILE MEMBERS WIDTH [halting]`; the address is `1` for this process alone. With `halting`, all
+jobs but the first two halt their process until somebody continues it, so that no test has to catch a worker at a job.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from pathlib import Path
 
 from bitwright import permutation
-from bitwright.networks import Recipe
-from bitwright.networks.ensemble import Study, grow
+from bitwright.networks import Recipe, ensemble
+from bitwright.networks.ensemble import EnsemblePart, Study, grow, train_block
 from bitwright.running.sampling import random_states
 from bitwright.workers import Workers
 
@@ -21,7 +24,15 @@ def study(width: int) -> Study:
 
 
 def main() -> None:
-    where, file, members, width = sys.argv[1:]
+    where, file, members, width, *halting = sys.argv[1:]
+
+    def halt_and_train(study: Study, block: int) -> EnsemblePart:
+        if block >= 2:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return train_block(study, block)
+
+    if halting:
+        ensemble.train_block = halt_and_train
 
     def say(done: int, most: int) -> None:
         print(done, most, flush=True)

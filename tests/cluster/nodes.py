@@ -86,6 +86,10 @@ class Node:
         """Of the processes that are at a job: Ray calls them by what they do."""
         return [pid for pid in self.pids() if _title(pid).startswith("ray::_call")]
 
+    def halted_workers(self) -> list[int]:
+        """Of the processes that have halted in the middle of a job."""
+        return [pid for pid in self.workers() if _state(pid) == "T"]
+
     def stop_a_worker(self) -> int:
         """Halts a process of this node in the middle of a job, and gives its number."""
 
@@ -159,21 +163,30 @@ class Lab:
         kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
         home = "/tmp/ray" if self.namespaces else str(self.folder)
         more = {"HOME": home, "PYTHONDONTWRITEBYTECODE": "1", "SPT_NOENV": "1", **_HEALTH, **self.secret}
-        done = subprocess.run(
-            start,
-            env={**kept, **more, "PYTHONPATH": path, _MARK: node.mark},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout
+        environment = {**kept, **more, "PYTHONPATH": path, _MARK: node.mark}
+
+        def begin() -> bool:
+            """Ray waits for a node half a minute, which a busy machine may need; what it left is ended then."""
+            done = subprocess.run(
+                start,
+                env=environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            if done.returncode:
+                assert "timed out during startup" in done.stdout, done.stdout
+                node.kill()
+            return done.returncode == 0
+
+        wait_until(begin, f"node {node.number} starts")
 
     def _mounts(self, node: Node) -> str:
         """What a machine sees of this one's disk: its Python, and no bitwright; the head also the files of the user."""
         own = self.folder / f"ray{node.number}"
-        own.mkdir()
+        own.mkdir(exist_ok=True)
         lines = [f"mount --bind '{self.site}' /mnt"]
         if node.private:
             packages = sysconfig.get_path("purelib")
@@ -256,6 +269,14 @@ def _site_without_bitwright(folder: Path) -> Path:
 def _title(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _state(pid: int) -> str:
+    """One letter, as in /proc: T of a process that was halted."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return ""
 

@@ -7,6 +7,7 @@ import signal
 import struct
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from nodes import SOURCES, Lab, Node
@@ -33,9 +34,10 @@ def python(lab: Lab, *arguments: str, node: Node | None = None, **more: str) -> 
 class Training:
     """The driver of an ensemble, on the head: its process, and the file that it fills."""
 
-    def __init__(self, lab: Lab, file: Path, members: int, width: int) -> None:
+    def __init__(self, lab: Lab, file: Path, members: int, width: int, halting: bool = False) -> None:
         self.file, self.members = file, members
         arguments = [sys.executable, str(DRIVER), f"ray:{lab.address}", str(file), str(members), str(width)]
+        arguments += ["halting"] if halting else []
         self._said = file.with_suffix(".said")
         with self._said.open("w") as said:
             self.process = subprocess.Popen(
@@ -63,9 +65,16 @@ class Training:
         wait_until(lambda: self.counts[-1:] >= [members] or self.process.poll() is not None, f"{members} members")
         assert self.counts[-1:] >= [members], self._said.read_text()
 
-    def finish(self) -> bytes:
-        """What is in the file at the end."""
-        wait_until(lambda: self.process.poll() is not None, f"{self.members} members are trained")
+    def finish(self, *nodes: Node) -> bytes:
+        """What is in the file at the end; workers of these nodes that have halted go on."""
+
+        def ended() -> bool:
+            for pid in [pid for node in nodes for pid in node.halted_workers()]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+            return self.process.poll() is not None
+
+        wait_until(ended, f"{self.members} members are trained")
         assert self.process.returncode == 0, self._said.read_text()
         return self.file.read_bytes()
 

@@ -79,26 +79,34 @@ def third(machines: Lab) -> Node:
 
 
 @pytest.fixture
+def halting(machines: Lab) -> Iterator[Training]:
+    """A training whose jobs come to a halt until they are continued."""
+    with fresh_training(machines, halting=True) as running:
+        yield running
+    for pid in [pid for node in machines.nodes for pid in node.halted_workers()]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
 def training(machines: Lab) -> Iterator[Training]:
-    file = machines.user / "ensemble"
-    file.unlink(missing_ok=True)
-    with Training(machines, file, MEMBERS, WIDTH) as running:
+    with fresh_training(machines) as running:
         yield running
 
 
-def test_a_machine_that_joins_late_gets_its_share(machines: Lab, training: Training, alone: bytes) -> None:
-    """More jobs are under way then than the other machine alone was given ahead."""
-    training.wait_for(1)
-    training.signal(signal.SIGSTOP)  # however long the other one takes to start
-    second, late = machines.nodes[1], machines.add(cpus=4)
-    training.signal(signal.SIGCONT)
+def fresh_training(machines: Lab, halting: bool = False) -> Training:
+    file = machines.user / "ensemble"
+    file.unlink(missing_ok=True)
+    return Training(machines, file, MEMBERS, WIDTH, halting)
 
-    def five() -> bool:
-        return len(second.workers() + late.workers()) >= 5
 
-    assert wait_until(lambda: "five" if five() else training.process.poll() is not None, "five jobs at once") == "five"
-    assert training.finish() == alone
-    assert training.counts == list(range(1, MEMBERS + 1))
+def test_a_machine_that_joins_late_gets_its_share(machines: Lab, halting: Training, alone: bytes) -> None:
+    """As many jobs as it has CPUs."""
+    halting.wait_for(1)
+    late = machines.add(cpus=4)
+    wait_until(lambda: len(late.halted_workers()) == 4, "the machine that joined is at four jobs")
+    assert halting.finish(*machines.nodes) == alone
+    assert halting.counts == list(range(1, MEMBERS + 1))
 
 
 def test_a_machine_has_nothing_of_ours(machines: Lab) -> None:
@@ -191,17 +199,15 @@ def test_a_cluster_of_another_version_is_one_line(machines: Lab) -> None:
             assert "Version mismatch: The cluster was started with: Ray: 0.1" in done.stderr
 
 
-def test_a_worker_that_is_killed_and_one_that_gets_nowhere(third: Node, training: Training, alone: bytes) -> None:
+def test_a_worker_that_is_killed_and_one_that_gets_nowhere(
+    machines: Lab, third: Node, halting: Training, alone: bytes
+) -> None:
     """The latter is as on a machine that is far too slow: another one does its job as well, and nobody waits."""
-    os.kill(third.stop_a_worker(), signal.SIGKILL)
-    training.wait_for(1)
-    pid = third.stop_a_worker()
-    try:
-        assert training.finish() == alone
-    finally:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    assert training.counts == list(range(1, MEMBERS + 1))
+    killed = wait_until(third.halted_workers, "a worker is at a job")[0]
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: set(third.halted_workers()) - {killed}, "another worker is at a job")
+    assert halting.finish(machines.nodes[1]) == alone
+    assert halting.counts == list(range(1, MEMBERS + 1))
 
 
 def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, training: Training, alone: bytes) -> None:
@@ -217,10 +223,9 @@ def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, tr
         assert again.counts == list(range(1, MEMBERS + 1))  # what is known already is told of, and not done again
 
 
-def test_a_machine_that_dies(third: Node, training: Training, alone: bytes) -> None:
+def test_a_machine_that_dies(machines: Lab, third: Node, halting: Training, alone: bytes) -> None:
     """In the middle of jobs."""
-    training.wait_for(1)
-    third.stop_a_worker()
+    wait_until(third.halted_workers, "a worker is at a job")
     third.kill()
-    assert training.finish() == alone
-    assert training.counts == list(range(1, MEMBERS + 1))
+    assert halting.finish(machines.nodes[1]) == alone
+    assert halting.counts == list(range(1, MEMBERS + 1))

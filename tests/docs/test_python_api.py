@@ -1,4 +1,4 @@
-"""The page of the Python API: the same every time, properties as properties, and every name that pages import."""
+"""The pages of the Python API: the same every time, properties as properties, and every name that pages import."""
 
 from __future__ import annotations
 
@@ -35,8 +35,13 @@ def api() -> Any:
 
 
 @cache
+def pages() -> dict[str, str]:
+    return dict(api().pages())
+
+
+@cache
 def page() -> str:
-    return dict(api().pages())["python.md"]
+    return "\n".join(pages().values())
 
 
 def signatures() -> Iterator[str]:
@@ -61,7 +66,7 @@ def imports() -> list[tuple[str, str, str]]:
 
 
 def test_every_name_that_a_page_imports_is_there() -> None:
-    assert len(imports()) > 60
+    assert len(imports()) > 50
     for path, room, name in imports():
         offered = api().public_names() if room == "bitwright" else api().names_of(room) if room in api().ROOMS else []
         assert name in offered, f"{path}: from {room} import {name}"
@@ -69,10 +74,19 @@ def test_every_name_that_a_page_imports_is_there() -> None:
 
 @for_each("room", api().ROOMS)
 def test_every_name_of_a_room_is_there(room: str) -> None:
-    section = page().split(f"\n## {api().ROOMS[room][0]}\n")[1].split("\n## ")[0]
+    section = pages()[f"python/{room}.md"]
     assert f"`{room}`" in section
     for name in api().names_of(room):
-        assert re.search(rf"\{{py:\w+\}} {name}\b|Above, and here too: .*`{name}`", section), name
+        assert re.search(rf"\{{py:\w+\}} {name}\b|Here too, with a page of their own: .*`{name}`", section), name
+
+
+def test_every_public_name_has_a_page_and_a_sentence() -> None:
+    row = r"^\| \[`(\w+)`\]\(python/(\w+)\.md\) \| \S.* \|$"
+    summary = dict(re.findall(row, pages()["python.md"], flags=re.MULTILINE))
+    assert set(summary) == set(api().public_names())
+    for name, where in summary.items():
+        assert re.search(rf"\{{py:\w+\}} {name}\b", pages()[f"python/{where}.md"]), name
+    assert len({name.lower() for name in pages()}) == len(pages())
 
 
 def test_what_is_computed_once_is_a_property() -> None:
@@ -95,7 +109,7 @@ def test_every_type_in_a_signature_is_explained() -> None:
 
 
 def test_all_errors_stand_together() -> None:
-    section = page().split("\n## Errors\n")[1].split("\n## ")[0]
+    section = pages()["python/errors.md"]
     found = re.findall(r"\{py:exception\} (\w+)", section)
     public = [getattr(bitwright, name) for name in dir(bitwright)]
     errors = [one.__name__ for one in public if isinstance(one, type) and issubclass(one, BaseException)]
@@ -104,7 +118,7 @@ def test_all_errors_stand_together() -> None:
 
 
 def test_every_verb_is_in_the_table_once_and_its_calls_are_there() -> None:
-    table = (ROOT / "docs" / "reference" / "verbs-in-python.md").read_text()
+    table = pages()["python.md"].split("## The same on the command line")[1].split("\n## ")[0]
     rows = [row.split("|")[1:3] for row in table.splitlines() if row.startswith("| `")]
     verbs = [verb for cell, _ in rows for verb in re.findall(r"`(\w+)`", cell)]
     assert sorted(verbs) == sorted(VERBS)

@@ -47,7 +47,7 @@ def test_every_verb_and_option_is_there(site: Path) -> None:
 
 
 def test_every_public_name_is_there_with_its_examples(site: Path) -> None:
-    page = (site / "generated" / "python.html").read_text()
+    page = "".join(path.read_text() for path in sorted((site / "generated" / "python").glob("*.html")))
     text = html.unescape(re.sub(r"<[^>]+>", "", page))
     for name in bitwright.__all__:
         if name != "__version__":
@@ -128,6 +128,49 @@ def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:
     assert {name: width for name, width in found.items() if width > PHONE} == {}
 
 
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_no_formula_is_cut_off(site: Path, browser: Any, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800}, java_script_enabled=False)
+    inside = """() => [...document.querySelectorAll(".formula, article math")].filter((x) =>
+        x.scrollWidth > x.clientWidth + 1 && x.matches(".formula") || x.getBoundingClientRect().right > innerWidth
+    ).map((x) => x.textContent)"""
+    paths = [path for path in sorted(site.rglob("*.html")) if "<math" in path.read_text()]
+    assert len(paths) > 5
+    for path in paths:
+        page.goto(path.as_uri())
+        assert page.evaluate(inside) == [], path.name
+    page.close()
+
+
+def test_a_button_copies_the_commands_of_a_session(site: Path, browser: Any) -> None:
+    page = browser.new_page()
+    page.add_init_script("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve() }")
+    page.goto((site / "guides" / "install.html").as_uri())
+    block = page.locator("div.highlight", has_text="719 + 483")
+    block.hover()
+    block.locator("button.copy").click()
+    assert page.evaluate("copied") == "bitwright add 719 483\n"
+    page.close()
+
+
+def test_a_page_of_the_gallery_runs_where_it_is_described(site: Path, browser: Any) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto((site / "guides" / "gallery.html").as_uri())
+    assert page.locator("details.gallery").count() == 1  # the one that was made; others have their pictures alone
+    page.locator("details.gallery summary").click()
+    frame = page.frame_locator("details.gallery iframe")
+    frame.locator("html[data-ready]").wait_for()
+    frame.locator("#run").click()
+    page.close()
+
+
+def test_rule_text_is_in_colours(site: Path) -> None:
+    page = (site / "reference" / "rule-text.html").read_text()
+    assert '<span class="k">when</span>' in page
+    assert '<span class="gp">$ </span>' in page
+
+
 @pytest.mark.parametrize(("width", "beside"), [(1200, True), (PHONE, False)])
 def test_a_run_in_a_notebook_is_a_page_with_its_panel(site: Path, browser: Any, width: int, beside: bool) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
@@ -189,7 +232,7 @@ def test_light_and_dark(site: Path, browser: Any) -> None:
     assert len(colours) == 2
 
 
-@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("ProofError", "python.html")])
+@pytest.mark.parametrize(("words", "expected"), [("calibrated", "theory.html"), ("ProofError", "errors.html")])
 def test_it_can_be_searched_from_a_file(site: Path, browser: Any, words: str, expected: str) -> None:
     page = browser.new_page()
     page.set_default_timeout(1000 * PATIENCE)

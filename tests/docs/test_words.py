@@ -12,7 +12,7 @@ import pytest
 from cases import for_each
 
 DOCS = Path(__file__).parents[2] / "docs"
-SYMBOLS = (DOCS / "reference" / "symbols.md").read_text()
+SYMBOLS = (DOCS / "glossary.md").read_text().partition("\n## Symbols\n")[2]
 NAMES = sorted(set(re.findall(r"`(bitwright\.[\w.]+)`", SYMBOLS)))
 GLOSSARY = (DOCS / "glossary.md").read_text().split("```{glossary}\n")[1].split("```")[0]
 WORDS = re.findall(r"^(\S.*)$", GLOSSARY, flags=re.MULTILINE)

@@ -269,11 +269,37 @@ def test_a_wrong_network_runs_through_the_same_loop(name: str, share: float) -> 
             assert (by_table.states() == by_network.states()).all()
             assert (many.states() == by_network.states()).all()
             assert by_table.unchanged()[0] == by_network.unchanged()[0]
-            differ += (by_table.states() != truth.states()).any()
+            wrong = (by_table.states() != truth.states()).any()
+            differ += wrong
+            assert by_network.margin()[0] < 0 if wrong else share > 0 or by_network.margin()[0] > 0
             smallest = min(smallest, by_network.margin()[0])
             assert by_table.margin()[0] == smallest
             assert many.margin() == pytest.approx(by_network.margin().repeat(9))
     assert (differ > 0) == (share > 0)
+
+
+class OneWrong(Flipped):
+    """The rules' own answers but for one local state, where only the last template but one matches: no port is set."""
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        on, margins = super().__call__(matched, n)
+        return np.where((matched[:, -2] & (n == 1))[:, None], False, on), margins
+
+
+def test_one_wrong_local_state_is_counted_and_its_result_is_wrong_where_it_occurs() -> None:
+    algorithm = addition(6)
+    pattern = pattern_of([algorithm.program])
+    engine = CellEngine(algorithm.program, pattern, OneWrong(pattern, 0.0))
+    assert engine.cell_facts["wrong"] == 1
+    found = {}
+    for p, q in np.random.default_rng(0).integers(0, 64, size=(40, 2)).tolist():
+        done = run(algorithm, p=p, q=q, engine=engine)
+        assert (done.margin < 0) == (done.value != p + q)
+        assert done.exact == (done.value == p + q)
+        met = "some" if done.margin < 0 else "none"
+        assert f"WRONG in 1 of 16 local states, {met} of which occurred; 12 steps" in str(done)
+        found[met] = found.get(met, 0) + 1
+    assert set(found) == {"some", "none"}
 
 
 def test_answers_that_are_other_rules_are_stepped_as_such() -> None:

@@ -96,14 +96,44 @@ def test_a_certificate_does_not_hold_for_other_rules(tmp_path: Path) -> None:
     proof = prove_function(INCREMENT).certificate
     assert proof is not None
     for old, new in (
-        ("when top=1 write top\n", ""),
+        ("when top=1 write top\n", ""),  # right without it, and still another program
         ("when x[i]=0 c[i]=1 write x[i] ", "when x[i]=0 c[i]=1 write c[i] "),
         ("steps l", "steps l-1"),
         ("start c[1]", "start top"),
     ):
         text = INCREMENT.replace(old, new)
         assert text != INCREMENT
-        code, _ = checked(tmp_path, proof, text)
-        if new == "":  # top is written by the last step: right without it
-            assert prove_function(text).verdict == "proved"
-        assert code == (0 if new == "" else 1), old
+        assert checked(tmp_path, proof, text)[0] == 1, old
+
+
+def test_what_it_says_of_the_rules_is_compared(tmp_path: Path) -> None:
+    proof = prove_function(INCREMENT).certificate
+    assert proof is not None
+    for *way, last, value in (
+        ("program", "id", "0" * 64),
+        ("program", "size", "top"),
+        ("program", "text", "let l = 1"),
+        ("chain", "tracks", ["x", "y"]),
+        ("chain", "globals", []),
+        ("chain", "start_globals", 1),
+        ("chain", "global_rules", []),
+        ("chain", "classes", "3", "free", 0),
+        ("chain", "classes", "3", "present", 0),
+        ("chain", "classes", "1", "rules", 0, 5, 1),
+        ("short", [1, 2, 3]),
+        ("more", 1),
+    ):
+        data = deepcopy(proof)
+        set_in(data, *way, last, value)
+        assert checked(tmp_path, data, INCREMENT)[0] in (1, 2), way
+
+
+def test_an_output_with_a_part_of_the_middle_is_refused(tmp_path: Path) -> None:
+    """The same rules with a shorter output, of which the line is false from four digits on."""
+    rules = "let l = 6\nbits p[l+2]\nblock p[i] for i in 1..l+2\nwhen p[i]=1 write p[i] for i in 1..l+2\n"
+    text = rules + "input x = p[1..l]\noutput low = p[1..l]\nsteps 2\nensure low == x\n"
+    proof = prove_function(text).certificate
+    assert proof is not None
+    assert checked(tmp_path, proof, text)[0] == 0
+    code, said = checked(tmp_path, proof, text.replace("low = p[1..l]", "low = p[1..3]"))
+    assert (code, "only a part of the positions in the middle" in said) == (2, True)

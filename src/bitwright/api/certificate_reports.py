@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import counted, listing, option
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
@@ -49,13 +49,18 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     yield f"{c.verdict.upper()}: {_statement(c)}"
     yield from _links(c.about)
     yield f"  network   {c.claims[-1].sentence}"
-    weights = f"integers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
-    yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
+    if c.model is not None:
+        yield from _model(c, c.model)
+    else:
+        weights = f"integers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
+        yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
     ns = [n for n, _, _ in c.by_n]
     yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
     if c.closest is not None and c.distance is not None:
         where = f"{_called(c.closest.bit, c.about.names)} at n = {c.closest.n}"
-        if c.weight_bits:
+        if c.model is not None:
+            yield f"  margin    {c.margin:.3g} at least between an output and {c.model['threshold']:g}: {where}"
+        elif c.weight_bits:
             yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {c.margin:.3f}"
         else:
             yield f"  margin    {c.margin:.3f} at least beyond every error of summation: {where}"
@@ -65,6 +70,16 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     if c.holds:
         yield "  checked   every state was tried again, and every number of the file came out the same"
     yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
+
+
+def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
+    """What a network that was made elsewhere reads, and why its outputs are certain."""
+    reads = {"states": "a state", "templates": "matched templates", "cells": "a cell"}[model["reads"]]
+    columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
+    yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
+    if model["oracle"] is not None:
+        yield f"  oracle    {model['oracle']['name']} says what is right, not the rules"
+    yield f"  numbers   {c.arithmetic}"
 
 
 def _statement(c: NetworkCertificate) -> str:
@@ -98,6 +113,8 @@ def _counterexample(c: NetworkCertificate, found: BitInState) -> Iterator[str]:
     sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
     yield f"  {word:<9} {_called(found.bit, names)} must be {found.expected} at n = {found.n}{sums}"
     yield f"  state     on: {listing([_called(bit, names) for bit in found.on], 12) or 'no bit'}"
+    if names and found.bit not in names:
+        yield f"  program   has no cell of {found.bit.split('_')[0]} at these sizes: this state cannot occur in it"
     if names:
         smallest = ", in the smallest size that has one" if ".." in (c.sizes or "") else ""
         yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"

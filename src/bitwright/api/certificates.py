@@ -21,14 +21,20 @@ from bitwright.proofs.exhaustion.certificate_file import read_verdict
 from bitwright.proofs.exhaustion.one_state import OneState
 
 if TYPE_CHECKING:
-    from bitwright.api.certify import Provable
+    from bitwright.api.asked import Provable
     from bitwright.api.claimed import Subject
     from bitwright.api.sizes import SizesAsked
     from bitwright.api.telling import Teller
+    from bitwright.networks.foreign.model import Given, Model
     from bitwright.running.progress import Progress
 
 BitNames = Mapping[str, Sequence[str]]
-OUTCOMES: dict[str, Outcome] = {"certified": "proved", "refuted": "refuted", "not proved": "not decided"}
+OUTCOMES: dict[str, Outcome] = {
+    "certified": "proved",
+    "refuted": "refuted",
+    "tested": "tested",
+    "not proved": "not decided",
+}
 Whole = TypeVar("Whole", "LimitCertificate", "NetworkCertificate")
 
 
@@ -49,8 +55,8 @@ class Claimed:
 class Certificate(Shown):
     """What was proved or refuted: of the limit, or of one network. `certify` makes it, `load` reads it from a file.
 
-    `certified` says whether it is proved, `verdict` is "certified", "refuted" or "not proved", and `of` is "limit" or
-    "network". Printing it gives a report.
+    `certified` says whether it is proved, `verdict` is "certified", "refuted", "tested" (every state, by a runtime) or
+    "not proved", and `of` is "limit" or "network". Printing it gives a report.
 
     >>> from bitwright import addition, certify, multiplication
     >>> certificate = certify(multiplication(10), rounding="sign", padding=0)
@@ -114,12 +120,16 @@ class Certificate(Shown):
     def load(cls, path: str | PathLike[str]) -> LimitCertificate | NetworkCertificate:
         """The certificate in a file, of the limit or of a network, checked for form; `check` proves its claims.
 
+        Of a network's file or folder it is the one next to it: certificate.json, or the same name with .json.
+
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
         >>> Certificate.load("addition.json").sentence
         'certified'
         """
-        file = as_path(path, "a certificate file")
+        from bitwright.api.folder import certificate_beside
+
+        file = certificate_beside(as_path(path, "a certificate file"))
         found, links = read_verdict(file)
         kind = NetworkCertificate if isinstance(found, NetworkVerdict) else LimitCertificate
         made: Any = kind(**vars(found), about=Claimed(links=Links.read(links, file)))
@@ -135,6 +145,7 @@ class Certificate(Shown):
         device: str | None = None,
         workers: str | int = "1",
         yes: bool = False,
+        oracle: Model | Given | None = None,
         progress: Teller | Progress | bool | None = None,
     ) -> LimitCertificate | NetworkCertificate:
         """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
@@ -156,7 +167,7 @@ class Certificate(Shown):
         assert isinstance(self, NetworkCertificate)
         if network is None:
             raise InputError("this is the certificate of a network; give the network too, or its file")
-        return certify.check_network(self, what, network, sizes, device, workers, yes, progress)
+        return certify.check_network(self, what, network, sizes, device, workers, yes, progress, oracle)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it.
@@ -243,9 +254,12 @@ class NetworkCertificate(Certificate, NetworkVerdict):
         undecided = f", {self.undecided:,} not decided" if self.undecided else ""
         margin = "" if self.margin is None or self.wrong else f"; smallest margin {self.margin:.3f}"
         found = None if self.counterexample is None else _plain(self.counterexample)
-        return Claim(
-            "network", OUTCOMES[self.verdict], self._where(), "every state tried", wrong + undecided + margin, found
-        )
+        how = "every state tried"
+        if self.verdict == "tested" and self.model is not None:
+            how = f"every state tried with {self.arithmetic} on {self.model['machine']}"
+            margin += f"; with {self.arithmetic} on this machine, which is no proof"
+        sentence = wrong + undecided + margin
+        return Claim("network", OUTCOMES[self.verdict], self._where(), how, sentence, found)
 
     @property
     def shown_by(self) -> str:
@@ -259,6 +273,8 @@ class NetworkCertificate(Certificate, NetworkVerdict):
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it."""
         claims = {one.name: value for one in fields(NetworkVerdict) for value in [_plain(getattr(self, one.name))]}
+        if self.model is None:
+            del claims["model"]
         if self.kinds is None:
             del claims["sizes"]
             return {**self._named(), **claims, **self._more()}

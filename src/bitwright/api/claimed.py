@@ -9,7 +9,7 @@ from typing import Any
 
 from bitwright.api.open import subject
 from bitwright.api.sizes import EVERY, AtSize, InSizes, SizesAsked, in_sizes, numbers_of
-from bitwright.errors import InputError, ProofError, option
+from bitwright.errors import EffortError, InputError, ProofError, option
 from bitwright.program import Algorithm, NodeProgram, Program
 
 Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
@@ -51,6 +51,8 @@ def claimed_sizes(
         return in_those_sizes(subjects, None)
     try:
         return in_those_sizes(subjects, claimed)
+    except EffortError:  # which says nothing about the claim
+        raise
     except InputError as error:
         raise ProofError(f"the certificate says sizes = {claimed}, but {error}") from None
 

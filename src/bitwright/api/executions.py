@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from bitwright.networks.network import LearntFrom
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern
-from bitwright.running.executions import executions_of_inputs, random_executions, successors
+from bitwright.running.executions import executions_of_inputs, lets_of, random_executions, successors
 from bitwright.running.sampling import random_states
 from bitwright.theory.encoding.executions import Labels, StateSet, check_labels
 
@@ -101,6 +101,10 @@ def executions(
 
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     """The states that are asked for and what follows each; steps of a file must be the program's own."""
+    return replace(_executions_for(algorithm, wanted), lets=lets_of(algorithm))
+
+
+def _executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     program = algorithm.program
     if isinstance(wanted.source, Executions):
         return _checked(wanted.source, "the executions", program)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from os import PathLike
@@ -16,7 +16,9 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, ProgramError, counted, listing, option, short_repr
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
-from bitwright.inference.families.blocks import Blocks
+from bitwright.inference.families.blocks import Blocks, fit_arrays
+from bitwright.inference.families.cover import SECONDS
+from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
 from bitwright.inference.families.text import open_line, rule_lines, unseen_lines
 from bitwright.program import Algorithm, parse
@@ -27,7 +29,8 @@ from bitwright.running.progress import Progress
 
 _MOST_LISTED = 200  # open rules, and configurations that were not seen, in the comments of a file
 _MOST_SIZE = 100_000
-_COPIED = ("input", "output", "start", "steps", "halt", "ensure", "invariant")
+_STATED = ("ensure", "invariant")
+_COPIED = ("input", "output", "start", "steps", "halt", *_STATED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,7 @@ class FamilyInference:
     let: str  # the name of the size
     found: FoundFamilies
     lines: tuple[str, ...] = ()  # input, output and others, as they were given
+    from_runs: tuple[str, ...] = ()  # input, start and steps lines that fit the runs
 
     @property
     def verdict(self) -> str:
@@ -55,10 +59,8 @@ class FamilyInference:
             return "CONTRADICTION"
         if self._failure is not None:
             return "NO FAMILY"
-        fitted = self._fitted
-        unique = all(family.unique for family in fitted.evidence.families)
-        unique = unique and not self._other_blocks and not self.found.joined and self._valid_above
-        return "DETERMINED" if unique and fitted.needs.size and fitted.space.determined else "SHORTEST"
+        unique = self._fitted.determined and self.found.unique_blocks and self._valid_above
+        return "DETERMINED" if unique else "SHORTEST"
 
     @property
     def inferred(self) -> bool:
@@ -101,17 +103,23 @@ class FamilyInference:
         >>> found.algorithm(1000)
         Algorithm 'inferred': 3,000 bits, 2,000 blocks, 4,000 templates
         """
-        return parse("\n".join(["", *self._rules, *self.lines]), "inferred", {self.let: size})
+        return parse("\n".join(["", *self._rules, *self.from_runs, *self.lines]), "inferred", {self.let: size})
 
     def text(self) -> str:
-        """A rule file: the verdict, what is open, and the rules with their `let`.
+        """A rule file: the verdict, the rules with their `let`, and in comments below them what is open.
 
         >>> from bitwright import addition, executions, infer
         >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6, 7)})
-        >>> print(found.text().splitlines()[-1])
-        also when c[l]=1 write c[l]
+        >>> print(found.text().partition("let")[0])
+        # DETERMINED: 5 rules for every l >= 3, from 900 states at l = 5, 6, 7
+        <BLANKLINE>
         """
-        return "\n".join([*(f"# {line}" for line in self._head()), *self._rules, *self.lines, ""])
+        verdict, *more = self._head()
+        sizes = ", ".join(map(str, self.executions))
+        fitted = [f"{line}  # fits the runs at {self.let} = {sizes}" for line in self.from_runs]
+        return "\n".join(
+            [f"# {verdict}", *self._rules, "", *fitted, *self.lines, "", *(f"# {line}" for line in more), ""]
+        )
 
     def save(self, path: PathName) -> None:
         """Writes the rules to a .bw file; raises InputError where there are none."""
@@ -146,6 +154,7 @@ class FamilyInference:
             "unseen": len(space.unseen),
             "shortest_proved": fitted.cover.shortest,
             "rules": self._rules,
+            "from_runs": list(self.from_runs),
         }
 
     @property
@@ -157,8 +166,6 @@ class FamilyInference:
     @cached_property
     def _rules(self) -> list[str]:
         evidence, cover = self._fitted.evidence, self._fitted.cover
-        if not cover.terms:
-            raise InputError("these states turn no bit on, so there is no rule to write; give more states")
         lines = rule_lines(evidence.arrays, evidence.families, cover.terms, self.let)
         return [f"let {self.let} = {max(self.executions)}", *lines]
 
@@ -188,11 +195,6 @@ class FamilyInference:
         program = parse("\n".join(self._rules), "inferred", {self.let: size}).program
         return bool((successors(program, executions.before) == executions.after).all())
 
-    @property
-    def _other_blocks(self) -> list[str]:
-        """Sizes at which other blocks would explain the states too."""
-        return [f"{self.let} = {size}" for size, one in self.found.searches.items() if not one.unique]
-
     def _at(self, size: int) -> Inference:
         assert self.found.contradiction is not None
         return Inference(self.executions[size], None, None, self.found.contradiction[1], None)
@@ -221,10 +223,10 @@ class FamilyInference:
         b = bounds.offset
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
-        if self.found.joined:
-            yield "  blocks      joined alike at every size; other blocks may explain the states too"
-        elif self.found.searches:
-            yield "  blocks      found: at each size the smallest that explain its states"
+        if any(array.half is not None for array in evidence.arrays):
+            yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
+        if (joined := self.found.joined) is not None:
+            yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
         if needs.size is None:
             yield f"  theorem     none for slices with |a| > 1; {space.open:,} writes are open at {let} = {space.size}"
         else:
@@ -234,8 +236,10 @@ class FamilyInference:
         yield f"  valid       from {let} = {self.smallest}"
         if self.determined:
             return
-        if self._other_blocks:
-            yield f"  blocks      others would explain {listing(self._other_blocks)} too"
+        if joined is not None and not joined.unique:
+            yield "  blocks      others explain the states too"
+        if self.found.larger is not None:
+            yield f"  blocks      with larger ones, such as {self.found.larger}, other programs fit or may fit too"
         for family in evidence.families:
             if not family.unique:
                 names = " ".join(evidence.arrays[m].name for m in family.members)
@@ -260,8 +264,10 @@ def infer_families(
     *,
     let: str = "l",
     like: PathName | None = None,
+    lines: Sequence[str] = (),
     coefficients: int | None = None,
     offsets: int | None = None,
+    seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> FamilyInference:
     """The shortest program for every size, and whether it is the only one of its class."""
@@ -278,24 +284,66 @@ def infer_families(
         raise InputError(
             f"the size needs a name that no bit has, other than i and words of the language, got '{shorten(let)}'"
         )
-    lines = () if like is None else _lines(Path(like))
+    if not isinstance(seconds, int | float) or not 0 < seconds < 10**6:
+        raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(str(seconds))}")
+    given = (*(() if like is None else _lines(Path(like))), *(_line(line) for line in lines))
     ordered = dict(sorted(executions.items()))
-    found = find_families(ordered, blocks, coefficients, offsets, progress=progress)
-    result = FamilyInference(ordered, let, found, lines)
-    if lines and result.inferred:
-        try:
-            result.algorithm(max(ordered))
-        except ProgramError as error:
-            raise InputError(
-                f"the lines of {like} do not fit what was inferred: {str(error).splitlines()[0]}"
-            ) from None
+    found = find_families(ordered, blocks, coefficients, offsets, seconds, progress)
+    result = FamilyInference(ordered, let, found, given)
+    if found.fitted is not None and not found.fitted.cover.terms:
+        raise InputError("these states turn no bit on, so there is no rule to write; give more states")
+    if not result.inferred:
+        return result
+    try:
+        entered = replace(result, lines=tuple(line for line in given if line.split(" ")[0] not in _STATED))
+        algorithms = {size: entered.algorithm(size) for size in ordered}
+        result = replace(result, from_runs=_from_runs(result, algorithms))
+        result.algorithm(max(ordered))
+    except ProgramError as error:
+        source = "the lines that were given" if like is None else f"the lines of {like}"
+        raise InputError(f"{source} do not fit what was inferred: {str(error).splitlines()[0]}") from None
     return result
+
+
+def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> tuple[str, ...]:
+    """Input, start and steps lines that were not given, where the executions are runs."""
+    runs = {size: find_runs(one) for size, one in result.executions.items()}
+    seen = {size: one for size, one in runs.items() if one is not None}
+    if len(seen) < len(runs):
+        return ()
+    said = {line.split(" ")[0] for line in result.lines}
+    inputs = {size: [bit for word in one.inputs for bit in word.bits] for size, one in algorithms.items()}
+    layouts = {size: one.program.layout for size, one in algorithms.items()}
+    found = lines_of_runs(fit_arrays(layouts), layouts, seen, inputs if "input" in said else None, result.let)
+    if said & {"halt", "steps"}:
+        said |= {"halt", "steps"}
+    order = sorted(found.items(), key=lambda one: _COPIED.index(one[0]))
+    return tuple(line for word, lines in order if word not in said for line in lines)
+
+
+def _line(line: object) -> str:
+    """A line to be added to the rules."""
+    if not isinstance(line, str) or line.strip().split(" ")[0] not in _COPIED or "\n" in line.strip():
+        raise InputError(f"a line begins with one of {', '.join(_COPIED)}, got '{shorten(str(line))}'")
+    return line.strip()
 
 
 def _lines(path: Path) -> tuple[str, ...]:
     """What a rule file says of inputs, outputs and the end of a run."""
     lines = [line.strip() for line in read_text(path).replace("\\\n", " ").splitlines()]
     return tuple(line for line in lines if line.split(" ")[0] in _COPIED)
+
+
+def carried_size(lets: Sequence[Mapping[str, int]]) -> str | None:
+    """The number in which files differ that carry their sizes; None where they are all of one size, or carry none."""
+    differ = sorted(name for name in lets[0] if len({one.get(name) for one in lets}) > 1)
+    if not differ or any(one.keys() != lets[0].keys() for one in lets):
+        return None
+    if len(differ) > 1:
+        raise InputError(
+            f"the files differ in {listing(differ)}; one number may grow, so give files of the same others"
+        )
+    return differ[0]
 
 
 def path_sizes(given: Sequence[str | PathLike[str]]) -> tuple[str, dict[int, list[Path]]] | None:

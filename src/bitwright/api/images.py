@@ -100,7 +100,7 @@ class ComputerRun:
         return [
             f"machine V, {machine.shape}: {how.get(self.ending.reason, 'not halted')} after {done}{rate}",
             f"{templates}, engine {engine.name}{rounded}{matches}{margin}{traffic}",
-            *([] if engine.cell_facts is None else [cells_sentence(engine.cell_facts, tally.steps)]),
+            *([] if engine.cell_facts is None else [cells_sentence(engine.cell_facts, tally.steps, tally.margin)]),
         ]
 
     __repr__ = short_repr

@@ -9,17 +9,18 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, overload
 
-from bitwright.api.families import FamilyInference, infer_families, path_sizes
+from bitwright.api.families import FamilyInference, carried_size, infer_families, path_sizes
 from bitwright.api.inference import Inference as Inference
 from bitwright.api.inference import PathName
 from bitwright.api.open import SIZED, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import shorten
 from bitwright.errors import InputError, option, problems_of, suggestion
-from bitwright.files.executions import Executions, joined, load_executions
+from bitwright.files.executions import Executions, joined, load_executions, load_lets
 from bitwright.files.storage import check_writable
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.elimination import Elimination, Evidence
+from bitwright.inference.families.cover import SECONDS
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
 from bitwright.inference.recovered import Recovered
@@ -59,8 +60,10 @@ def infer(  # type: ignore[misc]
     lets: Mapping[str, int] | None = None,
     let: str | None = None,
     like: PathName | None = None,
+    lines: Sequence[str] = (),
     coefficients: int | None = None,
     offsets: int | None = None,
+    seconds: float = SECONDS,
     progress: Teller | Progress | bool | None = None,
 ) -> Inference | LocalRule | FamilyInference:
     """Recovers templates from executions, or from their .npz files: which writes they confirm, exclude, or leave open.
@@ -73,9 +76,11 @@ def infer(  # type: ignore[misc]
     With a `grid` of rows and columns, such as (16, 16), states are boards of a cellular automaton on a torus, row by
     row, and the result is the rule of one cell. Its `neighbourhood` is moore (the default), von-neumann or line.
 
-    Executions by size, such as {5: a, 6: b, 7: c}, give a program for every size. `let` is the name of the size, l by
-    default; `like` a rule file whose input, output, start, steps, halt and ensure lines are copied. Indices are
-    a*i+b*l+c with |a| up to `coefficients` and |c| up to `offsets`: by default the smallest class in which one fits.
+    Executions by size, such as {5: a, 6: b, 7: c}, or files that carry different sizes, give a program for every size.
+    `let` is the name of the size, by default that of the files, or l. `lines` are added to the rules, and `like` is a
+    rule file whose input, output, start, steps, halt and ensure lines are. Indices are a*i+b*l+c with |a| up to
+    `coefficients` and |c| up to `offsets`: by default the smallest class in which one fits. The shortest text is looked
+    for at most `seconds`.
 
     >>> from bitwright import addition, executions
     >>> states = executions(addition(2), "states", states=300)
@@ -83,25 +88,26 @@ def infer(  # type: ignore[misc]
     8
     """
     tell = teller(progress)
-    sized = path_sizes(executions) if isinstance(executions, list | tuple) else None
-    if sized is not None or isinstance(executions, Mapping):
+    sized = _sized(executions, let, tell)
+    if sized is not None:
         if grid is not None or neighbourhood is not None or against is not None or undetermined != "off" or lets:
             unfit = [option(name) for name in ("grid", "neighbourhood", "against", "undetermined", "let")]
             raise InputError(f"{', '.join(unfit)} do not go with executions of several sizes")
-        name, files = sized or (let or "l", executions)
-        by_size = {size: _loaded(one, tell) for size, one in files.items()}  # type: ignore[union-attr]
-        with tell.working("looking for families, looks", at_most=True) as told:
+        name, by_size = sized
+        with tell.working("looking for families, choices of blocks", at_most=True) as told:
             return infer_families(
                 by_size,
                 _blocks_by_size(blocks, by_size, name),
                 let=name,
                 like=like,
+                lines=lines,
                 coefficients=coefficients,
                 offsets=offsets,
+                seconds=seconds,
                 progress=told,
             )
     assert not isinstance(executions, Mapping)
-    families = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets}
+    families = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets, "lines": lines or None}
     if (unfit_one := next((name for name, given in families.items() if given is not None), None)) is not None:
         raise InputError(f"{option(unfit_one)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
     if undetermined not in _OPEN:
@@ -127,6 +133,13 @@ def infer(  # type: ignore[misc]
         if other is None or not found.explained:
             return found
         return replace(found, comparison=found.compare(other))
+
+
+def has_sizes(files: Sequence[PathName]) -> bool:
+    """Whether files of executions are named with different sizes, such as l=5:a.npz, or carry such."""
+    if path_sizes(files) is not None:
+        return True
+    return len(files) > 1 and carried_size([load_lets(Path(file)) for file in files]) is not None
 
 
 def check_rule_file(file: Path) -> None:
@@ -163,6 +176,29 @@ def _blocks_by_size(
     }
     known = {size: blocks for size, blocks in found.items() if blocks is not None}
     return known if len(known) == len(found) else None
+
+
+def _sized(given: Given, let: str | None, tell: Teller) -> tuple[str, dict[int, Executions]] | None:
+    """The name of the size, and the executions of each; None where they are of one size."""
+    if isinstance(given, Mapping):
+        by_size = {size: _loaded(one, tell) for size, one in given.items()}
+        carried = {name for one in by_size.values() for name in one.lets}
+        return let or (carried.pop() if len(carried) == 1 else "l"), by_size
+    if not isinstance(given, list | tuple):
+        return None
+    named = path_sizes(given)
+    if named is not None:
+        return named[0], {size: _loaded(files, tell) for size, files in named[1].items()}
+    if len(given) < 2 or any(not isinstance(path, str | PathLike) for path in given):
+        return None
+    files = [(Path(path), load_executions(Path(path))) for path in given]
+    grown = carried_size([one.lets for _, one in files])
+    if grown is None:
+        return None
+    parts: dict[int, list[tuple[str, Executions]]] = {}
+    for path, one in files:
+        parts.setdefault(one.lets[grown], []).append((fspath(path), one))
+    return grown, {size: joined(those) for size, those in parts.items()}
 
 
 def _loaded(given: One, tell: Teller) -> Executions:

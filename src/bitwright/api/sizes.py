@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
-from bitwright.errors import BitwrightError, InputError, OtherKindError, counted, option
+from bitwright.errors import BitwrightError, EffortError, InputError, OtherKindError, counted, option
 from bitwright.program import Algorithm, NodeProgram, NodeSchema
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SizesAsked = str | int | Sequence[int]
 EVERY = "all"
 MOST_SIZES = 10_000
+MOST_TEMPLATES = 1 << 23  # of all sizes together: that many take a minute or two, and about 2 GB
 BITS = "bits"  # the number of a shipped algorithm, which need not be named
 FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
 _FEW_NUMBERS = 4
@@ -105,12 +106,24 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
     varied = several[0] if several else next(iter(asked))
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
-    found: list[AtSize] = []
-    for size in asked[varied]:
-        now = {**fixed, varied: size}
-        found += [AtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
     text = ",".join(filter(None, (_named(varied, _text(asked[varied])), _joined(fixed))))
+    found: list[AtSize] = []
+    for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
+        now = {**fixed, varied: size}
+        at = [AtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
+        if not found:
+            _check_effort(sum(one.algorithm.program.templates for one in at), asked[varied], text)
+        found[:0] = at
     return InSizes(text, tuple(found))
+
+
+def _check_effort(largest: int, sizes: range, text: str) -> None:
+    """Raises where looking at every one of these sizes would take too long, or too much memory."""
+    if largest * len(sizes) // 2 > MOST_TEMPLATES:
+        raise EffortError(
+            f"the sizes {text} are too many to look at one by one: {len(sizes):,} programs of up to {largest:,} "
+            f"templates; name fewer, or {option('sizes')} all, which proves the kinds of cells at every size"
+        )
 
 
 def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -56,9 +57,9 @@ def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) 
     place = as_path(path, "a trace")
     if place.suffix.lower() == ".npz":
         from bitwright.files.executions import save_executions
-        from bitwright.running.executions import executions_of_trace
+        from bitwright.running.executions import executions_of_trace, lets_of
 
-        save_executions(place, executions_of_trace(trace))
+        save_executions(place, replace(executions_of_trace(trace), lets=lets_of(done.algorithm)))
         return f"wrote {place}: {counted(done.steps, 'step')} of {counted(trace.layout.size, 'bit')}"
     write_atomically(place, _text(done, place.suffix.lower(), only).encode())
     return f"wrote {place}: {counted(done.steps, 'step')}, {max(1, place.stat().st_size // 1024):,} KiB"
@@ -87,7 +88,8 @@ def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
-    """For each step of a network of cells, how close a port was to its threshold, and the bit that it is wired to."""
+    """For each step of a network of cells, how close a port was to its threshold, below 0 where its answer was wrong;
+    and the bit that it is wired to."""
     trace, asked = _recorded(done), done.asked
     if asked is None:
         return
@@ -100,7 +102,10 @@ def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
 
 def _margins(done: Run) -> Iterator[str]:
     """The same in words, behind the line of the state that the step begins with."""
-    return ("" if margin is None else f"margin {margin:.3f} at {bit}" for margin, bit in _closest(done))
+    return (
+        "" if margin is None else f"margin {margin:.3f} at {bit}{', WRONG' if margin < 0 else ''}"
+        for margin, bit in _closest(done)
+    )
 
 
 def _text(done: Run, kind: str, only: Sequence[str]) -> str:

@@ -121,7 +121,7 @@ def notes(done: Validation) -> list[str]:
     """What is worth knowing beside the report: how cells were run, a doubtful oracle, and how fast it went."""
     facts, doubt = done.task.engine.cell_facts, done.doubt
     return [
-        *([] if facts is None else [cells_sentence(facts, done.tally.evaluations)]),
+        *([] if facts is None else [cells_sentence(facts, done.tally.evaluations, done.tally.margin)]),
         *([] if doubt is None else [doubt]),
         f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second",
     ]

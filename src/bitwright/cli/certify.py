@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     Found = LimitCertificate | NetworkCertificate | StateLookedAt
 
 
+_BESIDE = "."  # the certificate next to the network
+
+
 @verb("certify")
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
@@ -47,8 +50,21 @@ if TYPE_CHECKING:
 @range_option
 @padding_option
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the certificate to this file.")
-@click.option("--check", type=click.Path(path_type=Path), help="Check this certificate file against the program.")
-@click.option("--network", type=click.Path(path_type=Path), help="Prove this network instead of the limit.")
+@click.option(
+    "--check",
+    type=click.Path(path_type=Path),
+    is_flag=False,
+    flag_value=_BESIDE,
+    help="Check this certificate file against the program; without a name, the one next to the network.",
+)
+@click.option(
+    "--network", type=click.Path(path_type=Path), help="Prove this network, ours or an ONNX file, instead of the limit."
+)
+@click.option("--reads", help="Of an ONNX file: what its columns are, states, templates or cells, if several fit.")
+@click.option(
+    "--threshold", type=float, help="Of an ONNX file: a bit is on where its output is above this.  [default: 0.5]"
+)
+@click.option("--oracle", type=click.Path(path_type=Path), help="An ONNX file that says what is right, not the rules.")
 @click.option(
     "--domain",
     help="With --network: states (the default), runs (of all inputs), or cells, which is the default and the only one "
@@ -76,6 +92,8 @@ def command(
     output: Path | None,
     check: Path | None,
     network: Path | None,
+    reads: str | None,
+    threshold: float | None,
     as_json: bool,
     quiet: bool,
     **how: Any,
@@ -93,12 +111,19 @@ def command(
     """
     from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
     from bitwright.api.certify import certify
+    from bitwright.api.models import model_of
     from bitwright.api.trained import is_of_cells
 
     _check_together(output, check, how | {"n": source})
+    if check == Path(_BESIDE):
+        if network is None:
+            raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
+        check = network
     claimed = None if check is None else Certificate.load(check)
-    by_cells = is_of_cells(network) if network is not None else how["cells"]
+    given = model_of(network, reads, threshold)
+    by_cells = how["cells"] if network is None else is_of_cells(network)
     files = () if network is None or by_cells else (network,)
+    how["cells"] = how["cells"] or None
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files, cells=by_cells)
     if claimed is not None and how["cells"] and not claimed.cells:
         raise InputError(f"{check} is a certificate of whole states; leave out --cells")
@@ -107,14 +132,14 @@ def command(
     try:
         found: Found
         if claimed is not None:
-            again = {name: how[name] for name in ("tile", "device", "workers", "yes")}
-            found = claimed.check(algorithm, network, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
+            again = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
+            found = claimed.check(algorithm, given, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
         else:
             if output is not None:
                 check_writable(output)
                 if network is not None:
                     kept = kept or output.with_name(output.name + ".part")
-            found = certify(algorithm, network, **how | {"n": source, "resume": kept, "progress": tell})
+            found = certify(algorithm, given, **how | {"n": source, "resume": kept, "progress": tell})
     except ProofError as error:
         if as_json:
             print_json(error.to_dict())
@@ -140,7 +165,9 @@ def command(
         if isinstance(found, NetworkCertificate) and found.counterexample is not None:
             sizes = let_words() if found.sizes is None else ["--sizes", found.sizes]
             letter = [] if machine is None or machine.letter is None else ["--machine", machine.letter]
-            words = [target, *sizes, *letter, "--network", str(network), "--state", found.shown_by]
+            asked = [("--reads", reads), ("--threshold", threshold), ("--oracle", how["oracle"])]
+            read = [word for name, value in asked if value is not None for word in (name, str(value))]
+            words = [target, *sizes, *letter, "--network", str(network), *read, "--state", found.shown_by]
             see = f"bitwright certify {shlex.join(words)}"
         click.echo("\n".join(found.report(see)))
     return 0 if (found.right if isinstance(found, StateLookedAt) else found.certified) else 1

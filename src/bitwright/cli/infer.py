@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
@@ -42,8 +41,16 @@ from bitwright.errors import InputError
 @click.option(
     "--like", metavar="FILE", help="Of sizes: copy the input, output, start, steps and ensure lines of this file."
 )
+@click.option(
+    "--line",
+    "lines",
+    multiple=True,
+    metavar="TEXT",
+    help="Of sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
+)
 @click.option("--coefficients", type=int, help="Of sizes: how large a may be in x[a*i+b*l+c].")
 @click.option("--offsets", type=int, help="Of sizes: how large c may be in x[a*i+b*l+c], and in bounds b*l+c.")
+@click.option("--seconds", type=float, help="Of sizes: how long to look for a shorter text.  [default: 60]")
 @json_option
 @quiet_option
 def command(
@@ -59,6 +66,8 @@ def command(
     like: str | None,
     coefficients: int | None,
     offsets: int | None,
+    lines: tuple[str, ...],
+    seconds: float | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -69,15 +78,15 @@ def command(
     bitwright infer states.npz --blocks examples/addition.bw -o found.bw
     bitwright infer states.npz --blocks find
     bitwright infer boards.npz --grid 16x16 -o life.bw
+    bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw
     bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
-    from bitwright.api.infer import check_rule_file, infer
+    from bitwright.api.infer import check_rule_file, has_sizes, infer
 
     for file in (output, cell):
         if file is not None:
             check_rule_file(file)
-    sized = any(re.match(r"\w+=[0-9]+:", str(path)) for path in traces)
-    if not sized and (target is None) == (grid is None):
+    if (target is not None and grid is not None) or (target is None and grid is None and not has_sizes(traces)):
         raise InputError(
             "say which bits are read together: --blocks LAYOUT.bw, --blocks 'p[1] q[1]; c[1]', --blocks find, "
             "or --grid HxW for boards"
@@ -96,6 +105,8 @@ def command(
         like=like,
         coefficients=coefficients,
         offsets=offsets,
+        lines=lines,
+        **({} if seconds is None else {"seconds": seconds}),
         progress=tell,
     )
     written = {"file": output} if grid is None else {"file": output, "cell_file": cell}

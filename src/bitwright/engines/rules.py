@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from bitwright.theory.encoding.packed import PackedRules, Words, count_rows, lar
 from bitwright.theory.rounding import Rounding
 
 _CACHE = 1 << 20  # bytes that a chunk of states may take, so that it stays in a core's own cache
+_MANY, _runs = 16, count()  # single runs of a process after which the loops are loaded, and those begun so far
 LARGE = 4_000  # templates; smaller programs begin in packed words, without a compiler's start
 
 
@@ -81,10 +83,9 @@ class RuleEngine:
         return {name: value for name, value in vars(self).items() if name in kept}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
-        soon = long or self.program.templates >= self._large or (self._large <= LARGE and loops_are_loaded())
-        if self._compiled and len(states) == 1 and soon:
-            return self._follow(states)
-        return PackedBatch(self, states)
+        single = self._compiled and len(states) == 1
+        soon = long or self.program.templates >= self._large or (self._large <= LARGE and single and loops_pay())
+        return self._follow(states) if single and soon else PackedBatch(self, states)
 
     def _follow(self, states: BoolArray) -> Batch:
         """A batch of one state that looks only at what moves."""
@@ -172,9 +173,10 @@ class LimitEngine(RuleEngine):
         return np.where(n > 1, np.abs(self._means(n, m)).min(axis=1, initial=np.inf), np.inf)
 
 
-def loops_are_loaded() -> bool:
-    """Whether this process has the compiled loops already; loading them takes half a second."""
-    return "bitwright.engines.table.batch" in sys.modules
+def loops_pay() -> bool:
+    """Whether this process has the compiled loops already, or makes so many single runs that loading them pays, which
+    takes half a second; every call stands for one more run."""
+    return next(_runs) >= _MANY or "bitwright.engines.table.batch" in sys.modules
 
 
 class PackedBatch(Batch):

@@ -1,15 +1,15 @@
 """Executions as a file: states, what each of them became in one step, and the names of their bits.
 
 A .npz file without pickles, as `numpy.savez` writes it: `before` and `after` are arrays of 0 and 1 (bool or uint8), a
-state a row and a bit a column; `names` are the names of the columns; `program_id`, which may be left out, is the sha256
-of the program that was run. Rows need not follow each other: each is an example of its own.
+state a row and a bit a column; `names` are the names of the columns. Two may be left out: `program_id`, the sha256 of
+the program that was run, and `lets`, numbers such as l=5 that say how large it is. Rows need not follow each other.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
@@ -25,6 +25,8 @@ MAX_CELLS = 1 << 30  # states times bits
 MAX_BITS = 1 << 20
 _MAX_NAMES = 1 << 27  # bytes: NumPy takes four a character
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(\[[0-9]{1,9}(,[0-9]{1,9})*\])?")
+_LET = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,63})=([0-9]{1,9})", re.ASCII)
+_MAX_LETS = 1 << 16  # bytes
 _WHAT = "a file of executions"
 
 
@@ -41,6 +43,7 @@ class Executions:
     after: BoolArray  # (N, k)
     names: tuple[str, ...]  # (k,)
     program_id: str | None = None
+    lets: Mapping[str, int] = field(default_factory=dict)  # the size of the program that was run, such as {"l": 5}
 
     def __post_init__(self) -> None:
         for states in (self.before, self.after):
@@ -92,12 +95,14 @@ def save_executions(path: Path, executions: Executions) -> None:
     }
     if executions.program_id is not None:
         arrays["program_id"] = np.array(executions.program_id, dtype=np.str_)
+    if executions.lets:
+        arrays["lets"] = np.array([f"{name}={number}" for name, number in executions.lets.items()], dtype=np.str_)
     write_atomically(path, pack_plain(arrays))
 
 
 def load_executions(path: Path) -> Executions:
     """The executions in a file; raises InputError, in one line, for whatever is none."""
-    with ArrayFile(path, ("before", "after", "names"), _WHAT, optional=("program_id",)) as file:
+    with ArrayFile(path, ("before", "after", "names"), _WHAT, optional=("program_id", "lets")) as file:
         names = file.read_array("names", "U", 1, _MAX_NAMES)
         if not 1 <= len(names) <= MAX_BITS:
             file.refuse(f"it has {counted(len(names), 'name')} of bits, and can have 1 to {MAX_BITS:,}")
@@ -125,7 +130,22 @@ def load_executions(path: Path) -> Executions:
             program_id = str(file.read_array("program_id", "U", 0, 256))
             if not re.fullmatch(r"[0-9a-f]{64}", program_id):
                 file.refuse("its program_id is not a sha256 in hexadecimal digits")
-    return Executions(_as_bool(before), _as_bool(after), found, program_id)
+        lets = _read_lets(file)
+    return Executions(_as_bool(before), _as_bool(after), found, program_id, lets)
+
+
+def load_lets(path: Path) -> dict[str, int]:
+    """The numbers that a file of executions carries, without its states."""
+    with ArrayFile(path, ("before", "after", "names"), _WHAT, optional=("program_id", "lets")) as file:
+        return _read_lets(file)
+
+
+def _read_lets(file: ArrayFile) -> dict[str, int]:
+    texts = file.read_array("lets", "U", 1, _MAX_LETS).tolist() if file.has("lets") else []
+    lets = {one[1]: int(one[2]) for one in map(_LET.fullmatch, texts) if one}
+    if len(lets) < len(texts):
+        file.refuse("its lets are not numbers such as l=5, each given once")
+    return lets
 
 
 def joined(parts: Sequence[tuple[str, Executions]]) -> Executions:
@@ -144,6 +164,7 @@ def joined(parts: Sequence[tuple[str, Executions]]) -> Executions:
         np.concatenate([part.after for _, part in parts]),
         first.names,
         ids.pop() if len(ids) == 1 else None,
+        first.lets if all(part.lets == first.lets for _, part in parts) else {},
     )
 
 

@@ -21,6 +21,7 @@ _PATHS = {  # of node programs: where a bit with this in front of its name is, s
     "far": "over the edge",
     "all": "all ports",
     "far.all": "all ports over the edge",
+    "back": "against the edges",
     "next": "next port",
 }
 

@@ -28,8 +28,8 @@ from bitwright.version import __version__
 
 FORMAT = "bitwright certificate 2"
 Progress = Callable[[int, int], None]
-Verdict = Literal["certified", "refuted", "not proved"]
-VERDICTS: tuple[Verdict, ...] = ("certified", "refuted", "not proved")
+Verdict = Literal["certified", "refuted", "tested", "not proved"]  # tested: of networks made elsewhere
+VERDICTS: tuple[Verdict, ...] = ("certified", "refuted", "not proved")  # of the limit
 
 
 @dataclass(frozen=True)

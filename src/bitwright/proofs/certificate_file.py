@@ -37,7 +37,8 @@ def claims_of(verdict: Any, kind: type, links: dict[str, Any] | None = None) -> 
     """What the file of a certificate of this kind holds: every number it rests on, the sizes if it names some, and the
     other links of its chain.
     """
-    own = {field.name for field in fields(kind)} - ({"sizes"} if verdict.sizes is None else set())
+    left_out = {name for name in ("sizes", "model") if getattr(verdict, name, None) is None}
+    own = {field.name for field in fields(kind)} - left_out
     document = {name: value for name, value in asdict(verdict).items() if name in own}
     return json.dumps(document | ({"links": links} if links else {}), indent=2) + "\n"
 

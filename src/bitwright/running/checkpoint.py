@@ -32,7 +32,7 @@ _ABOUT: dict[str, Check] = {
 _TALLY: dict[str, Check] = {
     **dict.fromkeys(("steps", "instructions", "inputs", "outputs", "wrong"), _COUNT),
     **dict.fromkeys(("least", "most"), optional(_COUNT)),
-    "margin": optional(real(0, 2**62)),
+    "margin": optional(real(-(2**62), 2**62)),
     "seconds": real(0, 2**62),
 }
 

@@ -9,6 +9,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions, check_size
 from bitwright.program import Algorithm, Program
+from bitwright.program.text.lets import plain_lets
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
@@ -57,6 +58,21 @@ def executions_of_inputs(algorithm: Algorithm, runs: int, seed: int = 0, max_ste
         raise InputError(f"runs of {algorithm.name} have no steps, so there is nothing to learn from them")
     before, program = np.array(found), algorithm.program
     return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
+
+
+def lets_of(algorithm: Algorithm) -> dict[str, int]:
+    """The numbers that say how large an algorithm is, by the names of its `let` lines.
+
+    >>> from bitwright import addition
+    >>> lets_of(addition(5))
+    {'l': 5}
+    """
+    sizing = algorithm.sizing
+    if sizing is None:
+        return {}
+    if sizing.text is not None and list(sizing.numbers) == ["bits"]:  # shipped: its text calls them otherwise
+        return dict.fromkeys(plain_lets(sizing.text), sizing.numbers["bits"])
+    return {name: number for name, number in sizing.numbers.items() if 0 <= number < 10**9}
 
 
 def successors(program: Program, states: BoolArray) -> BoolArray:  # (N, k) -> (N, k)

@@ -81,7 +81,7 @@ class Run(Shown):
     @property
     def sentences(self) -> list[str]:
         """The same, and for a network of cells a line on what is known of it."""
-        return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells, self.steps)])]
+        return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells, self.steps, self.margin)])]
 
     @property
     def _place(self) -> str:
@@ -271,7 +271,8 @@ class BatchRun:
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        behind = [] if self.cells is None else [cells_sentence(self.cells, int(self.steps.sum()))]
+        margin = None if self.margin is None else float(self.margin.min(initial=np.inf))
+        behind = [] if self.cells is None else [cells_sentence(self.cells, int(self.steps.sum()), margin)]
         return "\n".join([self.sentence, *behind])
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,13 +8,17 @@ from typing import Any
 from bitwright.errors import counted
 
 
-def cells_sentence(cells: Mapping[str, Any], steps: int | None = None) -> str:
-    """What stands behind a run that went cell by cell, and how many steps were taken from the network's answers."""
+def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: float | None = None) -> str:
+    """What stands behind a run that went cell by cell, and how many steps were taken from the network's answers.
+
+    `margin` is the smallest of the run, where it is known; below 0, an answer that occurred was wrong.
+    """
     states = counted(cells["local_states"], "local state")
     if cells["wrong"] is None:
         shown = f"{states}, too many to try them all beforehand"
     elif cells["wrong"]:
-        shown = f"{states}, of which {cells['wrong']:,} {'comes' if cells['wrong'] == 1 else 'come'} out wrong"
+        met = "" if margin is None else ", some of which occurred" if margin < 0 else ", none of which occurred"
+        shown = f"WRONG in {cells['wrong']:,} of {states}{met}"
     else:
         margin = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
         shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{margin}"
@@ -29,4 +33,6 @@ def _who(cells: Mapping[str, Any]) -> str:
     if cells["networks"] is None:
         return "the limit of wide networks"
     count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
+    if cells["width"] == 0:  # a function, of which it is not known
+        return count
     return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"

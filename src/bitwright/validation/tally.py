@@ -146,6 +146,6 @@ _FIELDS: dict[str, Check] = {
     "matches": each(_COUNT),
     "first_beyond": optional(table(_anything)),
     "triples": each(each(_COUNT, least=3, most=3)),
-    "margin": optional(real(0, 1e300)),
+    "margin": optional(real(-1e300, 1e300)),
 }
 assert set(_FIELDS) == {field.name for field in fields(Tally)}

@@ -76,7 +76,8 @@ class Validation:
     def __str__(self) -> str:
         """The report, and what the engine is where it goes cell by cell."""
         facts = self.task.engine.cell_facts
-        return "\n".join([self.report(), *([] if facts is None else [cells_sentence(facts, self.tally.evaluations)])])
+        behind = [] if facts is None else [cells_sentence(facts, self.tally.evaluations, self.tally.margin)]
+        return "\n".join([self.report(), *behind])
 
     def report(self, again: Callable[[Failure], str] | None = None) -> str:
         """The verdict and what was counted; `again` gives a command that shows a failure once more.

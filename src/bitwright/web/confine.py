@@ -1,6 +1,6 @@
 """What the process of a run may not do: use much memory, change files, read files other than modules.
 
-The kernel enforces all of it. docs/reference/server.md says which system enforces what.
+The kernel enforces all of it. docs/reference/pages.md says which system enforces what.
 """
 
 from __future__ import annotations

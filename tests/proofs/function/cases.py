@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[1] / "examples"
+EXAMPLES = HERE.parents[2] / "examples"
 CHAINS = {
     **{name: EXAMPLES / f"{name}.bw" for name in ("addition", "addition-counter", "subtraction", "comparison", "gray")},
     **{name: HERE / f"{name}.bw" for name in ("increment", "saturating", "adder", "third")},

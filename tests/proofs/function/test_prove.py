@@ -180,3 +180,46 @@ ensure p[l+1-i] == in.p[i] for i in 1..l
     proof = prove_function(text)
     assert proof.verdict == "not decided"
     assert "line 5, column 19" in proof.tried[0]
+
+
+ROWS = """
+let w = 6
+bits row[w] c[w]
+block row[i] for i in 1..w
+block c[i] for i in 1..w
+when row[i]=1 write c[i%w+1] for i in 1..w
+input row
+"""
+KEPT = """
+let l = 6
+bits p[l] f
+block p[i] for i in 1..l
+block f
+when p[i]=1 write p[i] for i in 1..l
+when f=1 write f
+start f
+"""
+FALSE = {
+    "an output with a part of the middle": f"{KEPT}input x = p[1..l-2]\noutput low = p[1..3]\nsteps 2\nensure low == x",
+    "a ring without an output line": f"{ROWS}steps 1\nensure row[i] == in.row[i] for i in 1..w",
+    "a ring that loses its row": f"{ROWS}output row = c\nsteps 1\nensure row[i] == in.row[i] for i in 1..w",
+    "a place beyond a small ring": f"{ROWS}output c\nsteps 1\nensure c[i] == row[(i+4)%w+1] for i in 1..w",
+}
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_closure_alone_proves_no_false_line(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the runs that would refute it first."""
+    monkeypatch.setattr("bitwright.proofs.function.prove.wrong_input", lambda *_: None)
+    assert prove_function(FALSE[what]).verdict == "not decided"
+
+
+def test_a_bit_in_two_numbers_of_a_line_is_one_bit() -> None:
+    text = f"{KEPT}input x = p\noutput low = f p[1]\noutput on = f\nsteps 2\n"
+    assert prove_function(f"{text}ensure on == (low >= 2)").verdict == "proved"
+    assert prove_function(f"{text}ensure on == (low >= 3)").verdict == "refuted"
+
+
+def test_a_remainder_of_a_remainder_is_said_not_to_be_read() -> None:
+    proof = prove_function(f"{KEPT}input x = p\noutput y = p\nsteps 2\nensure y == ((x + 1) mod 2^l - 1) mod 2^l")
+    assert (proof.verdict, "a remainder of a remainder" in proof.tried[0]) == ("not decided", True)

@@ -36,8 +36,8 @@ class Decider(ABC):
     width: int | None = None
     digests: Sequence[str] = ()
 
-    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
-        self.pattern, self.examples, self.rounding = pattern, examples, rounding
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
+        self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
 
     def __reduce__(self) -> tuple[type[Decider], tuple[Any, ...]]:
         """Travels to other processes without what it has worked out for itself."""
@@ -51,8 +51,14 @@ class Decider(ABC):
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
 
-    def compared(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, k) both
-        """What is compared with what, G > T: here how many of a bit's writers match, as estimated, with 1/2."""
+    def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
+        """The same for cells of one kind; where nothing matches, nothing is at stake."""
+        bits, margins = self(matched, n)
+        return bits, np.where((n > 0)[:, None], margins, np.inf)
+
+    def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        """What is compared with what, G > T, (states, k) both: here how many of a bit's writers match, as estimated,
+        with 1/2."""
         bits, margins = self(matched, n)
         threshold = 0.5 if self.rounding == "calibrated" else 0.0
         return threshold + np.where(bits, margins, -margins), np.full(bits.shape, threshold)
@@ -60,6 +66,7 @@ class Decider(ABC):
     def round(self, outputs: FloatArray, n: IntArray, tolerance: float = 0.0) -> tuple[BoolArray, FloatArray]:
         """The bits that real outputs stand for."""
         writers = self.pattern.program.writers
+        assert self.rounding is not None
         return round_each(outputs, n, writers, self.examples, self.rounding, self.kind, tolerance)
 
 

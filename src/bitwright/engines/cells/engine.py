@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from bitwright.engines.cells.network import cell_network
 from bitwright.engines.cells.tables import PART, CellTables, cell_tables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import Batch
-from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_are_loaded
+from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
 from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program
@@ -149,8 +149,8 @@ class CellEngine:
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self.evaluate or self.tables is None:
             return CellBatch(self, states)
-        soon = long or loops_are_loaded() or self.program.templates >= LARGE
-        if len(states) == 1 and soon and self.packed is not None:
+        single = self._compiled and len(states) == 1
+        if single and (long or self.program.templates >= LARGE or loops_pay()) and self.packed is not None:
             from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
 
             return TableBatch(self.packed, states[0], self._margins)
@@ -169,7 +169,8 @@ class CellEngine:
         return np.concatenate(parts)
 
     def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]:  # (batch, k), (batch,)
-        """The next states as the network decides on them, and the smallest margin in each state."""
+        """The next states as the network decides on them, and the smallest margin in each state, below 0 where an
+        answer is wrong."""
         ports: list[BoolArray] = []
         margin = np.full(len(states), np.inf)
         for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
@@ -192,23 +193,27 @@ class CellEngine:
         return Said(*result)
 
     def closest(self, states: BoolArray) -> tuple[FloatArray, IntArray]:  # (states,) both
-        """The smallest margin of all ports in each state, and a bit to which that port is wired; -1 where none is."""
-        bits, [signed] = self._wired(states, False)
+        """The smallest margin of all ports in each state, below 0 where it is wrong, and a bit to which that port is
+        wired; -1 where none is."""
+        bits, [margins] = self._wired(states, False)
         if not len(bits):
             return np.full(len(states), np.inf), np.full(len(states), -1)
-        nearest = np.abs(signed).argmin(axis=1)
-        margin = np.abs(signed[np.arange(len(states)), nearest])
+        nearest = margins.argmin(axis=1)
+        margin = margins[np.arange(len(states)), nearest]
         return margin, np.where(np.isfinite(margin), bits[nearest], -1)
 
     def _wired(self, states: BoolArray, compared: bool) -> tuple[IntArray, list[FloatArray]]:
-        """The bit of every wire; in each state its port's margin, with a minus where it is off, and G and T."""
+        """The bit of every wire; in each state its port's margin, with a minus where it is wrong. Or `compared`, with a
+        minus where it is off, and G and T."""
         values: list[list[FloatArray]] = [[np.zeros((len(states), 0))] for _ in range(3 if compared else 1)]
         for wired, numbers in zip(self.wiring.kinds, self.wiring.numbers(states), strict=True):
             different, place = np.unique(numbers, return_inverse=True)
-            on, margins = self.cells.ports(wired.kind, different)
             at = place.reshape(numbers.shape)[:, wired.wire_cell]
-            found = [np.where(on, margins, -margins)]
-            found += self.cells.compared(wired.kind, different) if compared else []
+            if compared:
+                on, margins = self.cells.ports(wired.kind, different)
+                found = [np.where(on, margins, -margins), *self.cells.compared(wired.kind, different)]
+            else:
+                found = [self.cells.judged(wired.kind, different)[1]]
             for kept, value in zip(values, found, strict=True):
                 kept.append(value[at, wired.wire_port])
         bits = [np.zeros(0, dtype=np.int64), *(wired.wire_bit for wired in self.wiring.kinds)]
@@ -225,7 +230,7 @@ class CellEngine:
         return on[place], margins[place]
 
     def _evaluated(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
-        found = [self.cells.ports(kind, numbers[at : at + PART]) for at in range(0, len(numbers) or 1, PART)]
+        found = [self.cells.judged(kind, numbers[at : at + PART]) for at in range(0, len(numbers) or 1, PART)]
         margins = [margin.min(axis=1, initial=np.inf) for _, margin in found]
         return np.concatenate([on for on, _ in found]), np.concatenate(margins)
 
@@ -273,10 +278,16 @@ class AnsweredEngine(RuleEngine):
         return least
 
 
+class Following(Protocol):
+    """What says which states follow others, and with which margins."""
+
+    def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]: ...
+
+
 class CellBatch(Batch):
     """States on their way, cell by cell."""
 
-    def __init__(self, engine: CellEngine, states: BoolArray) -> None:
+    def __init__(self, engine: Following, states: BoolArray) -> None:
         self._engine = engine
         self._now = self._before = states.copy()
         self._margin = np.full(len(states), np.inf)

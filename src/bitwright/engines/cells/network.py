@@ -27,6 +27,7 @@ from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 
+_TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
 _made: list[CellNetwork] = []  # the last ones: the same network is often asked for many programs, such as graphs
 
 
@@ -66,14 +67,21 @@ class CellNetwork:
         """What is said of a kind's own ports in local states, and the margin of each; none at n = 0."""
         matched = self.matched(kind, numbers)
         n = np.count_nonzero(matched, axis=1)
-        bits, margins = self.decider(matched, n)
+        bits, margins = self.decider.of_kind(kind, matched, n)
         own = self.pattern.port_bits(kind)
-        return bits[:, own], np.where((n > 0)[:, None], margins[:, own], np.inf)
+        return bits[:, own], margins[:, own]
+
+    def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
+        """The same, with a minus before the margin of every answer that is not that of the rules."""
+        on, margins = self.ports(kind, numbers)
+        states = self.states[kind]
+        right = on == states.truth(states.matched(numbers))
+        return on, np.where(right, margins, -np.maximum(margins, _TINY))
 
     def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
         """G and T of a kind's own ports."""
         matched, own = self.matched(kind, numbers), self.pattern.port_bits(kind)
-        found = self.decider.compared(matched, np.count_nonzero(matched, axis=1))
+        found = self.decider.compared(kind, matched, np.count_nonzero(matched, axis=1))
         return found[0][:, own], found[1][:, own]
 
 
@@ -110,7 +118,7 @@ class WholeNumbers(Decider):
         bits, distance = decide_bits(sums, n, self._network, self._columns)
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
 
-    def compared(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
         """G, the sums of integers, and T."""
         thresholds = self._network.thresholds[np.maximum(n, 1) - 1][:, self._columns]
         return self._sums.products(matched).astype(np.float64), thresholds.astype(np.float64)

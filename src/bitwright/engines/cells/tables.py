@@ -26,24 +26,24 @@ def cell_tables(cells: CellNetwork, kinds: tuple[int, ...]) -> CellTables:
 
 
 class CellTables:
-    """The answers and their smallest margins, local state by local state."""
+    """The answers and their smallest margins, local state by local state; below 0 where an answer is wrong."""
 
     def __init__(self, cells: CellNetwork, kinds: Sequence[int]) -> None:
         self._cells = cells
         self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
         self._writes: dict[int, BoolArray | None] = {}
         self.wrong = self.states = 0
-        self.margin = np.inf  # the smallest; below 0 where something is wrong
+        self.margin = np.inf  # the smallest
         for kind in kinds:
             local = cells.states[kind]
             parts, wrong = [], 0
             for numbers in _parts(local):
-                on, margins = cells.ports(kind, numbers)
-                right = on == local.truth(local.matched(numbers))
-                wrong += int((~right).any(axis=1).sum())
-                self.margin = min(self.margin, float(np.where(right, margins, -margins).min(initial=np.inf)))
-                parts.append((on, margins.min(axis=1, initial=np.inf)))
+                on, margins = cells.judged(kind, numbers)
+                least = margins.min(axis=1, initial=np.inf)
+                wrong += int(np.count_nonzero(least < 0))
+                parts.append((on, least))
             self._tables[kind] = tuple(np.concatenate(one) for one in zip(*parts, strict=True))  # type: ignore[assignment]
+            self.margin = min(self.margin, float(self._tables[kind][1].min(initial=np.inf)))
             self.states += local.count
             self.wrong += wrong
             if not wrong:

@@ -1,88 +1,246 @@
-"""Blocks of all sizes at once, where those found at single sizes are no families.
+"""Which bits are read together, from the states of all sizes at once: all smallest choices of block families.
 
-Runs show few states, and many blocks explain them. Here bits are only read together in the same way at every place and
-size: x[i] with y[i+c], or a single bit with a fixed place. Of such joins the one that explains most is taken, until all
-states are explained; joins that turn out not to be needed are dropped.
+Bits are joined in the same way at every place and size: x[i] with y[i+c], or a single bit with a fixed place. Joining
+more never explains less, so the joins that explain all states have smallest choices, and every other choice contains
+one of these. A bit that was turned on, and that single bits do not explain, demands a *shape*: bits that are read
+together at every place. Branching on the shapes of a demand that has few finds all smallest choices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, pairwise, product
 
 import numpy as np
 
+from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.elimination import Evidence, Rows, unpack_rows
+from bitwright.inference.elimination import Evidence, unpack_rows
 from bitwright.inference.families.lines import Array, Line, LineBounds, at
 from bitwright.inference.find_blocks import MAX_FOUND
 from bitwright.program import Layout
+from bitwright.program.layout import IntArray
+from bitwright.running.progress import Progress
 
 Join = tuple[int, int, Line | None, Line | int]  # two arrays; the lines of two bits, or None and a distance
+Shape = frozenset[Join]
+Partition = frozenset[tuple[int, ...]]  # blocks at the largest size
+_ROWS = 500  # of a size that are looked at first
+_MOST_SHAPES = 20_000
+_MOST_NODES = 2_000
+_MOST_FOUND = 20
+
+
+@dataclass(frozen=True)
+class JoinedBlocks:
+    """One choice of joins, as the blocks that it makes at every size."""
+
+    joins: Shape
+    blocks: dict[int, list[list[int]]]
+    most: int  # bits of a block in the class: those of its largest block, and at least two
+    unique: bool  # whether no other smallest choice of the class explains the states
 
 
 def join_blocks(
-    arrays: Sequence[Array], layouts: Mapping[int, Layout], executions: Mapping[int, Executions], bounds: LineBounds
-) -> dict[int, list[list[int]]] | None:
-    """Blocks that explain all states of all sizes; None where no joins were found that do."""
+    arrays: Sequence[Array],
+    layouts: Mapping[int, Layout],
+    executions: Mapping[int, Executions],
+    bounds: LineBounds,
+    progress: Progress | None = None,
+) -> Iterator[JoinedBlocks]:
+    """Smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
-    left, chosen = set(_joins(arrays, bounds)), list[Join]()
-    while sum(side.unexplained(chosen) for side in sides):
-        gains = {join: sum(side.unexplained([*chosen, join]) for side in sides) for join in left}
-        best = min(gains, key=lambda join: (gains[join], str(join)), default=None)
-        if best is None or gains[best] >= sum(side.unexplained(chosen) for side in sides):
-            return None
-        chosen.append(best)
-        left.remove(best)
-    for join in list(chosen):
-        fewer = [other for other in chosen if other != join]
-        if not any(side.unexplained(fewer) for side in sides):
-            chosen = fewer
-    return {side.size: [list(block) for block in side.blocks(chosen) or ()] for side in sides}
+    search = _JoinSearch(arrays, bounds, sides, progress)
+    for most in range(2, MAX_FOUND + 1):
+        if not search.allow(most):
+            return
+        rows = _ROWS
+        while True:
+            for side in sides:
+                side.look(rows)
+            found, complete = search.smallest(most)
+            every = rows >= max(len(side.evidence.before) for side in sides)
+            kept = [joins for joins in found if every or not any(side.unexplained(joins) for side in sides)]
+            if every or len(kept) > 1 or (complete and len(found) == len(kept) <= 1):
+                break
+            rows *= 8
+        for joins in sorted(kept, key=_awkwardness):
+            blocks = {side.size: [list(block) for block in sorted(side.blocks(joins))] for side in sides}
+            yield JoinedBlocks(joins, blocks, most, complete and len(kept) == 1)
 
 
-def _joins(arrays: Sequence[Array], bounds: LineBounds) -> Iterator[Join]:
-    far = bounds.offset
-    for m, n in combinations(range(len(arrays)), 2):
-        grows = [number for number in (m, n) if arrays[number].length[0]]
-        if len(grows) == 2:
-            yield from ((m, n, None, c) for c in range(-far, far + 1))
-            continue
-        for one in (cell.low for cell in arrays[m].cells(bounds) if cell.fixed):
-            yield from ((m, n, one, cell.low) for cell in arrays[n].cells(bounds) if cell.fixed)
+def larger_blocks(
+    arrays: Sequence[Array], layouts: Mapping[int, Layout], bounds: LineBounds, joins: Shape, most: int
+) -> Iterator[dict[int, list[list[int]]]]:
+    """The same blocks with some of them joined to one, of at most so many bits, in every largest way."""
+    bits = {size: [array.bits(layout).tolist() for array in arrays] for size, layout in layouts.items()}
+    last = max(bits)
+    owner = {bit: number for number, own in enumerate(bits[last]) for bit in own}
+    pairs = [join for shape in shapes_of(arrays, bounds, 2) for join in shape]
+    start = partition(bits[last], last, joins)
+    seen = {start}
+
+    def grow(joins: Shape, touched: set[int]) -> Iterator[dict[int, list[list[int]]]]:
+        for join in pairs:
+            if touched and not touched & {join[0], join[1]}:
+                continue
+            made = {size: partition(own, size, joins | {join}) for size, own in bits.items()}
+            if made[last] in seen or max(len(block) for blocks in made.values() for block in blocks) > most:
+                continue
+            seen.add(made[last])
+            grown = {owner[bit] for block in made[last] - start for bit in block}
+            plain = {size: [list(block) for block in sorted(blocks)] for size, blocks in made.items()}
+            yield from list(grow(joins | {join}, grown)) or [plain]
+
+    yield from grow(joins, set())
+
+
+def _awkwardness(joins: Shape) -> tuple[int, int, list[str]]:
+    """Few joins go first, then those at the same place."""
+    return len(joins), sum(abs(far) for *_, far in joins if isinstance(far, int)), sorted(map(str, joins))
+
+
+def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterator[Shape]:
+    """Shapes of so many bits: x[i] y[i+c] z[i+d] at every place, or single bits with such bits at a fixed place."""
+    distances = sorted(range(-bounds.offset, bounds.offset + 1), key=abs)
+    growing = [number for number, array in enumerate(arrays) if array.length[0]]
+    still = [(n, cell.low) for n, array in enumerate(arrays) if not array.length[0] for cell in array.cells(bounds)]
+    for count in range(bits + 1):  # of single bits
+        for singles in combinations(still, count):
+            chain = [(m, n, one, other) for (m, one), (n, other) in pairwise(singles)]
+            if count == bits:
+                yield frozenset[Join](chain)
+                continue
+            for first, *others in combinations(growing, bits - count):
+                lines = [cell.low for cell in arrays[first].cells(bounds) if cell.fixed]
+                ties = [(m, first, one, line) for m, one in singles[:1] for line in lines]
+                for far in product(distances, repeat=len(others)):
+                    shape = [*chain, *((first, n, None, c) for n, c in zip(others, far, strict=True))]
+                    yield from (frozenset[Join]([*shape, tie]) for tie in ties) if singles else [frozenset[Join](shape)]
+
+
+def partition(bits: Sequence[Sequence[int]], size: int, joins: Iterable[Join]) -> Partition:
+    """The blocks of these joins at a size; `bits` are those of every array."""
+    block = {bit: frozenset([bit]) for own in bits for bit in own}
+    for m, n, line, far in joins:
+        places = range(1, len(bits[m]) + 1) if line is None else [at(line, size)]
+        for i in places:
+            j = i + far if isinstance(far, int) else at(far, size)
+            if 1 <= j <= len(bits[n]) and 1 <= i <= len(bits[m]):
+                merged = block[bits[m][i - 1]] | block[bits[n][j - 1]]
+                block.update(dict.fromkeys(merged, merged))
+    return frozenset(tuple(sorted(those)) for those in block.values())
+
+
+class _JoinSearch:
+    def __init__(
+        self, arrays: Sequence[Array], bounds: LineBounds, sides: Sequence[_Side], progress: Progress | None
+    ) -> None:
+        self.arrays, self.bounds, self.sides, self.progress = arrays, bounds, sides, progress
+        self.shapes: list[Shape] = []  # of at least two bits, small ones first
+
+    def allow(self, most: int) -> bool:
+        """Looks at shapes of that many bits too; False where there are too many of them."""
+        self.shapes += islice(shapes_of(self.arrays, self.bounds, most), _MOST_SHAPES)
+        return len(self.shapes) < _MOST_SHAPES
+
+    def smallest(self, most: int) -> tuple[list[Shape], bool]:
+        """All smallest choices with blocks of at most so many bits, and whether it is known that these are all."""
+        covers = [(shape, self._cover(shape, most)) for shape in self.shapes]
+        useful = [(shape, cover) for shape, cover in covers if cover is not None and cover.any()]
+        met = np.array([cover for _, cover in useful]) if useful else np.zeros((0, self.demands), dtype=bool)
+        found: dict[Partition, Shape] = {}
+        seen: set[Partition] = set()
+        waiting: list[Shape] = [frozenset()]
+        while waiting and len(seen) < _MOST_NODES and len(found) < _MOST_FOUND:
+            joins = waiting.pop()
+            made = self._cover(joins, most)
+            partition = self.sides[-1].blocks(joins)
+            if made is None or partition in seen or any(_finer(other, partition) for other in found):
+                continue
+            seen.add(partition)
+            if self.progress:
+                self.progress(len(seen), _MOST_NODES)
+            if made.all():
+                found = {other: kept for other, kept in found.items() if not _finer(partition, other)}
+                found[partition] = joins
+                continue
+            ways = met[:, ~made]
+            if not ways.any(axis=0).all():
+                continue  # a demand that no shape meets
+            demand = int(np.argmin(ways.sum(axis=0)))
+            needed = [useful[k][0] for k in np.flatnonzero(ways[:, demand]).tolist()]
+            least = [shape for shape in needed if not any(other < shape for other in needed)]
+            waiting += [joins | shape for shape in reversed(least)]
+        return list(found.values()), not waiting
+
+    @property
+    def demands(self) -> int:
+        return sum(len(side.on) for side in self.sides)
+
+    def _cover(self, joins: Shape, most: int) -> BoolArray | None:
+        """The demands that these joins meet; None where a block has too many bits."""
+        parts = [side.met(joins, most) for side in self.sides]
+        return None if any(part is None for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]
+
+
+def _finer(one: Partition, other: Partition) -> bool:
+    """Whether every block of one lies in a block of the other."""
+    of = {bit: number for number, block in enumerate(other) for bit in block}
+    return all(len({of[bit] for bit in block}) == 1 for block in one)
 
 
 class _Side:
     """The states of one size; what a block may have written is kept."""
 
     def __init__(self, arrays: Sequence[Array], layout: Layout, size: int, executions: Executions) -> None:
-        self.size, self.layout = size, layout
+        self.size = size
         self.bits = [array.bits(layout).tolist() for array in arrays]
         self.evidence = Evidence(executions)
-        self._kept: dict[tuple[int, ...], Rows] = {}
+        self._shown = 0
 
-    def blocks(self, joins: Sequence[Join]) -> list[tuple[int, ...]] | None:
-        """The blocks of these joins; None where one has too many bits."""
-        block = {bit: frozenset([bit]) for bit in range(self.layout.size)}
-        for m, n, line, far in joins:
-            places = range(1, len(self.bits[m]) + 1) if line is None else [at(line, self.size)]
-            for i in places:
-                j = i + far if isinstance(far, int) else at(far, self.size)
-                if 1 <= j <= len(self.bits[n]) and 1 <= i <= len(self.bits[m]):
-                    merged = block[self.bits[m][i - 1]] | block[self.bits[n][j - 1]]
-                    if len(merged) > MAX_FOUND:
-                        return None
-                    block.update(dict.fromkeys(merged, merged))
-        return sorted({tuple(sorted(those)) for those in block.values()})
+    def look(self, rows: int) -> None:
+        """Takes so many of the states; those that single bits do not explain are demands."""
+        if rows == self._shown:
+            return
+        self._shown = rows
+        all_of = self.evidence.executions
+        self.some = Evidence(Executions(all_of.before[:rows], all_of.after[:rows], all_of.names))
+        left = unpack_rows(self.some.after & ~_explained(self.some, self.blocks(())), self.some.bits)
+        self.states, self.on = np.nonzero(left)
+        self._kept: dict[tuple[int, ...], BoolArray] = {}
 
-    def unexplained(self, joins: Sequence[Join]) -> int:
-        """How many bits that were turned on nobody can have written."""
-        blocks = self.blocks(joins)
-        if blocks is None:
-            return 1 << 60
-        explained = np.zeros_like(self.evidence.after)
-        for block in blocks:
-            if block not in self._kept:
-                self._kept[block] = self.evidence.block(block).candidates
-            explained |= self._kept[block]
-        return int(unpack_rows(self.evidence.after & ~explained, self.evidence.bits).sum())
+    def met(self, joins: Shape, most: int) -> BoolArray | None:
+        """The demands that blocks with these joins meet; None where one has too many bits."""
+        met: BoolArray = np.zeros(len(self.on), dtype=bool)
+        for block in self.blocks(joins):
+            if len(block) > most:
+                return None
+            if len(block) > 1:
+                if block not in self._kept:
+                    self._kept[block] = _meets(self.some, block, self.states, self.on)
+                met |= self._kept[block]
+        return met
+
+    def unexplained(self, joins: Shape) -> bool:
+        """Whether some bit of all states was turned on that no block can have written."""
+        return bool((self.evidence.after & ~_explained(self.evidence, self.blocks(joins))).any())
+
+    def blocks(self, joins: Iterable[Join]) -> Partition:
+        """The blocks of these joins."""
+        return partition(self.bits, self.size, joins)
+
+
+def _explained(evidence: Evidence, blocks: Partition) -> np.ndarray:  # type: ignore[type-arg]
+    explained = np.zeros_like(evidence.after)
+    for block in blocks:
+        explained |= evidence.block(block).candidates
+    return explained
+
+
+def _meets(evidence: Evidence, block: Sequence[int], states: IntArray, bits: IntArray) -> BoolArray:
+    """For pairs of a state and a bit: whether the block's configuration may have written it."""
+    seen = evidence.block(block)
+    words = seen.open[seen.of_state[states], bits >> 6]
+    return np.asarray(words >> (bits & 63).astype(np.uint64) & np.uint64(1), dtype=bool)

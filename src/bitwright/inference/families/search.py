@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from bitwright.files.executions import Executions
 from bitwright.inference.contradiction import Contradiction, find_contradiction
@@ -17,15 +18,16 @@ from bitwright.inference.families.blocks import (
     fit_blocks,
 )
 from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
-from bitwright.inference.families.joining import join_blocks
+from bitwright.inference.families.joining import JoinedBlocks, join_blocks, larger_blocks
 from bitwright.inference.families.lines import Array, LineBounds
 from bitwright.inference.families.space import Sufficient, VersionSpace, sufficient, version_space
-from bitwright.inference.find_blocks import FoundBlocks, find_blocks
 from bitwright.program import Layout
 from bitwright.program.tables import layout_of_names
 from bitwright.running.progress import Progress
 
 _STEEPEST = 2  # coefficients |a| that are tried
+_MOST_JOINED = 20  # choices of blocks that are tried
+_MOST_LARGER = 60  # larger blocks that are tried
 
 
 @dataclass(frozen=True)
@@ -37,73 +39,150 @@ class Fitted:
     needs: Sufficient
     space: VersionSpace  # at the size that decides, or past the largest where the theorem does not say
 
+    @property
+    def determined(self) -> bool:
+        """Whether all programs of the class with these blocks are the same at every size."""
+        unique = all(family.unique for family in self.evidence.families)
+        return unique and self.needs.size is not None and self.space.determined
+
 
 @dataclass(frozen=True)
 class FoundFamilies:
     """What executions of several sizes give: a program, a contradiction at one size, or the reason why neither."""
 
-    searches: Mapping[int, FoundBlocks]
     fitted: Fitted | None = None
-    joined: bool = False  # whether blocks are not those found at each size, so that they are families
+    joined: JoinedBlocks | None = None  # blocks that were looked for
+    larger: str | None = None  # blocks of the same class with which other programs may fit
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
 
+    @property
+    def unique_blocks(self) -> bool:
+        """Whether no others explain the states: they were given, or it is known that there is one smallest choice."""
+        return self.joined is None or (self.joined.unique and self.larger is None)
+
 
 class _FamilySearch:
-    def __init__(self, executions: Mapping[int, Executions]) -> None:
-        self.executions = executions
+    def __init__(
+        self, executions: Mapping[int, Executions], seconds: float, progress: Progress | None, halves: bool = False
+    ) -> None:
+        self.executions, self.seconds, self.progress = executions, seconds, progress
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
-        self.arrays: list[Array] = fit_arrays(self.layouts)
-        self._joined: dict[int, Mapping[int, Blocks] | None] = {}  # by offset
+        self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
-    def classes(self, coefficient: int | None, offset: int | None) -> Iterator[LineBounds]:
-        """Classes in the order in which they are tried: offsets, then coefficients."""
+    def offsets(self, asked: int | None) -> list[int]:
+        """Offsets in the order in which they are tried."""
         least = max([1, *(abs(array.length[1]) for array in self.arrays if array.length[0])])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
-        offsets = range(least, max(least, (usual - 2) // 2) + 1) if offset is None else [offset]
-        coefficients = range(1, _STEEPEST + 1) if coefficient is None else [coefficient]
-        for b in offsets:
-            if b < least:
-                raise NoFamilyError(f"a length has an offset of {least}, beyond {b}")
-            if usual < 2 * b + 2:
-                raise NoFamilyError(f"offsets of {b} need two sizes of at least {2 * b + 2}")
-            for a in coefficients:
-                yield LineBounds(a, b)
+        if asked is None:
+            asked_least, most = least, max(least, (usual - 2) // 2)
+        else:
+            asked_least = most = asked
+        if asked_least < least:
+            raise NoFamilyError(f"a length has an offset of {least}, beyond {asked_least}")
+        if usual < 2 * asked_least + 2:
+            raise NoFamilyError(f"offsets of {asked_least} need two sizes of at least {2 * asked_least + 2}")
+        return list(range(asked_least, most + 1))
+
+    def usable(self, bounds: LineBounds) -> dict[int, Executions]:
+        """The sizes at which bounds do not cross."""
+        return {size: one for size, one in self.executions.items() if size >= bounds.first}
+
+    def joined(self, bounds: LineBounds, without: int | None = None) -> Iterator[JoinedBlocks]:
+        """Blocks that explain all states, but for those of one size."""
+        usable = {size: one for size, one in self.usable(bounds).items() if size != without}
+        yield from join_blocks(self.arrays, self.layouts, usable, bounds, self.progress)
 
     def families(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> list[FittedBlocks]:
-        """Families with these blocks, of the sizes at which bounds do not cross."""
+        """Families with these blocks."""
         usable = {size: those for size, those in blocks.items() if size >= bounds.first}
         return fit_blocks(self.arrays, self.layouts, usable, bounds)
 
-    def join(self, bounds: LineBounds) -> Mapping[int, Blocks]:
-        """Blocks that are the same at every place and size."""
-        if bounds.offset not in self._joined:
-            usable = {size: one for size, one in self.executions.items() if size >= bounds.first}
-            self._joined[bounds.offset] = join_blocks(self.arrays, self.layouts, usable, bounds)
-        if (found := self._joined[bounds.offset]) is None:
-            raise NoFamilyError("no blocks that are the same at every place and size explain all states")
-        return found
+    def contradiction(self, families: list[FittedBlocks], size: int) -> Contradiction | None:
+        """Whether no rules with these blocks explain the states of a size."""
+        blocks = [bits for family in families for _, bits in family.bits(self.arrays, self.layouts[size], size)]
+        if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
+            raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
+        return find_contradiction(Elimination(Evidence(self.executions[size]), blocks))
 
-    def contradiction(self, families: list[FittedBlocks], bounds: LineBounds) -> tuple[int, Contradiction] | None:
-        """The first size at which no rules with these blocks explain the states."""
-        for size, executions in self.executions.items():
-            if size >= bounds.first:
-                blocks = [bits for family in families for _, bits in family.bits(self.arrays, self.layouts[size], size)]
-                if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
-                    raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
-                found = find_contradiction(Elimination(Evidence(executions), blocks))
-                if found is not None:
-                    return size, found
-        return None
-
-    def fit(self, families: list[FittedBlocks], bounds: LineBounds, seconds: float) -> Fitted:
+    def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
         """The shortest program of a class."""
-        usable = {size: one for size, one in self.executions.items() if size >= bounds.first}
-        evidence = Evidences(self.arrays, families, bounds, usable, self.layouts)
-        cover = cheapest_cover(evidence, seconds)
+        evidence = Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
+        cover = cheapest_cover(evidence, self.seconds)
         needs = sufficient(evidence, cover.terms)
         size = needs.size if needs.size is not None else max(self.executions) + 1
         return Fitted(evidence, cover, needs, version_space(evidence, size))
+
+    def with_blocks(self, blocks: Mapping[int, Blocks], offsets: list[int], coefficients: range) -> FoundFamilies:
+        """A fit with blocks that were given; or the first size at which no rules with them explain the states."""
+        first: NoFamilyError | None = None
+        for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
+            try:
+                families = self.families(blocks, bounds)
+                for size in self.usable(bounds):
+                    if (wrong := self.contradiction(families, size)) is not None:
+                        return FoundFamilies(contradiction=(size, wrong))
+                return FoundFamilies(self.fit(families, bounds))
+            except NoFamilyError as error:
+                first = first or error
+        raise first or NoFamilyError("no class to look in")
+
+    def with_joins(self, offsets: list[int], coefficients: range) -> FoundFamilies:
+        """A fit with the smallest blocks for which there is one."""
+        first: NoFamilyError | None = None
+        for b in offsets:
+            for joined in self.choices(LineBounds(1, b)):
+                for bounds in (LineBounds(a, b) for a in coefficients):
+                    try:
+                        fitted = self.fit(self.families(joined.blocks, bounds), bounds)
+                    except NoFamilyError as error:
+                        first = first or error
+                        continue
+                    larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
+                    return FoundFamilies(fitted, joined, larger)
+        raise first or NoFamilyError(
+            "no blocks that are the same at every place and size explain all states; more states cannot change that"
+        )
+
+    def choices(self, bounds: LineBounds) -> Iterator[JoinedBlocks]:
+        """The smallest blocks that explain all states; then larger ones, of which some index may fit all sizes."""
+        tried: list[JoinedBlocks] = []
+        for joined in islice(self.joined(bounds), _MOST_JOINED):
+            yield replace(joined, unique=joined.unique and not tried)
+            tried.append(joined)
+        for joined in tried:
+            layouts = {size: self.layouts[size] for size in joined.blocks}
+            larger = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
+            for blocks in islice(larger, _MOST_JOINED):
+                yield replace(joined, blocks=blocks, unique=False)
+
+    def undecided_blocks(self, joined: JoinedBlocks, fitted: Fitted) -> str | None:
+        """Larger blocks of the class with which other programs fit too, or may."""
+        bounds = fitted.evidence.bounds
+        layouts = {size: self.layouts[size] for size in joined.blocks}
+        ways = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
+        for number, blocks in enumerate(ways):
+            try:
+                families = self.families(blocks, bounds)
+                decided = number < _MOST_LARGER and self.fit(families, bounds).determined
+            except NoFamilyError:
+                continue  # no program of the class has these blocks
+            if not decided:
+                known = {family.members for family in fitted.evidence.families}
+                shown = next(family for family in families if family.members not in known)
+                return " ".join(self.arrays[m].name for m in shown.members)
+        return None
+
+    def wrong_size(self, offset: int) -> tuple[int, Contradiction] | None:
+        """The size with fewest states that contradict the only blocks by which all other sizes are explained."""
+        bounds = LineBounds(1, offset)
+        found: list[tuple[int, Contradiction]] = []
+        for size in self.usable(bounds):
+            joined = next(self.joined(bounds, without=size), None)
+            if joined is not None and joined.unique:
+                wrong = self.contradiction(self.families(joined.blocks, bounds), size)
+                found += [(size, wrong)] * (wrong is not None)
+        return min(found, key=lambda one: one[1].states, default=None)
 
 
 def find_families(
@@ -115,43 +194,23 @@ def find_families(
     progress: Progress | None = None,
 ) -> FoundFamilies:
     """The shortest program of the smallest class in which one fits; blocks that are not given are looked for."""
-    result = FoundFamilies({})
-    try:
-        search = _FamilySearch(executions)
-        classes = list(search.classes(coefficient, offset))
-        if blocks is None:
-            found = {size: find_blocks(one, progress=progress) for size, one in executions.items()}
-            blocks = {size: one.blocks for size, one in found.items() if one.blocks is not None}
-            result = replace(result, searches=found)
-        return replace(result, **_first_fit(search, blocks, classes, seconds, bool(result.searches)))  # type: ignore[arg-type]
-    except NoFamilyError as error:
-        hint = "; blocks were found at each size: more states may give others" if result.searches else ""
-        return replace(result, reason=f"{error}{hint}")
-
-
-def _first_fit(
-    search: _FamilySearch, blocks: Mapping[int, Blocks], classes: list[LineBounds], seconds: float, find: bool
-) -> dict[str, object]:
-    """A fit; or a contradiction at a size whose blocks, found from wrong data, need not be those of the others."""
+    coefficients = range(1, _STEEPEST + 1) if coefficient is None else range(coefficient, coefficient + 1)
     first: NoFamilyError | None = None
-    wrong: tuple[int, Contradiction] | None = None
-    groups: list[Mapping[int, Blocks] | None] = [blocks] * (len(blocks) == len(search.executions))
-    if find and (len(blocks) >= 3 or len(blocks) < len(search.executions)):
-        groups += [{s: b for s, b in blocks.items() if s != out} for out in [None, *blocks]]
-    for group in [*groups, *[None] * find]:  # None: blocks of all sizes at once
-        for bounds in classes:
-            try:
-                chosen = group or search.join(bounds)
-                if sum(size >= 2 * bounds.offset + 2 for size in chosen) < 2:
-                    continue
-                families = search.families(chosen, bounds)
-                contradiction = search.contradiction(families, bounds)
-                if contradiction is None:
-                    return {"fitted": search.fit(families, bounds, seconds), "joined": group is not blocks}
-                if wrong is None or contradiction[1].states < wrong[1].states:
-                    wrong = contradiction
-            except NoFamilyError as error:
-                first = first or error
-    if wrong is not None:
-        return {"contradiction": wrong}
-    raise first or NoFamilyError("no two sizes have blocks that explain their states")
+    for halves in (False, True):  # then every second position as an array of its own
+        try:
+            search = _FamilySearch(executions, seconds, progress, halves)
+            if halves and all(array.half is None for array in search.arrays):
+                break
+            offsets = search.offsets(offset)
+            if blocks is None:
+                return search.with_joins(offsets, coefficients)
+            return search.with_blocks(blocks, offsets, coefficients)
+        except NoFamilyError as error:
+            first = first or error
+    try:
+        search = _FamilySearch(executions, seconds, progress)
+        if blocks is None and (wrong := search.wrong_size(search.offsets(offset)[0])) is not None:
+            return FoundFamilies(contradiction=wrong)
+    except NoFamilyError:
+        pass
+    return FoundFamilies(reason=str(first))

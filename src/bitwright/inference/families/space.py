@@ -64,7 +64,7 @@ class Sufficient:
 
 
 def sufficient(evidence: Evidences, terms: Sequence[Term]) -> Sufficient:
-    """The size that decides for the class, by the theorem of docs/explanation/families.md."""
+    """The size that decides for the class, by the theorem of docs/explanation/inference.md."""
     bounds: LineBounds = evidence.bounds
     a, b = bounds.coefficient, bounds.offset
     count: Counter[tuple[AtomSource, int]] = Counter()

@@ -1,6 +1,6 @@
 """Machine V: a stored-program SUBLEQ computer made of templates. Program and data share one memory.
 
-docs/explanation/machine-v.md describes its units; here they are put together, and states are written and read.
+docs/explanation/machines.md describes its units; here they are put together, and states are written and read.
 """
 
 from __future__ import annotations

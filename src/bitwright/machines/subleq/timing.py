@@ -34,7 +34,7 @@ def check_levels(terms: Terms) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Timing:
-    """The letters are those of docs/explanation/machine-v.md."""
+    """The letters are those of docs/explanation/machines.md."""
 
     shape: Shape
 

@@ -21,7 +21,19 @@ from bitwright.text.scanner import END, Token
 
 MAX_DEPTH = 50  # nested parentheses
 MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
-PATHS = (("far",), ("all",), ("far", "all"), ("next",), ("every",))  # from where a rule stands to what it writes
+COMPASS = (
+    *((way,) for way in ("north", "south", "west", "east")),
+    *((row, column) for row in ("north", "south") for column in ("west", "east")),
+)
+PATHS = (
+    ("far",),
+    ("all",),
+    ("far", "all"),
+    ("back",),
+    ("next",),
+    ("every",),
+    *COMPASS,
+)  # from a rule to what it writes
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
 
 

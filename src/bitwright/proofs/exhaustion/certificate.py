@@ -5,6 +5,7 @@ The proof is exhaustion: the arithmetic is exact (or, for floating point, bounde
 
 from __future__ import annotations
 
+import platform
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bitwright.engines.foreign import FittedModel
 from bitwright.errors import BitwrightError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm
@@ -24,7 +26,8 @@ from bitwright.version import __version__
 from bitwright.workers import Workers
 
 FORMAT = "bitwright network certificate 1"
-Verdict = Literal["certified", "refuted", "not proved"]
+ANY_ORDER = "every order of summation"
+Verdict = Literal["certified", "refuted", "tested", "not proved"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class NetworkVerdict:
     network_sha256: str
     program_id: str
     seconds: float
+    model: dict[str, Any] | None = None  # of a network that was made elsewhere: how it is read, and what evaluates it
     sizes: str | None = None  # for `cells`: those at which all cells of the program were seen to be of these kinds
     version: str = __version__
     of: str = "network"
@@ -85,7 +89,8 @@ class NetworkVerdict:
     def covers(self) -> str:
         """What the verdict speaks of."""
         if self.domain == "states":
-            return "every choice in every block"
+            bits = self.model is not None and self.model["reads"] == "states"
+            return "every choice of every bit" if bits else "every choice in every block"
         if self.domain == "cells":
             return covered_by_cells(self.sizes)
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
@@ -112,25 +117,26 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str
 
 def certify_network(
     algorithm: Algorithm,
-    network: AnyNetwork,
+    network: AnyNetwork | FittedModel,
     domain: str | None = None,
     *,
     workers: Workers | None = None,
     progress: Progress | None = None,
     file: Path | None = None,
     device: str = "cpu",
+    oracle: FittedModel | None = None,
 ) -> NetworkVerdict:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
-    task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device)
+    task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device, oracle)
     begin = time.perf_counter()
     found = prove(task, workers, progress, file)
     return _certificate(task, found, time.perf_counter() - begin)
 
 
 def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVerdict:
-    network, whole, program = task.network, isinstance(task.network, IntegerNetwork), task.algorithm.program
+    network, program = task.network, task.algorithm.program
     described: dict[str, Any] = task.domain.describe()
-    verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else "certified"
+    verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else _right(task)
     at_stake = {n: (near.distance, near.place) for n, near in found.by_n.items() if near.distance is not None}
     nearest = min(at_stake.values(), default=None)
     first = found.first_wrong or found.first_undecided
@@ -151,25 +157,51 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVer
         margin=margin_of(network, found),
         closest=None if nearest is None else look_at(task, nearest[1], distance=nearest[0]),
         counterexample=None if first is None else look_at(task, first[1], wrong=found.wrong > 0),
-        arithmetic="whole numbers" if whole else f"{network.first.dtype}, every order of summation",
-        examples=program.templates + network.origin.padding,
-        padding=network.origin.padding,
-        width=network.shape.width,
+        arithmetic=_arithmetic(network),
+        examples=program.templates + _padding(network),
+        padding=_padding(network),
+        width=network.width if isinstance(network, FittedModel) else network.shape.width,
         weight_bits=network.weight_bits if isinstance(network, IntegerNetwork) else None,
         tensors=network.tensors_sha256,
         network_sha256=network.digest,
         program_id=program.id,
         seconds=round(seconds, 3),
+        model=_model(task),
     )
 
 
-def margin_of(network: AnyNetwork, found: Findings) -> float | None:
+def _right(task: ProofTask) -> Verdict:
+    """What it is worth that every state came out right: a runtime that was only asked is no proof."""
+    asked = [one for one in (task.network, task.oracle) if isinstance(one, FittedModel)]
+    return "certified" if all(one.exact for one in asked) else "tested"
+
+
+def _arithmetic(network: AnyNetwork | FittedModel) -> str:
+    if isinstance(network, FittedModel):
+        return network.arithmetic
+    return "whole numbers" if isinstance(network, IntegerNetwork) else f"{network.first.dtype}, {ANY_ORDER}"
+
+
+def _padding(network: AnyNetwork | FittedModel) -> int:
+    return 0 if isinstance(network, FittedModel) else network.origin.padding
+
+
+def _model(task: ProofTask) -> dict[str, Any] | None:
+    if not isinstance(task.network, FittedModel):
+        return None
+    oracle = task.oracle
+    against = None if oracle is None else {"name": oracle.model.name, "sha256": oracle.digest}
+    machine = None if task.network.exact else f"{platform.system()} {platform.machine()}, {task.device}"
+    return {**task.network.about(), "oracle": against, "machine": machine}
+
+
+def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:
     """The smallest distance in the units of calibrated rounding; None where no state matches anything."""
     distances = {n: near.distance for n, near in found.by_n.items() if near.distance is not None}
     if not distances:
         return None
     if not isinstance(network, IntegerNetwork):
-        return float(min(distances.values()))  # it is in these units
+        return float(min(distances.values()))  # it is in these units, or in those of the outputs
     return min((distance - 0.5) / float(network.units[n - 1]) for n, distance in distances.items())
 
 
@@ -184,10 +216,16 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
     bit = None
     if place[0] < domain.size:  # a file of parts may say anything
         state, kind = domain.state(place), domain.kind_at(place) if isinstance(domain, CellsDomain) else None
-        found = look_at_state(domain.program, network, state, kind)
-        if isinstance(network, IntegerNetwork):
+        if isinstance(network, FittedModel):
+            from bitwright.proofs.exhaustion.models import least_certain, look_at_model
+
+            found = look_at_model(network, state, kind, task.oracle)
+            bit = least_certain(network, state, kind, task.oracle, found, wrong)
+        elif isinstance(network, IntegerNetwork):
+            found = look_at_state(domain.program, network, state, kind)
             bit = min(found.bits, key=lambda one: one.distance, default=None)
         else:
+            found = look_at_state(domain.program, network, state, kind)
             bit = _least_certain(domain, network, place, found, wrong)
     other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
     if bit is None or other or (wrong and bit.given == bit.expected):

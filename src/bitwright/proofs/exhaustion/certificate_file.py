@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.bits import shorten
+from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, ProofError
 from bitwright.files.documents import (
     Check,
@@ -42,6 +43,8 @@ from bitwright.workers import Workers
 # Says who made it, and when; and at which sizes a program was looked at, which is no part of what is proved. Everything
 # else must come out the same again.
 _INFORMATION = {"version", "seconds", "sizes"}
+_MACHINES_OWN = {"by_n", "distance", "closest", "arithmetic", "model"}  # of a network that was made elsewhere
+_PASSING = {"name", "machine"}
 _MAX_BYTES = 1 << 26
 _WHAT = "a certificate of a network"
 
@@ -58,7 +61,9 @@ def read_verdict(path: Path) -> tuple[LimitVerdict | NetworkVerdict, object]:
     if document.get("format") != FORMAT:
         raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
     document.pop("members", None)  # in files of earlier versions, which have no sizes
-    check_fields({"sizes": None, **document}, path, _WHAT, _FIELDS)
+    check_fields({"sizes": None, "model": None, **document}, path, _WHAT, _FIELDS)
+    if document.get("model") is not None:
+        check_fields(document["model"], path, _WHAT, _MODEL_FIELDS)
     for name in ("closest", "counterexample"):
         if document[name] is not None:
             check_fields(document[name], path, _WHAT, _BIT_FIELDS)
@@ -72,23 +77,28 @@ def read_verdict(path: Path) -> tuple[LimitVerdict | NetworkVerdict, object]:
 def check_network_certificate(
     certificate: NetworkVerdict,
     algorithm: Algorithm,
-    network: AnyNetwork,
+    network: AnyNetwork | FittedModel,
     workers: Workers | None = None,
     progress: Progress | None = None,
     device: str = "cpu",
+    oracle: FittedModel | None = None,
 ) -> None:
     """Goes through the whole domain again; raises ProofError at the first claim that comes out otherwise."""
     check_speaks_of(certificate, algorithm, network)
-    again = certify_network(algorithm, network, certificate.domain, workers=workers, progress=progress, device=device)
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device, "oracle": oracle}
+    again = certify_network(algorithm, network, certificate.domain, **how)
+    elsewhere = certificate.model is not None
     for field in fields(NetworkVerdict):
         claimed, found = getattr(certificate, field.name), getattr(again, field.name)
         same = _near(claimed, found) if field.name == "margin" else _same(claimed, found)
+        if elsewhere and field.name in _MACHINES_OWN:
+            same = _near_all(claimed, found)
         if field.name not in _INFORMATION and not same:
             said, is_now = shorten(str(claimed)), shorten(str(found))
             raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
 
 
-def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork) -> None:
+def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel) -> None:
     """Raises ProofError if the certificate cannot be for these; no proof is needed to see that."""
     for what, claimed, found in (
         ("program", certificate.program_id, algorithm.program.id),
@@ -112,6 +122,18 @@ def _same(claimed: Any, found: Any) -> bool:
 def _near(claimed: float | None, found: float | None) -> bool:
     """The same as far as it is printed; earlier versions took the unit of margins from a file's metadata."""
     return claimed == found or (claimed is not None and found is not None and abs(claimed - found) <= 1e-3)
+
+
+def _near_all(claimed: Any, found: Any) -> bool:
+    """Of a network that was made elsewhere: all but names, versions and the last digits of what a runtime gives."""
+    if isinstance(claimed, dict) and isinstance(found, dict):
+        claimed, found = ({key: one[key] for key in one if key not in _PASSING} for one in (claimed, found))
+        return _same(claimed, found)
+    if isinstance(claimed, tuple) and isinstance(found, tuple):
+        return len(claimed) == len(found) and all(map(_near_all, claimed, found))
+    if isinstance(claimed, int | float) and isinstance(found, int | float):
+        return _near(claimed, found)
+    return isinstance(claimed, str | BitInState) or _same(claimed, found)
 
 
 def _plain(value: Any) -> Any:
@@ -146,9 +168,18 @@ _BIT_FIELDS: dict[str, Check] = {
     "threshold": optional(whole(-_MOST, _MOST)),
 }
 _ANY_TABLE = table(lambda _: None)
+_MODEL_FIELDS: dict[str, Check] = {
+    "form": one_of("ONNX", "PyTorch", "function"),
+    "name": text(),
+    "reads": one_of("states", "templates", "cells"),
+    "columns": each(_NUMBER, 2, 2),
+    "threshold": _number,
+    "oracle": optional(_ANY_TABLE),
+    "machine": optional(text()),
+}
 _FIELDS: dict[str, Check] = {
     "certified": flag(),
-    "verdict": one_of("certified", "refuted", "not proved"),
+    "verdict": one_of("certified", "refuted", "tested", "not proved"),
     "domain": one_of(*DOMAINS),
     "kinds": optional(_NUMBER),
     "inputs": each(text()),
@@ -172,6 +203,7 @@ _FIELDS: dict[str, Check] = {
     "network_sha256": _HASH,
     "program_id": _HASH,
     "seconds": real(0, 1e12),
+    "model": optional(_ANY_TABLE),
     "sizes": optional(SIZES),
     "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
     "of": one_of("network"),

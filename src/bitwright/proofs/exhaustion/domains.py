@@ -225,11 +225,12 @@ class CellsDomain:
     """Every local state of every kind of a pattern, each kind alone, its own ports only; kinds one after the other."""
 
     program: Program
+    known: Pattern | None = None  # the pattern, where the program's text does not say it
     name = "cells"
 
     @cached_property
     def pattern(self) -> Pattern:
-        found = pattern_of_program(self.program)
+        found = self.known or pattern_of_program(self.program)
         if found is None:
             raise InputError("this program is no pattern, so it has no local states")
         return found

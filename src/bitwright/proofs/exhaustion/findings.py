@@ -26,6 +26,7 @@ class Judged:
     distance: NDArray[Any] | None  # (batch,) of the bit that is nearest to being wrong; None where no bit is looked at
     wrong: BoolArray  # (batch,)
     undecided: BoolArray  # (batch,) neither right nor wrong for certain
+    at_zero: bool = False  # whether something is at stake where nothing matches
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
     for n in np.unique(judged.n).tolist():
         rows = np.flatnonzero(judged.n == n)
         at, distance = rows[0], None
-        if n and judged.distance is not None:
+        if (n or judged.at_zero) and judged.distance is not None:
             at = rows[judged.distance[rows].argmin()]  # the first of equals
             distance = judged.distance[at].item()
         by_n[n] = Nearest(times * len(rows), distance, (int(numbers[at]), step))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
+from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, counted, option
 from bitwright.files.documents import read_document, whole
 from bitwright.files.journal import Journal
@@ -39,21 +40,30 @@ class ProofTask:
     """A network that is to be proved exact in a domain."""
 
     algorithm: Algorithm
-    network: AnyNetwork
+    network: AnyNetwork | FittedModel
     domain_name: str = "states"
     device: str = "cpu"
+    oracle: FittedModel | None = None  # what is right, in place of the rules
 
     def __reduce__(self) -> tuple[type[ProofTask], tuple[Any, ...]]:
         """Travels to other processes without what it has worked out."""
-        return ProofTask, (self.algorithm, self.network, self.domain_name, self.device)
+        return ProofTask, (self.algorithm, self.network, self.domain_name, self.device, self.oracle)
 
     @cached_property
     def domain(self) -> StatesDomain | RunsDomain | CellsDomain:
+        if isinstance(self.network, FittedModel):
+            from bitwright.proofs.exhaustion.models import states_of
+
+            return states_of(self.network.columns, self.algorithm, self.domain_name)
         return make_domain(self.algorithm, self.domain_name)
 
     @cached_property
     def judge(self) -> Judge:
         program = self.algorithm.program
+        if isinstance(self.network, FittedModel):
+            from bitwright.proofs.exhaustion.models import ModelJudge
+
+            return ModelJudge(self.network, self.oracle)
         if not isinstance(self.network, IntegerNetwork):
             from bitwright.proofs.exhaustion.float_judge import FloatJudge
 
@@ -70,11 +80,16 @@ class ProofTask:
     @cached_property
     def part(self) -> int:
         """How many states, or inputs, are one part of the work; it depends on the task alone."""
-        program, width = self.algorithm.program, self.network.shape.width
+        program, width = self.domain.program, self.network.shape.width
         products = width * (program.templates + program.bits) * max(1, self._steps)
-        if self.device != "cpu":
+        if self.device != "cpu" and self.on_device:
             return max(1 << 12, min(1 << 24, (_WORK << 17) // products))
         return max(64, min(1 << 20, _WORK // products))
+
+    @property
+    def on_device(self) -> bool:
+        """Whether states are made on the device too; one that was made elsewhere is only evaluated there."""
+        return not isinstance(self.network, FittedModel)
 
     @property
     def _steps(self) -> int:
@@ -97,6 +112,8 @@ class ProofTask:
             "network": self.network.digest,
             "part": self.part,
             **self.domain.describe(),
+            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.about()}),
+            **({} if self.oracle is None else {"oracle": self.oracle.digest}),
         }
 
 
@@ -108,9 +125,9 @@ def prove_part(task: ProofTask, number: int) -> Findings:
 
 def prove_range(task: ProofTask, first: int, last: int) -> Findings:
     """Goes through these states, or the runs of these inputs."""
-    if task.device != "cpu":
+    if task.device != "cpu" and task.on_device:
         return task.prover.prove(first, last)
-    found, judge, bits = Findings(), task.judge, range(task.algorithm.program.bits)
+    found, judge, bits = Findings(), task.judge, range(task.domain.program.bits)
 
     def look(matched: Any, numbers: Any, step: int, times: int, own: slice) -> None:
         nonlocal found
@@ -163,7 +180,7 @@ def _go_through(
 def _results(task: ProofTask, workers: Workers, numbers: Iterator[int]) -> Generator[Findings]:
     if workers.kind != "serial":
         yield from workers.map(_prove_part_alone, task, numbers)
-    elif task.device != "cpu":
+    elif task.device != "cpu" or (isinstance(task.network, FittedModel) and not task.network.shared):
         yield from (prove_part(task, number) for number in numbers)
     else:
         _ = task.judge, task.domain  # made once, before threads share them

@@ -95,7 +95,7 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
     """The chain that a rule text is at every size; raises NoChainError, which says why it is none."""
     tree = parse_statements(text)
     numbers = {**plain_lets(text), **(lets or {})}
-    size = _size(tree, numbers)
+    size = size_of(tree, numbers)
     found = reach(tree, size, {other: value for other, value in numbers.items() if other != size})
     if found.margin > MAX_MARGIN:
         raise NoChainError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
@@ -114,7 +114,7 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
     return _joined(text, name, tree, numbers, found, read)
 
 
-def _size(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
+def size_of(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
     """The one plain number of the text on which the lengths of arrays depend."""
     candidates = []
     for name in numbers:
@@ -371,6 +371,11 @@ class _ChainView:
             if found.setdefault(kind, {}).setdefault(track, weight) != weight:
                 raise NoChainError(f"the digits of '{word.name}' do not stand at positions in their order")
             regular = regular and lowest is not None and (track, position) == (lowest[0], lowest[1] + exponent)
+        middle = {self.place[bit][0] for bit in word.bits if class_of(self.place[bit][1], self.length) == MIDDLE}
+        named = set(word.bits)
+        for bit, (track, position) in self.place.items():
+            if track in middle and class_of(position, self.length) == MIDDLE and bit not in named:
+                raise NoChainError(f"'{word.name}' has only a part of the positions in the middle")
         return PlaceWeights(found, {}, *((lowest[1], lowest[0]) if regular and lowest else (None, None)))
 
     def _halt(self, algorithm: Algorithm) -> tuple[int, int] | str | None:

@@ -21,6 +21,8 @@ from bitwright.proofs.function.laws import Law, conserved
 from bitwright.proofs.function.machine import ChainMachine, Clock, Letter
 from bitwright.proofs.function.naive import LATE, all_inputs, range_of, wrong_input
 from bitwright.proofs.function.ring import ring_violation
+from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
 
 Progress = Callable[[str], None]
@@ -119,6 +121,8 @@ def prove_function(
         at.size = chain.size
         short, wrong = at.short(chain)
     except NoChainError as error:
+        if any(line.at is not None for line in algorithm.invariants):
+            return _by_rounds(text, algorithm, lets, lines, f"no chain: {error}", tell)
         return _on_a_ring(text, algorithm, lets, lines, f"no chain: {error}")
     if wrong is not None:
         return _refuted(algorithm, lines, wrong)
@@ -138,8 +142,8 @@ def prove_function(
                 return _refuted(algorithm, lines, wrong)
             continue
         laws = tuple(law.shown(chain) for law in done.search.laws)
-        method = f"{'laws, ' if laws else ''}{done.invariant.size} windows"
-        made = certificate(chain, algorithm, done.search, done.invariant, short)
+        method = f"{'laws, ' if laws else ''}{done.invariant.size:,} windows"
+        made = certificate(chain, algorithm, done.search, done.invariant, short, lets)
         return FunctionProof(
             algorithm.name, "proved", lines, "every", method, laws, done.invariant.size, done.states, None, made
         )
@@ -165,6 +169,23 @@ def _given(
     if not written.same_as(program) or [*map(str, written.ensures)] != [*map(str, program.ensures)]:
         return None, program, {}  # the rules at this size, or what they should do, are not those of the text
     return sizing.text, written, given
+
+
+def _by_rounds(
+    text: str, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str, tell: Progress
+) -> FunctionProof:
+    """A loop with an invariant at a bit; what its phases compute is proved by closure."""
+
+    def proves(part: str, numbers: Mapping[str, int]) -> FunctionProof:
+        return prove_function(part, name=f"a part of {algorithm.name}", lets=numbers, progress=tell)
+
+    tell("rounds")
+    try:
+        proof = RoundsProof(text, algorithm, lets, proves)
+        method = proof.prove()
+    except (NoChainError, NoShapeError) as error:
+        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"no rounds: {error}"))
+    return FunctionProof(algorithm.name, "proved", lines, "every", method, certificate=proof.certificate())
 
 
 def _on_a_ring(

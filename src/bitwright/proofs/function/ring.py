@@ -62,6 +62,8 @@ class Ring:
                 self._block(item)
         for item in lines:
             self._line(item)
+        if not self.words["output"]:
+            raise NoChainError("a ring needs an output line")
         if self.steps is None:
             raise NoChainError("a ring needs a fixed number of steps")
 

@@ -287,13 +287,14 @@ class Specification:
         """The states in which it starts, with these globals: one for each guess that they allow."""
         found = []
         for guess in product(*(one.values() for one in self.seen)):
-            wanted = {
-                place: on
+            wanted = [
+                (state >> track & 1) == on
                 for one, value in zip(self.seen, guess, strict=True)
                 if one.few is not None
-                for place, on in one.bits(value).items()
-            }
-            if all(kind != 0 or (state >> track & 1) == on for (kind, track), on in wanted.items()):
+                for (kind, track), on in one.bits(value).items()
+                if kind == 0
+            ]
+            if all(wanted):
                 sums = tuple(machine.begin(guess) for machine in self.machines)
                 residues = tuple(machine.begin(guess) for _, machine in self.residues)
                 found.append((guess, sums, residues, self.local.begin() if self.local else None))
@@ -364,6 +365,8 @@ class _Sum:
             else:
                 raise NoChainError(f"2^({spec.chain.size}{e:+}) lies too far below the top position")
         self.low = [(factor, _Sum(spec, inner), spec.above(e)) for factor, inner, e in form.low]
+        if any(inner.low for _, inner, _ in self.low):
+            raise NoChainError("a remainder of a remainder")
         if any(above < -2 for _, _, above in self.low):
             raise NoChainError(f"a remainder by less than 2^({spec.chain.size}-2)")
 
@@ -390,8 +393,6 @@ class _Sum:
 
     def total(self, state: tuple[Any, ...], kind: int, bits: int, chosen: int) -> int:
         """The sum at one position, before it is divided into digit and carry."""
-        if self.low:
-            raise NoChainError("a remainder of a remainder")
         return int(state[0]) + self.weight(kind, bits, chosen)
 
     def sign(self, state: tuple[Any, ...]) -> int:

@@ -90,7 +90,8 @@ function facts({ steps, engine, rounding, margin, exact, templates, cells, instr
 
 function behind({ kinds, local_states, width, proved, wrong, margin }) {
   const shown = proved ? `proved on all ${grouped(local_states)} local states, smallest margin ${margin.toPrecision(3)}`
-    : `${grouped(local_states)} local states, ${wrong === null ? "too many to try them all beforehand" : `of which ${grouped(wrong)} ${wrong === 1 ? "comes" : "come"} out wrong`}`;
+    : wrong === null ? `${grouped(local_states)} local states, too many to try them all beforehand`
+    : `WRONG in ${grouped(wrong)} of ${grouped(local_states)} local states`;
   return `one network of width ${grouped(width)} for ${plural(kinds, "kind")} of cells, ${shown}`;
 }
 

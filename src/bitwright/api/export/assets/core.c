@@ -4,7 +4,8 @@
  * A cell that matches the examples S, n of them, says "on" at its port i exactly if n > 0 and G_i > T[n, column of i],
  * where G_i is the sum over all units u of B[u, i] * max(0, sum of A[u, j] for j in S): integers alone.
  *
- * C99, no library, no allocation, no state of its own. Compile with -DBW_MAIN for a program to run, where there is one.
+ * C99, no library, no allocation, no state of its own. Its functions are yours to call.
+ * To run its program, where it has one: cc -std=c99 -O2 -DBW_MAIN -o program FILE.c && ./program INPUTS
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@ function describeOnce() {
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
     ? "The margin of each step: none of them had a bit to decide."
-    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.number)}: ${short(least.margin)}${far}.`;
+    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.number)}: ${short(least.margin)}${far}${least.margin < 0 ? ", a wrong answer" : ""}.`;
   element("least").hidden = !least;
 
   const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;

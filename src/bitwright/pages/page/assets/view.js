@@ -278,7 +278,7 @@ function below(sorted, value) {
 // The whole run at a glance: how close each step was, wrong steps, the step shown, and the part that is visible.
 
 function closeness(step) {
-  const margin = arrays.margin[step];
+  const margin = Math.max(0, arrays.margin[step]); // below 0 where a network of cells gave a wrong answer
   return facts.real.deviations ? (weightsAt(step).spread > 0 ? margin / weightsAt(step).spread : Infinity) : margin;
 }
 

@@ -1,0 +1,178 @@
+"""Networks that were made elsewhere: what their columns are, the states to train them on, and engines of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.api.claimed import Subject, by_algorithm, in_those_sizes, opened_subjects
+from bitwright.api.engines import EngineChoice
+from bitwright.api.sizes import SizesAsked, every_size_or_own
+from bitwright.bits import BoolArray
+from bitwright.engines.foreign import Columns, FittedModel
+from bitwright.errors import InputError, counted, option
+from bitwright.networks.foreign import READS, Model, as_model
+from bitwright.networks.foreign import is_model as is_model
+from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.pattern import Pattern, pattern_of
+
+if TYPE_CHECKING:
+    from bitwright.engines.protocol import Engine
+    from bitwright.networks.foreign.model import Reads
+
+_MOST = 1 << 20  # rows of a table
+
+
+def model_of(network: Path | None, reads: str | None, threshold: float | None) -> Path | Model | None:
+    """A network file as the command line names it: ours as it is, one that was made elsewhere as it is to be read."""
+    if network is None or not is_model(network):
+        for name, value in (("reads", reads), ("threshold", threshold)):
+            if value is not None:
+                raise InputError(f"{option(name)} goes with an ONNX file, {option('network')} MODEL.onnx; leave it out")
+        return network
+    return Model(network, reads, 0.5 if threshold is None else threshold)  # type: ignore[arg-type]
+
+
+def fitted(
+    given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, cells: bool | None = None
+) -> tuple[FittedModel, Program | Pattern]:
+    """A network with its columns, and the program or the kinds of cells that it is for.
+
+    Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
+    """
+    model, subjects = as_model(given), opened_subjects(what)
+    fitting, tried = [], []
+    why: dict[str, None] = {}
+    for reads, of in _ways(subjects, sizes, cells):
+        if model.reads not in (None, reads):
+            continue
+        columns = Columns.of(reads, of)
+        outputs = model.columns_out(columns.inputs)
+        tried.append(columns.sentence)
+        why[f"it gives {outputs:,} for {columns.inputs:,}" if isinstance(outputs, int) else outputs] = None
+        if outputs == columns.outputs:
+            fitting.append((reads, of))
+    if len(fitting) == 1:
+        reads, of = fitting[0]
+        return FittedModel.of(model, reads, of), of
+    name = by_algorithm(subjects)[0].name
+    if fitting:
+        several = " or ".join(reads for reads, _ in fitting)
+        raise InputError(f"{model.name} could read {several} of {name}; say which: {option('reads')}")
+    if not tried:
+        raise InputError(f"{model.name} is said to read {model.reads}, which is not what is asked for of {name}")
+    raise InputError(f"{model.name} does not fit {name}: {'; '.join(why)}. A network reads {' or '.join(tried)}")
+
+
+def _ways(
+    subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, cells: bool | None
+) -> Iterator[tuple[Reads, Program | Pattern]]:
+    """What a network could read of these programs."""
+    if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and not cells:
+        yield "states", subjects[0].program
+        yield "templates", subjects[0].program
+    if cells is not False:
+        pattern = kinds_of(subjects, sizes)
+        yield "cells", pattern
+        yield "templates", pattern
+
+
+def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None = None) -> Pattern:
+    """One cell of every kind that these programs have: at every size if that can be proved, else at their own."""
+    if sizes is not None or len(subjects) > 1:
+        looked = in_those_sizes(subjects, sizes)
+    else:
+        looked = every_size_or_own(subjects[0])
+    return pattern_of([one.algorithm.program for one in looked.programs])
+
+
+@dataclass(frozen=True, eq=False)
+class StateTable:
+    """Every state that a network can be asked about, as it reads it, and what is right.
+
+    Rows and columns are those that `certify` tries. Of cells, `asked` is False for the ports of other kinds than that
+    of the row, which are never looked at; `labels` are 0 there.
+    """
+
+    inputs: NDArray[np.float32]  # (states, columns) of 0 and 1
+    labels: NDArray[np.float32]  # (states, outputs) of 0 and 1
+    asked: BoolArray  # (states, outputs)
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        columns = f"{counted(self.inputs.shape[1], 'column')} to {self.labels.shape[1]:,}"
+        return f"<StateTable: {counted(len(self.inputs), 'state')}, {columns}>"
+
+
+def state_table(
+    what: Subject | Sequence[Subject], reads: Reads = "cells", *, sizes: SizesAsked | None = None
+) -> StateTable:
+    """The states to train a network of your own on: all there are, as arrays of 0 and 1.
+
+    `reads` is "cells" (the kind and the bits of a cell, to its ports), "states" (a whole state to the next) or
+    "templates" (those that match, to the next state).
+
+    >>> table = state_table("addition")
+    >>> table
+    <StateTable: 16 states, 8 columns to 5>
+    >>> table.input_names[:5]
+    ('kind1', 'kind2', 'kind1_block1[1]', 'kind1_block1[2]', 'kind1_block2[1]')
+    """
+    from bitwright.proofs.exhaustion.judges import Truth
+    from bitwright.proofs.exhaustion.models import states_of
+
+    if reads not in READS:
+        raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
+    subjects = opened_subjects(what)
+    if reads == "cells":
+        columns = Columns.of(reads, kinds_of(subjects, sizes))
+    elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
+        columns = Columns.of(reads, subjects[0].program)
+    else:
+        raise InputError(f"{option('sizes')}, several programs and node programs go with cells")
+    domain = states_of(columns, by_algorithm(subjects)[0], "states")
+    if domain.size > _MOST:
+        raise InputError(f"there are {domain.size:,} states, more than the {_MOST:,} that a table holds")
+    truth, parts = Truth(columns.program), []
+
+    def look(matched: BoolArray, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
+        asked = np.zeros((len(matched), columns.program.bits), dtype=bool)
+        asked[:, own] = True
+        parts.append((columns.rows(matched), (truth(matched) & asked), asked))
+
+    domain.visit(0, domain.size, look)
+    inputs, labels, asked = (np.concatenate(each) for each in zip(*parts, strict=True))
+    given = columns.bits_given
+    return StateTable(
+        inputs.astype(np.float32),
+        labels[:, given].astype(np.float32),
+        asked[:, given],
+        columns.input_names,
+        columns.output_names,
+    )
+
+
+def model_engine(algorithm: Algorithm, given: Model, settings: dict[str, Any]) -> Engine:
+    """The engine that runs a program by a network that was made elsewhere."""
+    from bitwright.engines.cells.engine import CellEngine
+    from bitwright.engines.cells.model import ModelDecider
+    from bitwright.engines.model import ModelEngine
+
+    usual = EngineChoice("network")
+    given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]
+    if others := [name for name in given_settings if name not in ("evaluate", "cells")]:
+        raise InputError(f"{option(others[0])} does not go with a network that was made elsewhere; leave it out")
+    found, of = fitted(given, algorithm, cells=settings.get("cells") or None)
+    reads = found.columns.reads
+    if isinstance(of, Pattern):
+        decider = ModelDecider(of, found.model, reads)
+        return CellEngine(algorithm.program, of, decider, evaluate=settings.get("evaluate", False))
+    if "evaluate" in given_settings:
+        raise InputError(f"{option('evaluate')} goes with networks of cells; this one is of a whole state")
+    return ModelEngine(algorithm.program, found.model, reads)

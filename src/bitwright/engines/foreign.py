@@ -1,0 +1,225 @@
+"""Networks that were made elsewhere, fitted to a program or to its cells: what their columns mean."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError, counted
+from bitwright.networks.foreign.graph import Analysis
+from bitwright.networks.foreign.model import Model, Reads
+from bitwright.networks.start import NetworkShape
+from bitwright.networks.torch_trainer import check_device
+from bitwright.program import Program
+from bitwright.program.completed import completed, completed_pattern
+from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern
+from bitwright.theory.closed_form import FloatArray
+
+
+class Decided(NamedTuple):
+    """What a network says of every bit of its program."""
+
+    outputs: FloatArray  # (batch, k)
+    error: FloatArray | None  # (batch, k) how far any runtime may be from it; None: exact, or not known
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a network reads and gives, column by column.
+
+    What is tried are the states of `program`: those of the rules, or where bits are read, those of the same rules with
+    a template for every configuration, so that states which match the same count each by itself.
+    """
+
+    reads: Reads
+    written: Program  # the rules as they are
+    program: Program
+    pattern: Pattern | None = None  # of cells
+
+    @classmethod
+    def of(cls, reads: Reads, of: Program | Pattern) -> Columns:
+        """The columns of a network that reads this of a program, or of the cells of a pattern."""
+        if isinstance(of, Pattern):
+            pattern = of if reads == "templates" else completed_pattern(of)
+            return cls(reads, of.program, pattern.program, pattern)
+        return cls(reads, of, of if reads == "templates" else completed(of))
+
+    @cached_property
+    def real(self) -> BoolArray:  # (templates,)
+        """Which templates are those of the rules: their matches are counted."""
+        return self.written.lookup(self.program.template_block, self.program.template_config) >= 0
+
+    @cached_property
+    def encoding(self) -> NDArray[np.float32]:  # (templates, columns)
+        """The columns that are 1 where a template matches."""
+        program = self.program
+        if self.reads == "templates":
+            return np.eye(program.templates, dtype=np.float32)
+        read = program.template_config[:, None] >> program.position[None, :] & 1
+        found = ((program.template_block[:, None] == program.block_of[None, :]) & (read == 1)).astype(np.float32)
+        if self.pattern is None:
+            return np.asarray(found)
+        first_block = np.zeros((program.templates, len(self.pattern.kinds)), dtype=np.float32)
+        for kind, (begin, end) in enumerate(pairwise(self.pattern.first_template.tolist())):
+            of = program.template_block[begin:end]
+            first_block[begin:end, kind] = of == of[0]
+        return np.concatenate((first_block, found[:, self.bits_read]), axis=1)
+
+    @cached_property
+    def bits_read(self) -> IntArray:
+        """Of cells: the bits that are no ports."""
+        ports = set(self.bits_given.tolist())
+        return np.array([bit for bit in range(self.program.bits) if bit not in ports], dtype=np.int64)
+
+    @cached_property
+    def bits_given(self) -> IntArray:
+        """The bit of the program that each output stands for."""
+        if self.pattern is None or self.reads == "templates":
+            return np.arange(self.program.bits)
+        ports = [self.pattern.port_bits(kind) for kind in range(len(self.pattern.kinds))]
+        return np.concatenate([np.arange(own.start, own.stop) for own in ports])
+
+    @property
+    def inputs(self) -> int:
+        """How many columns it reads."""
+        return int(self.encoding.shape[1])
+
+    @property
+    def outputs(self) -> int:
+        """How many columns it gives."""
+        return len(self.bits_given)
+
+    @cached_property
+    def input_names(self) -> tuple[str, ...]:
+        """What each column of the input is."""
+        program, name_of = self.program, self.program.layout.name_of
+        if self.reads == "templates":
+            return tuple(program.template_text(template) for template in range(program.templates))
+        if self.pattern is None:
+            return tuple(program.layout.names)
+        kinds = (f"kind{number}" for number in range(1, 1 + len(self.pattern.kinds)))
+        return (*kinds, *(name_of(bit) for bit in self.bits_read.tolist()))
+
+    @cached_property
+    def output_names(self) -> tuple[str, ...]:
+        """What each column of the output is."""
+        return tuple(self.program.layout.name_of(bit) for bit in self.bits_given.tolist())
+
+    @property
+    def sentence(self) -> str:
+        """`a cell's kind and bits (8 columns to 5)`."""
+        of = "" if self.pattern is None else " of its cells"
+        what = {"states": "the bits of a state", "templates": f"templates{of}", "cells": "a cell's kind and bits"}
+        return f"{what[self.reads]} ({self.inputs:,} columns to {self.outputs:,})"
+
+    def rows(self, matched: BoolArray) -> NDArray[np.float32]:  # (batch, templates) -> (batch, columns)
+        """What a network reads where these templates match."""
+        return np.asarray(matched if self.reads == "templates" else matched.astype(np.float32) @ self.encoding)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A network that was made elsewhere, and what its columns are."""
+
+    model: Model
+    columns: Columns
+    device: str = "cpu"  # another one is asked what it gives; what must come out is worked out on the CPU
+
+    @classmethod
+    def of(cls, model: Model, reads: Reads, of: Program | Pattern) -> FittedModel:
+        """The network as one that reads this."""
+        return cls(model, Columns.of(reads, of))
+
+    def on(self, device: str) -> FittedModel:
+        """The same network, run on this device; only modules of PyTorch can be."""
+        if device == "cpu":
+            return replace(self, device=device)
+        if self.model.form != "PyTorch":
+            raise InputError(f"{self.model.name} is evaluated on the CPU; only a PyTorch module runs on {device}")
+        return replace(self, device=str(check_device(device)))
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of its file, or of its weights."""
+        return self.model.digest
+
+    @property
+    def tensors_sha256(self) -> dict[str, str]:
+        """The sha256 of each tensor's bytes."""
+        return self.model.tensors_sha256
+
+    @property
+    def width(self) -> int:
+        """The largest of its hidden layers, as far as its matrices show them; 0 where they do not."""
+        matrices = [array.shape for array in self.model.source.tensors.values() if array.ndim == 2]
+        sides = Counter(side for shape in matrices for side in set(shape))
+        return max((side for side, count in sides.items() if count > 1), default=0)
+
+    @property
+    def shape(self) -> NetworkShape:
+        """What it costs: that of a network of two layers with as many weights."""
+        inputs, outputs = self.columns.inputs, self.columns.outputs
+        return NetworkShape(inputs, max(1, self.model.parameters // (inputs + outputs)), outputs)
+
+    @property
+    def shared(self) -> bool:
+        """Whether threads may evaluate it at the same time; a function may not be made for that."""
+        return self.model.form != "function"
+
+    @property
+    def analysis(self) -> Analysis | None:
+        """Why its outputs are certain; None where only a runtime can be asked."""
+        return self.model.analysis(self.columns.inputs) if self.device == "cpu" else None
+
+    @property
+    def exact(self) -> bool:
+        """Whether its arithmetic is known, so that its outputs hold for every runtime."""
+        return self.analysis is not None
+
+    @property
+    def arithmetic(self) -> str:
+        """The arithmetic of its outputs, and why they are certain; or what evaluates them here."""
+        return self.model.source.runtime if self.analysis is None else self.analysis.sentence
+
+    def about(self) -> dict[str, Any]:
+        """What a certificate says of it beside its digest."""
+        return {
+            "form": self.model.form,
+            "name": Path(self.model.name).name,
+            "reads": self.columns.reads,
+            "columns": [self.columns.inputs, self.columns.outputs],
+            "threshold": self.model.threshold,
+        }
+
+    def decide(self, matched: BoolArray, replay: bool = False) -> Decided:
+        """Its outputs where these templates match, one for every bit; 0 for bits of which it says nothing.
+
+        To `replay` is to ask the runtime, also where the outputs are known.
+        """
+        rows = self.columns.rows(matched)
+        if replay or not self.exact:
+            given, error = self.model.run(rows, self.device), None
+        else:
+            given, error = self.model.answers(rows)
+        if given.shape[1] != self.columns.outputs:
+            raise InputError(
+                f"{self.model.name} gives {counted(given.shape[1], 'output')} for {rows.shape[1]:,} columns, "
+                f"{self.columns.outputs:,} are needed"
+            )
+        return Decided(self._spread(given), None if error is None else self._spread(error))
+
+    def _spread(self, given: FloatArray) -> FloatArray:
+        if self.columns.outputs == self.columns.program.bits:
+            return given
+        found = np.zeros((len(given), self.columns.program.bits))
+        found[:, self.columns.bits_given] = given
+        return found

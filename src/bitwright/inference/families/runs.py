@@ -1,0 +1,139 @@
+"""Input, start, steps and halt lines, from executions that are whole runs.
+
+Rows of a file are runs where each row starts with the state that the row before it ended in; a run begins where that is
+not so. Bits that differ between the first states of runs are inputs, those that are on in all of them are `start` bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.files.executions import Executions
+from bitwright.inference.families.lines import Array, Line, affine_text, fit_line, line_text
+from bitwright.program import Layout
+
+_FEWEST = 4  # runs at each size, from which constant bits are told from inputs
+
+
+@dataclass(frozen=True)
+class SeenRuns:
+    """The first states of the runs in one file, the number of their steps, and whether the last ones change nothing."""
+
+    starts: BoolArray  # (runs, k)
+    steps: int | None  # None where they differ
+    still: bool
+
+
+def find_runs(executions: Executions) -> SeenRuns | None:
+    """The runs that these rows are; None where most rows do not follow each other."""
+    first = np.r_[True, (executions.before[1:] != executions.after[:-1]).any(axis=1)]
+    begins = np.flatnonzero(first)
+    if 2 * len(begins) > len(first):
+        return None
+    ends = np.r_[begins[1:], len(first)] - 1
+    still = bool((executions.before[ends] == executions.after[ends]).all())
+    shortest = int((ends + 1 - begins).min())
+    if ((ends + 1 - begins) % shortest).any():
+        return SeenRuns(executions.before[begins], None, still)
+    begins = np.arange(0, len(first), shortest)  # a run may begin with the state that the one before it ended in
+    return SeenRuns(executions.before[begins], shortest, still)
+
+
+def lines_of_runs(
+    arrays: Sequence[Array],
+    layouts: Mapping[int, Layout],
+    runs: Mapping[int, SeenRuns],
+    inputs: Mapping[int, Sequence[int]] | None,
+    let: str,
+) -> dict[str, list[str]]:
+    """Lines by their first word; `inputs` are the bits of input lines that were given, by size."""
+    found: dict[str, list[str]] = {}
+    steps = {size: run.steps for size, run in runs.items() if run.steps is not None}
+    if all(run.still for run in runs.values()):
+        found["halt"] = ["halt at fixed point"]
+    elif len(steps) == len(runs) and (text := polynomial(steps, let)) is not None:
+        found["steps"] = [f"steps {text}"]
+    if any(len(run.starts) < _FEWEST for run in runs.values()):
+        return found
+    entered: dict[int, BoolArray] = {}
+    for size, run in runs.items():
+        entered[size] = run.starts.any(axis=0) & ~run.starts.all(axis=0)
+        if inputs is not None:
+            entered[size][:] = False
+            entered[size][list(inputs[size])] = True
+    if inputs is None:
+        found["input"] = []
+        for array in arrays:
+            places = _places(array, layouts, entered)
+            ends = _ends(places)
+            if ends is not None:
+                whole = ends == ((0, 1), array.length)
+                piece = (
+                    "" if whole else f" = {array.index.format(f'{line_text(ends[0], let)}..{line_text(ends[1], let)}')}"
+                )
+                found["input"].append(f"input {array.name}{piece}")
+                for size, layout in layouts.items():
+                    entered[size][array.bits(layout)[places[size][0] - 1 : places[size][-1]]] = True
+            elif any(places.values()):
+                del found["input"]
+                return found
+    on = {size: run.starts.all(axis=0) & ~entered[size] for size, run in runs.items()}
+    bits = [text for array in arrays for text in _started(array, _places(array, layouts, on), let)]
+    if bits:
+        found["start"] = [f"start {' '.join(bits)}"]
+    return found
+
+
+def polynomial(values: Mapping[int, int], let: str) -> str | None:
+    """The affine expression that has these values, or the quadratic one if no number in it is negative; or None."""
+    sizes = sorted(values)
+    if (line := fit_line(dict(values))) is not None:
+        return line_text(line, let)
+    if len(sizes) < 3:
+        return None
+    u, v, w = sizes[0], sizes[1], sizes[-1]
+    low, high = (Fraction(values[y] - values[x], y - x) for x, y in ((u, v), (v, w)))
+    square = (high - low) / (w - u)
+    slope = low - square * (u + v)
+    rest = values[u] - square * u * u - slope * u
+    if any(number.denominator > 1 for number in (square, slope, rest)):
+        return None
+    a, b, c = int(square), int(slope), int(rest)
+    if min(a, b, c) < 0 or any(a * size * size + b * size + c != value for size, value in values.items()):
+        return None
+    text = affine_text((0, b, c), let)
+    power = f"{'' if a == 1 else f'{a}*'}{let}^2"
+    return power if text == "0" else f"{power}+{text}"
+
+
+def _places(array: Array, layouts: Mapping[int, Layout], chosen: Mapping[int, BoolArray]) -> dict[int, list[int]]:
+    """The positions of an array that are chosen, at each size."""
+    return {size: (1 + np.flatnonzero(those[array.bits(layouts[size])])).tolist() for size, those in chosen.items()}
+
+
+def _ends(places: Mapping[int, Sequence[int]]) -> tuple[Line, Line] | None:
+    """The lines of the first and the last position; None where there are none that fit."""
+    if not all(places.values()):
+        return None
+    low, high = (fit_line({size: those[end] for size, those in places.items()}) for end in (0, -1))
+    return None if low is None or high is None else (low, high)
+
+
+def _started(array: Array, places: Mapping[int, Sequence[int]], let: str) -> Iterator[str]:
+    """An array's bits that are on at the start: some positions, or all between two."""
+    counts = {len(those) for those in places.values()}
+    if len(counts) == 1:
+        for one in zip(*places.values(), strict=True):
+            line = fit_line(dict(zip(places, one, strict=True)))
+            if line is not None:
+                yield array.index.format(line_text(line, let))
+        return
+    ends = _ends(places)
+    if ends is not None and all(len(those) == those[-1] - those[0] + 1 for those in places.values()):
+        whole = ends == ((0, 1), array.length)
+        yield array.index.format("*" if whole else f"{line_text(ends[0], let)}..{line_text(ends[1], let)}")

@@ -1,0 +1,99 @@
+"""A network as a list of operators: what every runtime makes of an input, and why that is certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.errors import InputError
+from bitwright.networks.foreign.operators import OPERATORS
+from bitwright.networks.foreign.tensors import DIGITS, NotReadError, Tensor, constant
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator."""
+
+    operator: str
+    inputs: tuple[str, ...]  # "" for one that is left out
+    output: str
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What holds of every number in a network, whatever its inputs of 0 and 1 are."""
+
+    exact: bool  # every runtime gives the same numbers
+    kinds: tuple[str, ...]  # the floating-point types that occur; none: integers alone
+    grid: int  # the finest, of exact numbers
+    units: float  # of its grid, the most that absolute values add up to
+
+    @property
+    def sentence(self) -> str:
+        """The arithmetic, and why its results are certain."""
+        if not self.kinds:
+            return "integers"
+        kind = " and ".join(self.kinds)
+        if not self.exact:
+            return f"{kind}, every order of summation"
+        unit = "integers" if not self.grid else f"multiples of 2^-{self.grid} or coarser"
+        fit = 2 ** min(DIGITS[one] for one in self.kinds)
+        return (
+            f"{kind}, exact in every order of summation: all numbers are {unit}, and absolute values add up to "
+            f"{self.units:,.0f} such units at most, of which {fit:,} fit"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OperatorGraph:
+    """Operators in an order in which they can be evaluated, from one input to one output."""
+
+    nodes: tuple[Node, ...]
+    constants: Mapping[str, NDArray[Any]]
+    input: str
+    kind: str  # the type of the input
+    output: str
+
+    @cached_property
+    def _constants(self) -> dict[str, Tensor]:
+        return {name: constant(array) for name, array in self.constants.items()}
+
+    def __call__(self, inputs: NDArray[Any]) -> Tensor:  # (batch, columns) of 0 and 1
+        """The output for these inputs; raises NotReadError where an operator is not known."""
+        return self._evaluate(inputs)[self.output]
+
+    def analysis(self, columns: int) -> Analysis:
+        """What holds of it for all inputs with so many columns; raises NotReadError where an operator is not known."""
+        found = self._evaluate(np.zeros((1, columns)))
+        tensors = [tensor for name, tensor in found.items() if not tensor.constant and name != self.input]
+        floats = [tensor for tensor in tensors if tensor.kind in DIGITS]
+        return Analysis(
+            exact=all(tensor.error is None for tensor in tensors),
+            kinds=tuple(sorted({tensor.kind for tensor in floats})),
+            grid=max((tensor.grid or 0 for tensor in floats), default=0),
+            units=max((tensor.largest * 2.0 ** (tensor.grid or 0) for tensor in floats), default=0.0),
+        )
+
+    def _evaluate(self, inputs: NDArray[Any]) -> dict[str, Tensor]:
+        rows = np.asarray(inputs, dtype=np.float64)
+        known = dict(self._constants)
+        known[self.input] = Tensor(rows, self.kind, np.ones((1, rows.shape[1])), 0)
+        for node in self.nodes:
+            operator = OPERATORS.get(node.operator)
+            if operator is None:
+                raise NotReadError(f"the operator {node.operator} is not among those whose results are certain")
+            if missing := [name for name in node.inputs if name and name not in known]:
+                raise InputError(f"the operator {node.operator} reads '{missing[0]}', which nothing computes")
+            try:
+                known[node.output] = operator([known[name] if name else None for name in node.inputs], node.attributes)
+            except (ValueError, IndexError, KeyError) as error:  # shapes
+                raise InputError(f"the operator {node.operator} does not fit its inputs: {error}") from None
+        if self.output not in known:
+            raise InputError(f"nothing computes the output '{self.output}'")
+        return known

@@ -1,0 +1,203 @@
+"""A network that somebody else made: an ONNX file, a PyTorch module or a function, and how it is to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, counted, suggestion
+from bitwright.networks.foreign.graph import Analysis, OperatorGraph
+from bitwright.networks.foreign.onnx_reader import OnnxModel
+from bitwright.networks.foreign.tensors import NotReadError
+from bitwright.networks.foreign.torch_reader import TorchModel, is_module
+from bitwright.networks.network import FloatNetwork, tensor_sha256
+
+Reads = Literal["states", "templates", "cells"]
+READS = ("states", "templates", "cells")
+Given = str | PathLike[str] | Callable[..., Any]
+
+
+class Answers(NamedTuple):
+    """Outputs, and how far every runtime may be from them; None where that is not known, or is nothing."""
+
+    outputs: NDArray[np.float64]  # (batch, columns)
+    error: NDArray[np.float64] | None
+
+
+class PlainFunction:
+    """A function of an array of rows."""
+
+    kind = "float32"
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = str(getattr(function, "__qualname__", type(function).__qualname__))
+        self.digest = sha256(f"{getattr(function, '__module__', '')}:{self.name}".encode()).hexdigest()
+        self.tensors: dict[str, NDArray[Any]] = {}
+
+    @property
+    def graph(self) -> OperatorGraph:
+        raise NotReadError(f"{self.name} is a function, whose arithmetic is not known")
+
+    @property
+    def runtime(self) -> str:
+        """What evaluates it."""
+        return f"Python and NumPy {np.__version__}"
+
+    def run(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """What the function makes of these inputs."""
+        try:
+            found = self.function(inputs.astype(np.float32))
+        except InputError:
+            raise
+        except Exception as error:
+            reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()), 160)
+            raise InputError(f"{self.name} failed on inputs of shape {inputs.shape}: {reason}") from None
+        return np.asarray(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network that was made elsewhere: an ONNX file, a PyTorch module, or a function of an array of rows.
+
+    It takes rows of 0 and 1, one for each state, and gives a row of outputs for each; a bit is on where its output is
+    above the `threshold`. What the columns are says `reads`: the bits of a whole state ("states"), one column for each
+    template that may match ("templates"), or the kind and the bits of one cell ("cells"). Without it, the number of
+    columns decides.
+
+    >>> import numpy as np
+    >>> from bitwright import certify, permutation
+    >>> swap = Model(lambda rows: rows[:, ::-1], reads="states")
+    >>> print(certify(permutation([2, 1]), swap).sentence)
+    tested: this network, 4 states of every choice of every bit
+    """
+
+    given: Given = field(repr=False)
+    reads: Reads | None = None
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.reads is not None and self.reads not in READS:
+            raise InputError(
+                f"a network reads {', '.join(READS[:-1])} or {READS[-1]}, got '{shorten(str(self.reads))}'"
+                f"{suggestion(str(self.reads), READS)}"
+            )
+        if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float | np.number):
+            raise InputError(f"the threshold is a number, got {shorten(repr(self.threshold))}")
+        if not isfinite(self.threshold):
+            raise InputError(f"the threshold is a finite number, got {self.threshold}")
+        object.__setattr__(self, "threshold", float(self.threshold))
+        _ = self.source
+
+    @cached_property
+    def source(self) -> OnnxModel | TorchModel | PlainFunction:
+        """The network itself."""
+        if isinstance(self.given, str | PathLike):
+            return OnnxModel.read(Path(self.given))
+        if is_module(self.given):
+            return TorchModel(self.given)
+        if not callable(self.given):
+            raise InputError(
+                f"a network is an ONNX file, a PyTorch module or a function, got a {type(self.given).__name__}"
+            )
+        return PlainFunction(self.given)
+
+    @property
+    def form(self) -> str:
+        """What it is: ONNX, PyTorch or a function."""
+        return {OnnxModel: "ONNX", TorchModel: "PyTorch", PlainFunction: "function"}[type(self.source)]
+
+    @property
+    def name(self) -> str:
+        """The file, the class or the function."""
+        return self.source.name
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of its file or its weights; of a function, of its name alone."""
+        return self.source.digest
+
+    @cached_property
+    def tensors_sha256(self) -> dict[str, str]:
+        """The sha256 of each tensor's bytes."""
+        return {name: tensor_sha256(array) for name, array in self.source.tensors.items()}
+
+    @property
+    def parameters(self) -> int:
+        """How many weights it has, as far as that is known."""
+        return sum(array.size for array in self.source.tensors.values())
+
+    @cached_property
+    def analysed(self) -> dict[int, Analysis | None]:
+        return {}
+
+    def analysis(self, columns: int) -> Analysis | None:
+        """Why its outputs are certain; None where only a runtime can be asked."""
+        if columns not in self.analysed:
+            try:
+                self.analysed[columns] = self.source.graph.analysis(columns)
+            except NotReadError:
+                self.analysed[columns] = None
+        return self.analysed[columns]
+
+    def answers(self, inputs: NDArray[Any]) -> Answers:  # (batch, columns) of 0 and 1
+        """Its outputs: as they must be if that is known, else as the runtime gives them on this machine."""
+        if self.analysis(inputs.shape[1]) is not None:
+            found = self.source.graph(inputs)
+            return Answers(_matrix(found.values, len(inputs), self.name), found.error)
+        return Answers(self.run(inputs), None)
+
+    def run(self, inputs: NDArray[Any], device: str = "cpu") -> NDArray[np.float64]:
+        """Its outputs as the runtime gives them on this machine."""
+        source = self.source
+        found = source.run(inputs, device) if isinstance(source, TorchModel) else source.run(inputs)
+        return _matrix(found, len(inputs), self.name)
+
+    def columns_out(self, columns: int) -> int | str:
+        """How many outputs it gives for inputs of so many columns; or what is wrong with such inputs."""
+        known = self.source.columns if isinstance(self.source, OnnxModel) else None
+        if known is not None and known != columns:
+            return f"it takes {counted(known, 'column')}"
+        try:
+            return int(self.answers(np.zeros((1, columns))).outputs.shape[1])
+        except InputError as error:
+            return str(error)
+
+
+def _matrix(found: NDArray[Any], rows: int, name: str) -> NDArray[np.float64]:
+    """Outputs as a matrix of numbers; raises InputError for anything else."""
+    if found.dtype.kind not in "biuf":
+        raise InputError(f"{name} gives outputs of type {found.dtype}; a network to certify gives numbers")
+    if found.ndim != 2 or len(found) != rows:
+        raise InputError(
+            f"{name} gives outputs of shape {found.shape} for {rows:,} rows; a network to certify gives one row each"
+        )
+    values = found.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InputError(f"{name} gives outputs that are NaN or infinite")
+    return values
+
+
+def is_model(value: object) -> bool:
+    """Whether a value is a network that was made elsewhere, or the name of its file."""
+    if isinstance(value, str | PathLike):
+        return Path(value).suffix.lower() == ".onnx"
+    if isinstance(value, Model) or is_module(value):
+        return True
+    ours = isinstance(value, FloatNetwork | type) or type(value).__module__.startswith("bitwright.")
+    return callable(value) and not ours
+
+
+def as_model(value: Any) -> Model:
+    """The network that was given, with the usual reading if none is named."""
+    return value if isinstance(value, Model) else Model(value)

@@ -1,0 +1,132 @@
+"""PyTorch modules: stacks of linear layers as lists of operators, all others as something to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError
+from bitwright.networks.foreign.graph import Node, OperatorGraph
+from bitwright.networks.foreign.tensors import DIGITS, NotReadError
+
+_NOTHING = ("Identity", "Dropout")  # when a network is evaluated
+
+
+class TorchModel:
+    """A copy of a module as it is now, set to be evaluated."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = deepcopy(module).eval()
+        self.name = type(module).__name__
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of its layers and of every weight."""
+        found = sha256(str(self.module).encode())
+        for name, array in self.tensors.items():
+            found.update(f"\n{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
+        return found.hexdigest()
+
+    @cached_property
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Its weights by name."""
+        import torch
+
+        held = {name: tensor.detach().cpu() for name, tensor in self.module.state_dict().items()}
+        return {
+            name: (tensor.float() if tensor.dtype in (torch.bfloat16,) else tensor).numpy()
+            for name, tensor in held.items()
+        }
+
+    @property
+    def kind(self) -> str:
+        """The type of its weights, and so of its input."""
+        kinds = [array.dtype.name for array in self.tensors.values() if array.dtype.kind == "f"]
+        return kinds[0] if kinds else "float32"
+
+    @cached_property
+    def graph(self) -> OperatorGraph:
+        """Linear layers and ReLUs one after the other; raises NotReadError for other modules."""
+        nodes: list[Node] = []
+        constants: dict[str, NDArray[Any]] = {}
+        at = "input"
+        for number, layer in enumerate(_layers(self.module)):
+            kind, output = type(layer).__name__, f"layer{number}"
+            if kind in _NOTHING:
+                continue
+            if kind == "Linear":
+                weights = {
+                    name: tensor.detach().cpu().numpy()
+                    for name, tensor in (("weight", layer.weight), ("bias", layer.bias))
+                    if tensor is not None
+                }
+                if weights["weight"].dtype.name not in DIGITS:
+                    raise NotReadError(f"weights of type {weights['weight'].dtype.name}")
+                constants |= {f"{output}.{name}": array for name, array in weights.items()}
+                nodes.append(Node("Gemm", (at, *(f"{output}.{name}" for name in weights)), output, {"transB": 1}))
+            elif kind in ("ReLU", "Flatten"):
+                nodes.append(Node({"ReLU": "Relu", "Flatten": "Flatten"}[kind], (at,), output))
+            else:
+                raise NotReadError(f"the layer {kind} is not among those whose results are certain")
+            at = output
+        return OperatorGraph(tuple(nodes), constants, "input", self.kind, at)
+
+    def run(self, inputs: NDArray[Any], device: str = "cpu") -> NDArray[Any]:
+        """What PyTorch makes of these inputs."""
+        import torch
+
+        module = self._on(device)
+        try:
+            with torch.inference_mode():
+                found = module(torch.from_numpy(inputs.astype(self.kind)).to(device))
+        except Exception as error:
+            reason = shorten(" ".join(str(error).split()), 160)
+            raise InputError(f"{self.name} failed on inputs of shape {inputs.shape}: {reason}") from None
+        if not isinstance(found, torch.Tensor):
+            raise InputError(f"{self.name} gives a {type(found).__name__}; a network to certify gives one tensor")
+        found = found.cpu()
+        return np.asarray(found.float().numpy() if found.dtype in (torch.bfloat16, torch.float16) else found.numpy())
+
+    def _on(self, device: str) -> Any:
+        if device == "cpu":
+            return self.module
+        if device not in self._moved:
+            self._moved[device] = deepcopy(self.module).to(device)
+        return self._moved[device]
+
+    @cached_property
+    def _moved(self) -> dict[str, Any]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"module": self.module, "name": self.name}
+
+    @property
+    def runtime(self) -> str:
+        """What evaluates it, and in which version."""
+        import torch
+
+        return f"PyTorch {torch.__version__}"
+
+
+def _layers(module: Any) -> Iterator[Any]:
+    if type(module).__name__ == "Sequential":
+        for layer in module:
+            yield from _layers(layer)
+    else:
+        yield module
+
+
+def is_module(value: object) -> bool:
+    """Whether a value is a PyTorch module, found without importing PyTorch."""
+    import sys
+
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)

@@ -1,0 +1,435 @@
+"""`invariant at BIT: ...` at every size: a loop whose rounds start where a bit is on and a few words are all there is.
+
+Five things are shown, each for all sizes at once:
+
+1. entry: a run starts in a cut state, in which the invariant holds;
+2. rounds: from any words, every path leads to a cut state again. Its steps are shapes of arrays (`shapes.py`) and
+   phases as long as an array (`waiting.py`), in which closure proves what a part of the text computes;
+3. the invariant: what a round makes of the words is linear, so that it is kept is an identity of polynomials;
+4. bound: a word loses a bit in every round, so it is 0 after as many rounds as it has bits, and the run is that long;
+5. rest: from then on no step changes an output. With the invariant, they are what is ensured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bitwright.errors import BitwrightError, counted
+from bitwright.program.algorithm import Algorithm
+from bitwright.program.ensures import EnsureLine, names_in
+from bitwright.program.text import parse, syntax
+from bitwright.program.text.lets import plain_lets
+from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.proofs.function.affine import IndexForm, SizeReader, outside, reach
+from bitwright.proofs.function.chain import MAX_MARGIN, size_of
+from bitwright.proofs.function.growth import (
+    Growth,
+    affine_growth,
+    growth_of,
+    never_negative,
+    plus,
+    power_growth,
+    times,
+)
+from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
+from bitwright.proofs.function.waiting import Wait, found_wait, holds, is_timer
+from bitwright.proofs.unrolling.polynomials import Polynomial, combine, substitute, weaker_equation
+
+FORMAT = "bitwright function by rounds 1"
+SEEN = 6  # the size at which paths are found, to be shown at all
+MOST_STEPS, MOST_PATHS = 24, 16
+Proves = Callable[[str, Mapping[str, int]], Any]  # a FunctionProof of a text of busy arrays, with these numbers
+
+
+@dataclass
+class Path:
+    """One way round: what the lowest bits of words are, and the states and phases on the way."""
+
+    fixed: Mapping[str, int]
+    states: list[State] = field(default_factory=list)
+    waits: dict[int, Wait] = field(default_factory=dict)  # by the state in which a phase starts
+
+    def document(self, proofs: list[str]) -> dict[str, Any]:
+        """As a certificate has it; arrays that are off are left out."""
+        states = [
+            {array: [part for part in shape if part] for array, shape in state.items() if shape != OFF}
+            for state in self.states
+        ]
+        phases = {
+            str(number): {
+                "timer": wait.timer,
+                "busy": list(wait.busy),
+                "inputs": list(wait.inputs),
+                "sums": {array: dict(factors) for array, factors in wait.sums.items()},
+                "proof": proofs.index(wait.text),
+            }
+            for number, wait in self.waits.items()
+        }
+        return {"fixed": dict(self.fixed), "states": states, "phases": phases}
+
+
+class RoundsProof:
+    """A proof at every size by the invariants at one bit; raises NoChainError or NoShapeError where it fails."""
+
+    def __init__(self, text: str, algorithm: Algorithm, lets: Mapping[str, int], proves: Proves) -> None:
+        self.algorithm, self.proves = algorithm, proves
+        cuts = [line for line in algorithm.invariants if line.at is not None]
+        self.lines = [line for line in cuts if line.at == cuts[0].at]
+        at = self.lines[0].at
+        if at is None or at.index is not None:
+            raise NoShapeError("the bit of an invariant is one of an array")
+        self.cut = at.text
+        if algorithm.halt is not None or algorithm.steps is None:
+            raise NoShapeError("cut points need runs of a known number of steps")
+        self.tree = parse_statements(text, short_way=False)
+        numbers = {**plain_lets(text), **lets}
+        self.size = size_of(self.tree, numbers)
+        self.numbers = {name: value for name, value in numbers.items() if name != self.size}
+        self.reader = SizeReader(self.tree, self.size, self.numbers)
+        ports = (syntax.PortLine, syntax.Cell, syntax.Ensure)
+        rules = SyntaxTree([item for item in self.tree.statements if not isinstance(item, ports)])
+        for item in rules.statements:
+            _check_ranges(item)
+        margin = reach(rules, self.size, self.numbers).margin
+        if margin > MAX_MARGIN:
+            raise NoShapeError(f"a distance of {margin} bits from an end; the most is {MAX_MARGIN}")
+        self.top = 4 * margin + 8
+        self.lengths = {
+            token.text: affine_growth(self.reader.form(extents[0], {})) if extents else (1, 0)
+            for item in self.tree.statements
+            if isinstance(item, syntax.BitsDeclaration)
+            for token, extents in item.items
+        }
+        self.sizes = dict(self._programs(text, lets))
+        if self.top not in self.sizes or SEEN not in self.sizes:
+            raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
+        named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
+        self.words = [array for array in self.lengths if array in named]
+        self.cut_state: State = {
+            array: ("word", array) if array in self.words else ON if array == self.cut else OFF
+            for array in self.lengths
+        }
+        self.inside: dict[str, Any] = {}  # certificates of the texts of busy arrays
+
+    def _programs(self, text: str, lets: Mapping[str, int]) -> Iterator[tuple[int, Algorithm]]:
+        for size in range(1, self.top + 1):
+            try:
+                yield size, parse(text, self.algorithm.name, {**lets, self.size: size})
+            except BitwrightError:
+                continue  # the text is no program at this size
+
+    def prove(self) -> str:
+        """Proves all `ensure` lines, and says how."""
+        entered = self._entry()
+        self.ways = ways = self.paths(self.cut_state)
+        for way in ways:
+            self._check(way)
+        exponents = [self._kept(line, entered, ways) for line in self.lines]
+        self.measure = measure = self._bound(ways)
+        self._rest(measure)
+        for line in self.algorithm.ensures:
+            self._conclude(line, measure, exponents)
+        methods = sorted({one.method for one in self.inside.values()})
+        return "; ".join([*methods, f"cut at {self.cut}, {counted(len(ways), 'path')}"])
+
+    # Where a run starts.
+
+    def _entry(self) -> dict[str, Polynomial]:
+        """What the words are at the start, in terms of the inputs."""
+        ports = {word.name: self._port(word.name) for word in self.algorithm.inputs}
+        found: dict[str, Polynomial] = {word: {} for word in self.words}
+        for name, array in ports.items():
+            if array not in self.words or found[array]:
+                raise NoShapeError(f"the input {name} is not the lower end of a word of the invariant")
+            found[array] = {(f"in.{name}",): 1}
+        if any(word.signed for word in (*self.algorithm.inputs, *self.algorithm.outputs)):
+            raise NoShapeError("cut points take unsigned words only")
+        for size, algorithm in self.sizes.items():  # the other bits: the cut bit alone is on
+            if set(algorithm.start) != {algorithm.program.layout.bit(self.cut)}:
+                raise NoShapeError(f"a run does not start with {self.cut} on and all else off, at {self.size} = {size}")
+            self._check_ports(size, algorithm)
+        return found
+
+    def _check_ports(self, size: int, algorithm: Algorithm) -> None:
+        """Inputs and outputs are lower ends of arrays, as long as their lines say."""
+        arrays = {item.name: item.bits().tolist() for item in algorithm.program.layout.fields}
+        for word in (*algorithm.inputs, *algorithm.outputs):
+            constant, rate = self._port_length(word.name)
+            if list(word.bits) != arrays[self._port(word.name)][: constant + rate * size]:
+                raise NoShapeError(f"'{word.name}' is not the lower end of an array at {self.size} = {size}")
+
+    def _port(self, name: str) -> str:
+        """The array of which an input or output is the lower end."""
+        for item in self.tree.statements:
+            if not isinstance(item, syntax.PortLine):
+                continue
+            for member in item.members:
+                called = item.name.text if item.name else member.token.text
+                if called != name:
+                    continue
+                part = member.parts[0] if len(member.parts) == 1 else None
+                low = part is not None and part.first is not None and part.last is not None
+                if (item.name and len(item.members) > 1) or (member.parts and not low):
+                    break
+                if part is not None and low and self.reader.form(part.first, {}) != IndexForm(0, 1):  # type: ignore[arg-type]
+                    break
+                if part is not None and low and self.reader.form(part.last, {}).index:  # type: ignore[arg-type]
+                    break
+                return member.token.text
+        raise NoShapeError(f"'{name}' is not the lower end of an array")
+
+    def _port_length(self, name: str) -> Growth:
+        for item in self.tree.statements:
+            if isinstance(item, syntax.PortLine):
+                for member in item.members:
+                    if (item.name.text if item.name else member.token.text) == name:
+                        if not member.parts:
+                            return self.lengths[member.token.text]
+                        last = member.parts[0].last
+                        assert last is not None
+                        return affine_growth(self.reader.form(last, {}))
+        raise NoShapeError(f"'{name}' has no line")
+
+    # The paths of a round: found at one size, shown at all.
+
+    def paths(self, start: State) -> list[Path]:
+        found, ahead = [], [Path({})]
+        while ahead:
+            way = ahead.pop()
+            try:
+                found.append(self._walked(replace(way, states=[start], waits={})))
+            except SplitError as split:
+                if split.word in way.fixed:
+                    raise NoShapeError("a path depends on other bits than the lowest of words") from None
+                ahead += [Path({**way.fixed, split.word: bit}) for bit in (1, 0)]
+            if len(found) + len(ahead) > MOST_PATHS:
+                raise NoShapeError(f"a round has more than {MOST_PATHS} paths")
+        return found
+
+    def _at(self, size: int, way: Path) -> AtSize:
+        at = AtSize(self.sizes[size], way.fixed)
+        for word in self.words:
+            at.word(word, word)
+        return at
+
+    def _walked(self, way: Path) -> Path:
+        at = self._at(SEEN, way)
+        while True:
+            state = way.states[-1]
+            timer = next((array for array in at.arrays if is_timer(at, state, array) and self._grows(array)), None)
+            if timer is not None:
+                wait = found_wait(at, state, timer, self.tree, 1 + len(way.waits))
+                for array in wait.busy:
+                    if wait.after[array] != OFF:
+                        at.word(wait.after[array][1], array)
+                way.waits[len(way.states) - 1] = wait
+                way.states.append(wait.after)
+            else:
+                way.states.append(at.recognised(at.step(state), at.arrays))
+            if way.states[-1][self.cut] == ON:
+                return way
+            if len(way.states) > MOST_STEPS:
+                raise NoShapeError(f"a round has more than {MOST_STEPS} steps and phases")
+
+    def _grows(self, array: str) -> bool:
+        return self.lengths[array][1] > 0
+
+    def _check(self, way: Path) -> None:
+        """Shows a path at every size, and what its phases compute."""
+        last = way.states[-1]
+        for array, shape in last.items():
+            if array not in self.words and shape != self.cut_state[array]:
+                raise NoShapeError(f"a round ends with {array} {shape[0]}")
+        for wait in way.waits.values():
+            if wait.text not in self.inside:
+                self.inside[wait.text] = self.proves(wait.text, self._numbers_of(wait))
+            if not self.inside[wait.text].proved:
+                raise NoShapeError(f"what {', '.join(wait.busy)} compute while {wait.timer} runs is not decided")
+        for size in self.sizes:
+            at = self._at(size, way)
+            for number, (before, after) in enumerate(zip(way.states, way.states[1:], strict=False)):
+                phase = way.waits.get(number)
+                if phase is None:
+                    made = at.step(before)
+                    right = all(made[array] == at.bits(array, after[array]) for array in at.arrays)
+                else:
+                    right = holds(
+                        at, before, phase, parse(phase.text, lets={**self._numbers_of(phase), self.size: size})
+                    )
+                    for array in phase.busy:
+                        if phase.after[array] != OFF:
+                            at.word(phase.after[array][1], array)
+                if not right:
+                    raise NoShapeError(f"a round is another one at {self.size} = {size}")
+
+    def _numbers_of(self, wait: Wait) -> dict[str, int]:
+        return {name: value for name, value in self.numbers.items() if name in plain_lets(wait.text)}
+
+    def steps(self, way: Path) -> Growth:
+        total: Growth = (len(way.states) - 1 - len(way.waits),)
+        for wait in way.waits.values():
+            total = plus(total, self.lengths[wait.timer])
+        return total
+
+    # What a round makes of the words.
+
+    def _kept(self, line: EnsureLine, entered: Mapping[str, Polynomial], ways: list[Path]) -> tuple[Polynomial, Growth]:
+        """The invariant and the exponent of the power of two modulo which it is kept."""
+        stated = weaker_equation(replace(line, lets={}))
+        if stated is None or stated.exponent is not None:
+            raise NoShapeError(f"the invariant '{line}' is no equation of polynomials")
+        known = {*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)}
+        difference = substitute(stated.difference, self._inputs(self.words))
+        if {name for names in difference for name in names} - known:
+            raise NoShapeError(f"the invariant '{line}' has other names than words and inputs")
+        if substitute(difference, entered):
+            raise NoShapeError(f"the invariant '{line}' does not hold at the start")
+        exponents: list[Growth] = []
+        for way in ways:
+            exact, modular = self._relations(way, exponents)
+            new = substitute(difference, {word: {(f"{word}'",): 1} for word in self.words})
+            change = combine(new, difference, -1)
+            for given in (modular, exact, modular, exact):
+                change = substitute(change, given)
+            if change:
+                raise NoShapeError(f"no round was shown to keep the invariant '{line}'")
+        least = next((one for one in exponents if all(_at_most(one, other) for other in exponents)), None)
+        if exponents and least is None:
+            raise NoShapeError("no word is the shortest at every size")
+        return difference, least or (0, 0)
+
+    def _relations(self, way: Path, exponents: list[Growth]) -> tuple[dict[str, Polynomial], dict[str, Polynomial]]:
+        """Words as polynomials of others: exact ones, and those modulo 2^(length), whose lengths are noted."""
+        exact: dict[str, Polynomial] = {}
+        modular: dict[str, Polynomial] = {}
+        for word, (what, of) in ((word, way.states[-1][word]) for word in self.words):
+            if what == "down" and of in self.words and of not in exact:
+                exact[of] = {(f"{word}'",): 2, **({(): way.fixed[of]} if way.fixed.get(of) else {})}
+                if of not in way.fixed:
+                    exact[of][(f"{of}[1]",)] = 1
+            elif what in ("off", "word", "up"):
+                modular[f"{word}'"] = {} if what == "off" else {(of,): 2 if what == "up" else 1}
+                if what == "up":
+                    exponents.append(self.lengths[word])
+            else:
+                raise NoShapeError(f"a round makes of {word} what is no sum of words")
+        for number, wait in way.waits.items():
+            began = way.states[number]
+            for array, factors in wait.sums.items():
+                if factors:
+                    modular[wait.after[array][1]] = {(began[name][1],): factor for name, factor in factors.items()}
+                    exponents.append(self.lengths[array])
+        for _ in way.waits:
+            modular = {name: substitute(value, modular) for name, value in modular.items()}
+        return exact, modular
+
+    def _inputs(self, known: Any) -> dict[str, Polynomial]:
+        """Inputs as `in.NAME`, also where a line leaves out the `in.`"""
+        taken = set(known)
+        return {word.name: {(f"in.{word.name}",): 1} for word in self.algorithm.inputs if word.name not in taken}
+
+    # The number of rounds, and what comes then.
+
+    def _bound(self, ways: list[Path]) -> str:
+        """A word that is 0 after as many rounds as it has bits, within the steps of a run."""
+        (count,) = (
+            item.value for item in self.tree.statements if isinstance(item, syntax.Count) and item.token.text == "steps"
+        )
+        total = growth_of(self.reader, count)
+        for word in self.words:
+            moves = {way.states[-1][word] for way in ways}
+            if not any(moves <= {(what, word), OFF} for what in ("down", "up")):
+                continue
+            if all(never_negative(plus(total, times(self.lengths[word], self.steps(way)), -1), 1) for way in ways):
+                return word
+        raise NoShapeError("no word was shown to run empty before the run is over")
+
+    def _rest(self, measure: str) -> None:
+        """From cut states in which the word is 0 every step keeps all outputs, and the word stays 0."""
+        arrays = [self._port(word.name) for word in self.algorithm.outputs]
+        self.resting = self.paths({**self.cut_state, measure: OFF})
+        for way in self.resting:
+            self._check_rest(way, measure)
+            for state in way.states:
+                if way.waits or any(state[array] != ("word", array) for array in arrays):
+                    raise NoShapeError(f"the outputs may change after {measure} is 0")
+
+    def _check_rest(self, way: Path, measure: str) -> None:
+        self._check(way)
+        if way.states[-1][measure] != OFF:
+            raise NoShapeError(f"{measure} does not stay 0")
+
+    def _conclude(self, line: EnsureLine, measure: str, kept: list[tuple[Polynomial, Growth]]) -> None:
+        """An `ensure` line follows from an invariant with the empty word, if both are the same equation."""
+        stated = weaker_equation(replace(line, lets={}))
+        if stated is None or stated.exponent is not None:
+            raise NoShapeError(f"'{line}' is no equation of polynomials")
+        outputs = {word.name: self._port(word.name) for word in self.algorithm.outputs}
+        for word in self.algorithm.outputs:
+            if self._port_length(word.name) != self.lengths[outputs[word.name]]:
+                raise NoShapeError(f"the output {word.name} is a part of an array")
+        given: dict[str, Polynomial] = {name: {(array,): 1} for name, array in outputs.items()}
+        wanted = substitute(stated.difference, given | self._inputs(outputs))
+        for difference, exponent in kept:
+            left = substitute(difference, {measure: {}})
+            if any(not combine(wanted, left, sign) for sign in (1, -1)) and self._small(wanted, exponent):
+                return
+        raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
+
+    def _small(self, difference: Polynomial, exponent: Growth) -> bool:
+        """Whether a difference lies between -2^exponent and 2^exponent: then it is 0 if it is so modulo that power."""
+        top = power_growth(exponent)
+        if top is None:
+            return False
+        sides: dict[bool, Growth] = {True: (0,), False: (0,)}
+        for names, factor in difference.items():
+            most: Growth = (abs(factor),)
+            for name in names:
+                length = self._port_length(name[3:]) if name.startswith("in.") else self.lengths.get(name)
+                above = power_growth(length) if length is not None else None
+                if above is None:
+                    return False
+                most = times(most, plus(above, (1,), -1))
+            sides[factor > 0] = plus(sides[factor > 0], most)
+        return all(never_negative(plus(plus(top, (1,), -1), side, -1), 2) for side in sides.values())
+
+    def certificate(self) -> dict[str, Any]:
+        """The shapes on all paths, and the certificates of their phases: what `sceptic/check_loop.py` reads."""
+        proofs = list(self.inside)
+        return {
+            "format": FORMAT,
+            "cut": self.cut,
+            "words": self.words,
+            "measure": self.measure,
+            "paths": [way.document(proofs) for way in self.ways],
+            "rest": [way.document(proofs) for way in self.resting],
+            "phases": [one.certificate for one in self.inside.values()],
+        }
+
+
+def _at_most(one: Growth, other: Growth) -> bool:
+    return never_negative(plus(other, one, -1), 1)
+
+
+def _check_ranges(item: syntax.Statement) -> None:
+    """Refuses what a single index can stretch: `write x[i..l]` reaches further at larger sizes."""
+    targets = item.targets if isinstance(item, syntax.WhenClause) else ()
+    swept = {one.token.text for one in getattr(item, "clauses", syntax.Clauses()).ranges}
+    for target in targets:
+        for part in target.parts:
+            if part.first is not part.last and any(
+                name in swept for end in (part.first, part.last) if end is not None for name in _names(end)
+            ):
+                outside(target.token, "a range of bits that depends on an index")
+
+
+def _names(part: syntax.Expression) -> Iterator[str]:
+    if isinstance(part, syntax.Name):
+        yield part.token.text
+    elif isinstance(part, syntax.Operation):
+        yield from _names(part.left)
+        yield from _names(part.right)
+    elif isinstance(part, syntax.Digits):
+        yield from _names(part.value)

@@ -1,0 +1,94 @@
+"""Loops with an invariant at a bit, proved at every size; what is broken or goes on differently is not proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from bitwright.errors import BitwrightError
+from bitwright.program import parse
+from bitwright.proofs.function.naive import all_inputs, wrong_input
+from bitwright.proofs.function.prove import prove_function
+from bitwright.proofs.function.shapes import AtSize, NoShapeError, SplitError
+from tests.proofs.function.cases import EXAMPLES
+from tests.proofs.function.mutants import mutants
+
+TEXT = (EXAMPLES / "multiplication.bw").read_text()
+
+
+def test_multiplication_is_proved_at_every_size() -> None:
+    proof = prove_function(TEXT, name="multiplication")
+    assert (proof.verdict, proof.sizes) == ("proved", "every")
+    assert proof.method == "1,255 windows; cut at to_check_lsb, 2 paths"
+    assert proof.certificate is not None
+    (adder,) = proof.certificate["phases"]
+    assert adder["program"]["ensures"][1] == "sum_p == (1 * in.sum_p + 1 * in.sum_q) % 2^(2 * l)"
+
+
+@pytest.fixture
+def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out the runs that refute most wrong lines before anything is proved."""
+    monkeypatch.setattr("bitwright.proofs.function.prove._Sizes.wrong_random", lambda _: None)
+
+
+CHANGES = {
+    "another product": ("product == multiplicand * multiplier", "product == multiplicand * multiplier + 1"),
+    "another invariant": ("invariant at to_check_lsb: sum_p +", "invariant at to_check_lsb: 2 * sum_p +"),
+    "no multiplicand": ("+ multiplicand * multiplier == in.", "== in."),
+    "a step too few": ("steps 4*l^2 + 3*l", "steps 4*l^2 + 3*l - 1"),
+    "steps that fall short at large sizes": ("steps 4*l^2 + 3*l", "steps 3*l^2 + 99*l"),
+    "a short counter": ("sum_counter[4*l]=1 ", "sum_counter[3*l]=1 "),
+    "a shorter product": ("output product = sum_p", "output product = sum_p[1..l]"),
+    "the upper half of a number": ("multiplicand = multiplicand[1..l]", "multiplicand = multiplicand[2..l]"),
+    "a rule from position 7 on": ("write sum_c[i]   for i in 1..2*l", "write sum_c[i]   for i in 1..2*l if i != 7"),
+    "a rule far from both ends": ("write sum_c[i]   for i in 1..2*l", "write sum_c[i]   for i in 1..2*l if i != 40"),
+    "a second bit at the start": ("start to_check_lsb", "start to_check_lsb sum_p[1]"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.usefixtures("no_runs")
+def test_what_was_changed_is_not_proved(what: str) -> None:
+    old, new = CHANGES[what]
+    assert old in TEXT
+    try:
+        proof = prove_function(TEXT.replace(old, new))
+    except BitwrightError:
+        return  # no program at all
+    assert proof.verdict == "not decided"
+
+
+def test_steps_to_spare_do_no_harm() -> None:
+    assert prove_function(TEXT.replace("steps 4*l^2 + 3*l", "steps 5*l^2 + 3*l + 7")).proved
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_no_broken_program_is_proved() -> None:
+    """A mutant may be right after all; then all inputs of three digits are."""
+    tried = 0
+    for what, text in list(mutants(TEXT))[::18]:
+        try:
+            proof = prove_function(text, name=what)
+        except BitwrightError:
+            continue
+        tried += 1
+        for size in (1, 2, 3) if proof.proved else ():
+            algorithm = parse(text, lets={"l": size})
+            assert wrong_input(algorithm, list(all_inputs(algorithm)), 99) is None, what
+    assert tried >= 8
+
+
+def test_shapes_are_what_they_say() -> None:
+    at = AtSize(parse(TEXT, lets={"l": 4}))
+    word = at.word("multiplier", "multiplier")
+    assert at.bits("multiplier", ("up", "multiplier")) == [0, *word[:3]]
+    assert at.bits("multiplier", ("down", "multiplier")) == [*word[1:], 0]
+    for shape in (("off", ""), ("on", ""), ("word", "multiplier"), ("up", "multiplier"), ("first", ""), ("last", "")):
+        bits = {"to_shift_right": at.bits("to_shift_right", shape)}
+        assert at.recognised(bits, ["to_shift_right"]) == {"to_shift_right": shape}
+    with pytest.raises(SplitError):
+        at.recognised({"to_shift_left": [word[0]] * 8}, ["to_shift_left"])
+    with pytest.raises(NoShapeError):
+        at.recognised({"to_shift_left": [word[1]] * 8}, ["to_shift_left"])
+    free = at.anything("to_shift_left")  # what nothing is known of has no shape
+    with pytest.raises(NoShapeError):
+        at.recognised({"sum_p": free}, ["sum_p"])

@@ -1,0 +1,107 @@
+"""The sceptic's checker of loops takes the proof of multiplication, and nothing that was altered."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bitwright.program import parse
+from bitwright.proofs.function.prove import prove_function
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "examples" / "multiplication.bw").read_text()
+STEPS = "steps 4*l^2 + 3*l"
+
+
+@pytest.fixture(scope="module")
+def proof() -> dict[str, Any]:
+    found = prove_function(TEXT).certificate
+    assert found is not None
+    return found
+
+
+def checked(folder: Path, certificate: dict[str, Any], text: str = TEXT) -> tuple[int, str]:
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+    rules = [folder / f"rules-{size}.bw" for size in range(1, 9)]
+    for size, path in enumerate(rules, start=1):
+        path.write_text(parse(text, lets={"l": size}).text())
+    command = [sys.executable, str(ROOT / "sceptic" / "check_loop.py"), str(folder / "certificate.json")]
+    done = subprocess.run([*command, *map(str, rules)], capture_output=True, text=True, env={"PYTHONPATH": ""})
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+def test_the_proof_of_multiplication_is_taken(tmp_path: Path, proof: dict[str, Any]) -> None:
+    code, said = checked(tmp_path, proof)
+    assert (code, said.splitlines()[-1][:43]) == (0, "HOLDS: product == multiplicand * multiplier")
+
+
+def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all numbers and words of a certificate, but those of the certificates of its phases."""
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            if key != "phases" or way:
+                yield from leaves(value, (*way, key))
+    else:
+        yield way
+
+
+def put(data: Any, way: tuple[Any, ...], change: Callable[[Any], Any]) -> None:
+    for key in way[:-1]:
+        data = data[key]
+    data[way[-1]] = change(data[way[-1]])
+
+
+def test_no_field_can_be_altered(tmp_path: Path, proof: dict[str, Any]) -> None:
+    """Every ninth number or word, changed into another one of its kind."""
+    words = {"on": "first", "word": "up", "up": "down", "down": "word", "first": "last"}
+    places = [way for way in leaves(proof) if way[0] != "format"]
+    assert len(places) > 80
+    for way in places[::9]:
+        data = deepcopy(proof)
+        put(
+            data,
+            way,
+            lambda old: 1 - old if isinstance(old, int) else words.get(old, "sum_p" if old != "sum_p" else "sum_q"),
+        )
+        assert checked(tmp_path, data)[0] in (1, 2), way
+
+
+FORGED: dict[str, Callable[[dict[str, Any]], None]] = {
+    "a path less": lambda data: data["paths"].pop(),
+    "no rest": lambda data: data["rest"].clear(),
+    "a step less": lambda data: data["paths"][0]["states"].pop(1),
+    "a word of two names": lambda data: put(data, ("paths", 0, "states", 0, "sum_q"), lambda _: ["word", "sum_p"]),
+    "another proof": lambda data: data["phases"][0]["verdicts"].clear(),
+    "another line": lambda data: put(data, ("phases", 0, "program", "ensures", 0), lambda _: "sum_p == sum_p"),
+}
+FORGED["a word of two names"] = lambda data: [
+    state.update(sum_q=["word", "sum_p"]) for path in data["paths"] for state in path["states"][:1]
+] and None  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_what_was_forged_is_refused(tmp_path: Path, proof: dict[str, Any], what: str) -> None:
+    data = deepcopy(proof)
+    FORGED[what](data)
+    assert checked(tmp_path, data)[0] in (1, 2)
+
+
+def test_it_is_refused_for_other_rules(tmp_path: Path, proof: dict[str, Any]) -> None:
+    for old, new in (
+        (STEPS, f"{STEPS} - 1"),
+        ("ensure product == multiplicand * multiplier", "ensure product == multiplicand * multiplier + multiplier"),
+        (
+            "when multiplier[i]=1   write multiplier[i]   for i in 1..l",
+            "when multiplier[i]=1 write multiplier[i] for i in 1..l-1",
+        ),
+    ):
+        assert old in TEXT
+        assert checked(tmp_path, proof, TEXT.replace(old, new))[0] == 1, new
