@@ -57,7 +57,7 @@ def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) 
     place = as_path(path, "a trace")
     if place.suffix.lower() == ".npz":
         from bitwright.files.executions import save_executions
-        from bitwright.running.executions import executions_of_trace, lets_of
+        from bitwright.running.successors import executions_of_trace, lets_of
 
         save_executions(place, replace(executions_of_trace(trace), lets=lets_of(done.algorithm)))
         return f"wrote {place}: {counted(done.steps, 'step')} of {counted(trace.layout.size, 'bit')}"
