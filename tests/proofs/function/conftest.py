@@ -1,0 +1,8 @@
+"""Tests change what proofs are made of, so no proof is remembered from one to the next."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_proof_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitwright.proofs.function.prove._PROVED", {})
