@@ -26,7 +26,7 @@ ALIASES = {
     "PathName": "The name of a file, as a str or a `pathlib.Path`.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
     "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
-    "Provable": "What `certify` takes as `network`: a `Network` or its file; or a network of your own, as a `Model`, an "
+    "Provable": "What `certify` takes as `network`: a `Network` or its file; or your own network, as a `Model`, an "
     "ONNX file, a PyTorch module or a function of an array of rows.",
     "Reads": 'What a network of your own reads: `"states"`, `"templates"` or `"cells"`.',
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
@@ -63,13 +63,13 @@ CLASSES = {
     "bitwright.inference.local_rule": "Disagreement",
     "bitwright.inference.recovered": "ProgramComparison Recovered",
     "bitwright.validation.inputs": "Inputs",
-    "bitwright.theory.encoding.executions": "StateSet",
+    "bitwright.theory.encoding.state_set": "StateSet",
     "bitwright.engines.cells.engine": "CellEngine",
     "bitwright.engines.cells.tables": "CellTables",
     "bitwright.engines.cells.trained": "TrainedCells",
     "bitwright.machines.sbn.code": "Executed",
     "bitwright.networks.descent": "Plan",
-    "bitwright.networks.executions": "ExecutionSet",
+    "bitwright.networks.execution_set": "ExecutionSet",
     "bitwright.networks.integer": "IntegerNetwork Rounded",
     "bitwright.networks.network": "FloatNetwork Origin",
     "bitwright.networks.quantize": "Cost",
