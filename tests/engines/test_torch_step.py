@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,16 +41,19 @@ def test_states_follow_as_in_the_engine(adder: Network) -> None:
 
 
 def test_a_wrong_network_is_wrong_in_the_same_bits(adder: Network) -> None:
-    from dataclasses import replace
-
-    last = adder.weights.last.copy()
-    last[5] = -last[5]
-    wrong = replace(adder, weights=replace(adder.weights, last=last))
-    algorithm = addition(5)
-    states = states_of(algorithm)
-    found = wrong.to_torch(algorithm)(torch.tensor(states), steps=2).numpy()
-    np.testing.assert_array_equal(found, stepped(wrong, algorithm, states, 2))
-    assert (found != stepped(adder, algorithm, states, 2)).any()
+    algorithm, rng, held = addition(5), np.random.default_rng(0), adder.weights
+    states, program = states_of(algorithm), adder.program
+    assert program is not None
+    for template in range(program.templates):  # weights that mean nothing, and thresholds 1 below a sum
+        first, last = (rng.integers(-127, 128, array.shape).astype(np.int8) for array in (held.first, held.last))
+        sums = last.astype(np.int64) @ np.maximum(first[:, template].astype(np.int64), 0)
+        thresholds = np.array(
+            [[sums[program.writers == count][0] - 1 for count in held.writers]] * len(held.thresholds)
+        )
+        wrong = replace(adder, weights=replace(held, first=first, last=last, thresholds=thresholds))
+        found = wrong.to_torch(algorithm)(torch.tensor(states), steps=2).numpy()
+        np.testing.assert_array_equal(found, stepped(wrong, algorithm, states, 2))
+        assert (found != stepped(adder, algorithm, states, 2)).any()
 
 
 def test_neither_half_nor_autocast_nor_shape_nor_type_changes_a_bit(adder: Network) -> None:
