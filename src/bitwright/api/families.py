@@ -24,8 +24,8 @@ from bitwright.inference.families.text import open_line, rule_lines, unseen_line
 from bitwright.program import Algorithm, parse
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.files import read_text
-from bitwright.running.executions import successors
 from bitwright.running.progress import Progress
+from bitwright.running.successors import successors
 
 _MOST_LISTED = 200  # open rules, and configurations that were not seen, in the comments of a file
 _MOST_PRINTED = 6  # of each
