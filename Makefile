@@ -113,6 +113,7 @@ gallery: $(VENV)/ready
 
 # The site, offline; what it is warned of is an error, broken links and anchors among it. A second build reads only what changed.
 docs: $(VENV)/ready-docs
+	test -f gallery/bfs.html || $(MAKE) gallery
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
 	@echo open docs/_build/html/index.html
 

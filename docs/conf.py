@@ -15,7 +15,16 @@ author = "The bitwright authors"
 copyright = "the bitwright authors"
 version = release = __version__
 
-extensions = ["myst_parser", "generated", "repository", "first_use", "leftovers", "mathml", "sessions_in_colour"]
+extensions = [
+    "myst_parser",
+    "generated",
+    "repository",
+    "first_use",
+    "leftovers",
+    "mathml",
+    "sessions_in_colour",
+    "gallery",
+]
 exclude_patterns = ["_build", "figures", "report"]
 nitpicky = True
 # Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.

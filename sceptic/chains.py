@@ -3,34 +3,11 @@
 The reader of check_function.py, with nothing but Python.
 """
 
-import ast
-import sys
+import hashlib
 from fractions import Fraction
 from itertools import product
 
-SAFE = (ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Load, ast.Constant, ast.operator, ast.boolop)
-SAFE += (ast.unaryop, ast.cmpop)
-
-
-def need(condition, message, code=1):
-    if not condition:
-        print("DOES NOT HOLD:" if code == 1 else "CANNOT BE READ:", message)
-        sys.exit(code)
-
-
-def parsed(text):
-    """A line as Python's own syntax tree: only signs, names and numbers."""
-    need(" for " not in text and "//" not in text, f"a line of another form: {text}", 2)
-    left, arrow, right = text.partition(" => ")
-    need("=>" not in right and (not arrow or left.count("(") == left.count(")")), f"two arrows: {text}", 2)
-    text = f"(not ({left})) or ({right})" if arrow else text
-    tree = ast.parse(text.replace("in.", "in_").replace("^", "**"), mode="eval").body
-    need(all(isinstance(node, SAFE) for node in ast.walk(tree)), f"a line of another form: {text}", 2)
-    return tree
-
-
-def value(node, names):
-    return eval(compile(ast.Expression(node), "line", "eval"), {"__builtins__": {}}, names)
+from expressions import Word, holds, need, parsed  # noqa: F401  (parsed: for check_function.py)
 
 
 def kind_of(at, length):
@@ -85,8 +62,9 @@ class Rules:
             for kind, at, mark in (("input", first, ""), ("input", first, "in_"), ("output", state, "")):
                 for name, (bits, signed) in self.words[kind].items():
                     top = signed and bits[-1] in at
-                    names[mark + name] = sum((bit in at) << k for k, bit in enumerate(bits)) - (top << len(bits))
-            need(all(value(line, names) for line in lines), f"a line is not true of {names}")
+                    number = sum((bit in at) << k for k, bit in enumerate(bits)) - (top << len(bits))
+                    names[mark + name] = Word(number)
+            need(all(holds(line, names) for line in lines), f"a line is not true of {names}")
 
     def chain(self):
         """What the classes have, and the words as weights: all that must be the same at every size."""
@@ -123,9 +101,36 @@ class Rules:
                     -1 if signed and k == len(bits) - 1 else 1
                 )
                 need(weights.setdefault(self.kind[bit], weight) == weight, f"the digits of {name} are not in order", 2)
+            middle = {at for bit, at in self.kind.items() if at[0] == 3 and bit not in bits}
+            need(not middle & set(weights), f"{name} has only a part of the positions in the middle", 2)
             words[mark + name] = few, weights
         halt = self.kind.get(self.halt, self.halt)
         return {k: (s, f, tuple(sorted(r))) for k, (s, f, r) in found.items()}, words, halt
+
+    def agrees(self, data, classes, short):
+        """What a certificate says of the rules must be what was read; `at` is the size of these."""
+        said, program, masks = data["chain"], data["program"], dict.fromkeys(range(1, 6), 0)
+        for track, at in self.place.values():
+            masks[kind_of(at, self.length)] |= 1 << track
+        own = {
+            "classes": {
+                str(kind): {"present": masks[kind], "start": start, "free": free, "rules": list(map(list, rules))}
+                for kind, (start, free, rules) in classes.items()
+                if kind
+            },
+            "global_rules": [[mask, value, writes[3]] for mask, value, *writes in classes[0][2]],
+            "start_globals": classes[0][0],
+            "globals": [bit for bit, (kind, _) in self.kind.items() if kind == 0],
+            "tracks": [f"{name}.{s}" if g > 1 else name for name, g, s, _ in said["places"]],
+        }
+        need({**said, **own} == said, "the chain of the certificate is not that of the rules")
+        need(set(said) == {*own, "places", "unit", "extra"} and data["short"] == short, "a field that is not known")
+        lines = "".join(f"{word} {' '.join(line)}\n" for word in ("bits", "block", "when") for line in self.of[word])
+        need(program["id"] == hashlib.sha256(lines.encode()).hexdigest(), "the certificate is for other rules")
+        need(program["numbers"][program["size"]] == [1, 0], "the name of the size")
+        laws = [len(weights) == len(said["places"]) for law in data["laws"] for weights in law[:2]]
+        known = set(program) == {"size", "numbers", "ensures", "at", "id"} and all(laws) and len(data) == 10
+        need(known, "a field that is not known")
 
 
 class Clock:

@@ -3,13 +3,12 @@
     python check_function.py CERTIFICATE.json RULES.bw RULES.bw ...
 
 The RULES.bw are what `bitwright show NAME --let l=N --text` prints for N = 1, 2, 3 and so on, up to eight positions or
-more. A word has a letter (class, clock, input, bits) for every position. Its class is first, second, middle, last but
-one or last. The certificate has the pairs of letters that may stand side by side, and the signs that weighted sums
-(laws) may have. Checked is that start words of every length are so, that a step leads from such words to such words,
-that the lines are true where a run is over, that it is over in time, and that they are true for all inputs of fewer
-than five positions. Classes, rules, inputs, steps and lines are read off RULES.bw; clock, laws, windows and verdicts
-are only used: any that pass will do. Taken for granted is that larger sizes go on as these do. Lines with `for`, // or
-a remainder by a constant are not read. Exit 0: it holds; 1: it does not; 2: something cannot be read.
+more. A word has a letter (class, clock, input, bits) for every position; classes are first, second, middle, last but
+one and last. The certificate has the pairs of letters that may stand side by side, and the signs that weighted sums
+(laws) may have. Checked: start words of every length are so, a step leads from such words to such words, the lines are
+true where a run is over, it is over in time, and they are true for all inputs of fewer than five positions. Clock,
+laws, windows and verdicts are only used: any that pass will do; all else is read off RULES.bw and compared. Taken for
+granted is that larger sizes go on as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
 """
 
 import json
@@ -17,7 +16,7 @@ import sys
 from pathlib import Path
 
 from chains import Clock, Rules, need, parsed
-from lines import Line, with_numbers
+from lines import read_line, with_numbers
 
 FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}
 START = (0, 0, 0, 0)
@@ -176,7 +175,8 @@ def main(certificate, *texts):
             rules.run_all([parsed(line) for line in shown])
     long = [rules.chain() for rules in read if rules.length >= 5]
     need(all(one == long[0] for one in long), "the classes are not the same at all sizes")
-    lines = [Line(parsed(t), long[0][1], program["numbers"], chain["unit"], chain["extra"]) for t in program["ensures"]]
+    lines = [read_line(t, long[0][1], program["numbers"], chain["unit"], chain["extra"]) for t in program["ensures"]]
+    read[program["at"] - 1].agrees(data, long[0][0], sizes[: sum(length < 5 for length in lengths)])
     check = Check(data, long[0][0], long[0][2], read[0].singles)
     for rules in read:  # the clock ends when the steps do; that nothing changes shows one step later
         steps = check.clock.steps(rules.length)

@@ -100,6 +100,11 @@ class Model:
                 else:
                     assert q is not None
                     yield (("port", u, q), bit)
+        elif path == ["back"]:
+            for u, own in enumerate(self.graph.ports):
+                for p, (v, _) in enumerate(own):
+                    if v == int(place[1]):
+                        yield (("node", u) if kind == "node" else ("port", u, p), bit)
         elif path == ["far", "all"]:
             for u, _ in self.far(place):
                 yield from ((("port", u, p), bit) for p in range(len(self.graph.ports[u])))

@@ -18,7 +18,7 @@ Values = dict[str, NDArray[np.int64]]
 
 # From which place, by which path, to which place (see docs/reference/graphs.md).
 PATHS = {
-    "node": {"node": ["", "far."], "port": ["all.", "far.", "far.all.", "next."], "whole": [""]},
+    "node": {"node": ["", "far.", "back."], "port": ["all.", "far.", "far.all.", "back.", "next."], "whole": [""]},
     "port": {"node": ["", "far."], "port": ["", "all.", "far.", "far.all.", "next."], "whole": [""]},
     "whole": {"node": ["every."], "port": ["every."], "whole": [""]},
 }

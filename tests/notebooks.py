@@ -45,8 +45,7 @@ def code_cells(notebook: Any) -> list[Any]:
 def shown(notebook: Any) -> list[tuple[str, list[float]]]:
     """What every cell shows, to compare: text, and apart from it the numbers with a decimal point.
 
-    Pages in frames are deflated, and where things stand in a picture may depend on whether Graphviz is installed: of
-    the first only that they are there is kept, and of the second what is written in them.
+    Pages in frames are deflated: only that they are there is kept. Of pictures it is what is written in them.
     """
     return [_comparable("".join(_texts(cell))) for cell in code_cells(notebook)]
 

@@ -73,7 +73,7 @@ def code_and_text(command: str, capfd: pytest.CaptureFixture[str]) -> tuple[int,
 
 
 def words(picture: Path) -> list[str]:
-    """What is written in a picture; where its parts stand may depend on whether Graphviz is installed."""
+    """What is written in a picture."""
     return re.findall(r">([^<>]*\w[^<>]*)<", picture.read_text())
 
 

@@ -12,7 +12,10 @@ def remove(app: Any, failed: Exception | None) -> None:
     if failed is None and app.builder.format == "html":
         wanted = {*app.env.found_docs, *MADE}
         for path in Path(app.outdir).rglob("*.html"):
-            if path.relative_to(app.outdir).with_suffix("").as_posix() not in wanted and "_static" not in path.parts:
+            if path.relative_to(app.outdir).with_suffix("").as_posix() not in wanted and not {
+                "_static",
+                "gallery",
+            } & set(path.relative_to(app.outdir).parts[:1]):
                 path.unlink()
 
 

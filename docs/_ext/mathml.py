@@ -1,7 +1,7 @@
 """Formulas, `$...$` in Markdown, as MathML: every browser shows it, and nothing is loaded.
 
-Browsers do not break MathML into lines. So a displayed formula is several: it is divided where TeX has \\quad, \\qquad or
-\\allowbreak outside of braces, and its parts go to the next line where the screen is narrow.
+Browsers do not break MathML into lines. So a displayed formula is divided where TeX has quad, qquad or allowbreak
+outside of braces, and its parts go to the next line where the screen is narrow.
 """
 
 from __future__ import annotations

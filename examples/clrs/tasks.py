@@ -1,4 +1,4 @@
-"""Tasks of CLRS-30 as runs of node programs: what a sample is as a graph, and what the outputs are as arrays of dm-clrs.
+"""Tasks of CLRS-30 as runs of node programs: from samples to graphs, and from outputs to the arrays of dm-clrs.
 
 Samples are dictionaries of NumPy arrays, by the names of dm-clrs's probes and without its batch axis. Nothing here
 imports dm-clrs. Numbers enter exactly, in fixed point. The programs find outputs; nothing is computed here but the

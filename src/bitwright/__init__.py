@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bitwright.api.exports import export as export
     from bitwright.api.infer import infer as infer
     from bitwright.api.machine import machine as machine
+    from bitwright.api.models import state_table as state_table
     from bitwright.api.network import Network as Network
     from bitwright.api.open import open_program
     from bitwright.api.run import run as run
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from bitwright.files.executions import Executions as Executions
     from bitwright.networks import Recipe as Recipe
     from bitwright.networks import TrainingError as TrainingError
+    from bitwright.networks.foreign import Model as Model
     from bitwright.program import Algorithm as Algorithm
     from bitwright.program import Builder as Builder
     from bitwright.program import NodeProgram as NodeProgram
@@ -59,6 +61,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.infer": "infer",
         "bitwright.api.executions": "executions",
         "bitwright.api.machine": "machine",
+        "bitwright.api.models": "state_table",
         "bitwright.api.network": "Network",
         "bitwright.api.open": "open_program=open",
         "bitwright.api.run": "run",
@@ -68,6 +71,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
         "bitwright.files.executions": "Executions",
         "bitwright.networks": "Recipe TrainingError",
+        "bitwright.networks.foreign": "Model",
         "bitwright.program": "Algorithm Builder NodeProgram Program Word",
         "bitwright.program.text.warned": "parse",
         "bitwright.running.run": "Run",

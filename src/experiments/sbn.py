@@ -106,7 +106,7 @@ def draw_steps(pyplot: Any, given: Tables) -> Any:
 def draw_machine(name: str, pyplot: Any, given: Tables) -> Any:  # noqa: ARG001
     """The diagram of a machine, drawn from its program."""
     title = f"SBN machine {name} with {SHOWN}"
-    drawing = block_drawing(MACHINES[name](SHOWN).program, title, SBN_UNITS, "own")  # the same on every machine
+    drawing = block_drawing(MACHINES[name](SHOWN).program, title, SBN_UNITS)
     figure = pyplot.figure(figsize=(drawing.width / 110, drawing.height / 110))
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitwright.errors import InputError
-from bitwright.graphs.files import SUFFIXES, from_networkx, read_graph
+from bitwright.graphs.files import SUFFIXES, read_graph
 from bitwright.program.text.files import MAX_BYTES
 
 
@@ -249,20 +248,6 @@ def test_one_huge_line(tmp_path: Path) -> None:
 def test_files_that_say_whether_they_are_directed(suffix: str, tmp_path: Path) -> None:
     path = written(tmp_path, f"g{suffix}", "{}")
     assert refusal(path, directed=True) == f"g{suffix} says itself whether it is directed; leave that to it"
-
-
-def test_without_networkx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    assert refusal(written(tmp_path, "g.graphml", graphml('<node id="a"/>'))) == (
-        "this needs networkx; install it with: pip install 'bitwright[graph]'"
-    )
-    data = '{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}'
-    for name, text in (("g.txt", "1 2"), ("g.csv", "1,2"), ("g.adj", "1 2"), ("g.json", data)):
-        graph = read_graph(written(tmp_path, name, text))
-        assert graph.names == ("1", "2")
-        assert graph.topology.port_far.tolist() == [1, 0]
-    with pytest.raises(InputError, match=r"pip install 'bitwright\[graph\]'"):
-        from_networkx(None)
 
 
 VALID = {

@@ -1,16 +1,18 @@
-"""Life from random boards: its table, its torus of any size, and a network that is proved for all of them."""
+"""Life from random boards: its table, boards and tori of any size, and a network that is proved for all of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bitwright import InputError, certify, parse, run, train
-from bitwright.bits import BoolArray, from_bits
+from bitwright.api.graphs import on_graph
+from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.local_rule import infer_local_rule
+from bitwright.inference.local_rule import LocalRule, infer_local_rule
 
 
 def life(boards: BoolArray) -> BoolArray:
@@ -42,26 +44,47 @@ def test_life_is_inferred_from_random_boards() -> None:
         assert (config in rule.writes) == (others == 3 or (near[4] == 1 and others == 2))
 
 
-@pytest.mark.parametrize(("height", "width"), [(3, 3), (4, 7), (9, 5)])
-def test_the_inferred_torus_is_life(height: int, width: int) -> None:
-    lets = {"h": height, "w": width, "generations": 4}
-    algorithm = parse(life_rule().text(), "life", **lets)
-    board = boards(1, height, width, seed=height)
-    after = board
+def bounded_life(board: BoolArray) -> BoolArray:
+    height, width = board.shape
+    return life(np.pad(board, 1)[np.newaxis])[0, 1 : height + 1, 1 : width + 1]
+
+
+def generations(shape: str, board: BoolArray, count: int, rule: LocalRule | None = None, **how: Any) -> list[int]:
+    program = parse((rule or life_rule()).text(), "rule", generations=count)
+    cells = [f"{row}.{column}" for row, column in np.argwhere(board)]
+    return [node["alive"] for node in run(program, graph=shape, alive=cells, **how).nodes.values()]
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 5), (3, 3), (4, 7), (9, 5)])
+def test_the_inferred_program_is_life_on_boards_and_on_tori(height: int, width: int) -> None:
+    board = boards(1, height, width, seed=height)[0]
+    around, bounded = board, board
     for _ in range(4):
-        after = life(after)
-    assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(after.ravel())
+        around, bounded = life(around[np.newaxis])[0], bounded_life(bounded)
+    assert generations(f"torus:{height}x{width}", board, 4) == around.ravel().tolist()
+    assert generations(f"board:{height}x{width}", board, 4) == bounded.ravel().tolist()
 
 
-def test_a_network_of_one_cell_is_proved_and_runs_every_torus() -> None:
-    rule = life_rule()
-    cells = train(parse(rule.text(), "life", h=3, w=3))
+def test_a_network_of_one_cell_is_proved_and_runs_every_board() -> None:
+    cells = train(parse(life_rule().text(), "life"))
     assert cells.proved
-    algorithm = parse(rule.text(), "life", h=6, w=8, generations=3)
-    board = boards(1, 6, 8, seed=3)
-    after = life(life(life(board)))
-    done = run(algorithm, board=from_bits(board.ravel()), engine="network", network=cells)
-    assert done.value == from_bits(after.ravel())
+    board = boards(1, 6, 8, seed=3)[0]
+    after = bounded_life(bounded_life(bounded_life(board)))
+    assert generations("board:6x8", board, 3, network=cells) == after.ravel().tolist()
+
+
+def test_templates_of_a_board_are_not_written_out_for_a_run() -> None:
+    program = parse(life_rule().text(), "life", generations=30)
+    algorithm = on_graph(program, "board:200x300", {"alive": ["100.100", "100.101", "100.102"]})
+    done = run(algorithm, network=train(program))
+    assert sum(algorithm.read_places(done.state)["alive"]) == 3
+    assert algorithm.program.templates == 140 * 60_000
+    assert "write_bits" not in vars(algorithm.program)
+
+
+def test_a_graph_that_is_no_board_is_refused() -> None:
+    with pytest.raises(InputError, match="is a way on boards, and this graph is none"):
+        run(parse(life_rule().text(), "life"), graph="ring:5", alive=["1"])
 
 
 def test_the_pattern_of_one_cell_is_certified() -> None:
@@ -100,8 +123,7 @@ def test_rule_110_on_a_line() -> None:
     then = (110 >> (4 * np.roll(board, 1, axis=2) + 2 * board.astype(int) + np.roll(board, -1, axis=2)) & 1).astype(
         bool
     )
-    algorithm = parse(rule.text(), "rule", w=9)
-    assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(then.ravel())
+    assert generations("torus:1x9", board[0], 1, rule) == then.ravel().tolist()
 
 
 @pytest.mark.parametrize("neighbourhood", ["moore", "von-neumann"])
@@ -110,10 +132,9 @@ def test_directions_are_kept(neighbourhood: str, shift: tuple[int, int]) -> None
     before = boards(400, 6, 7)
     rule = infer_local_rule(executions_of(before, np.roll(before, shift, axis=(1, 2))), 6, 7, neighbourhood)
     assert rule.disagreement is None
-    algorithm = parse(rule.text(), "shift", h=5, w=5, generations=2)
     board = boards(1, 5, 5, seed=1)
     after = np.roll(board, (2 * shift[0], 2 * shift[1]), axis=(1, 2))
-    assert run(algorithm, board=from_bits(board.ravel())).value == from_bits(after.ravel())
+    assert generations("torus:5x5", board[0], 2, rule) == after.ravel().tolist()
 
 
 def test_boards_of_another_size_are_refused() -> None:

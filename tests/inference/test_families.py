@@ -16,7 +16,7 @@ from bitwright.cli.main import main
 from bitwright.errors import InputError, ProgramError
 from bitwright.files.executions import Executions, save_executions
 from bitwright.program import Program, load, parse
-from bitwright.running.executions import executions_of_inputs, random_executions
+from bitwright.running.successors import executions_of_inputs, random_executions, successors
 from tests.cases import for_each
 
 Capture = pytest.CaptureFixture[str]
@@ -74,7 +74,7 @@ def test_the_program_of_an_example_at_every_size(name: str, states: int, smalles
     assert found.verdict == "DETERMINED", str(found)
     assert found.smallest == smallest
     assert ("left[(i-2)%l+1]" in found.text()) == (name == "rule110")
-    for size in range(smallest, 65):
+    for size in (1, 2, 3, 4, 5, 8, 13, 64):
         assert found.algorithm(size).program.id == program(size).id, size
 
 
@@ -174,7 +174,7 @@ def test_palindromes_do_not_tell_reversal_from_rest() -> None:
 def test_random_programs_that_are_determined_are_right() -> None:
     """Random members of the class; a wrong one among the determined refutes the theorem or the code."""
     determined = tried = 0
-    for seed in range(60):
+    for seed in range(40):
         rng = random.Random(seed)
         text = "\n".join(["let l = 5", "bits x[l] y[l]", "block x[i] for i in 1..l", "block y[i] for i in 1..l"])
         for _ in range(rng.randint(1, 5)):
@@ -194,7 +194,7 @@ def test_random_programs_that_are_determined_are_right() -> None:
             determined += 1
             for size in range(found.first, 21):
                 assert found.algorithm(size).program.id == program(size).id, text
-    assert tried > 15
+    assert tried > 10
     assert determined > tried // 2
 
 
@@ -239,7 +239,7 @@ def test_a_few_runs_give_a_program_that_adds() -> None:
 def test_sixteen_runs_of_multiplication_multiply() -> None:
     """Several choices of blocks explain such runs, and the program is not the one that ran."""
     source = EXAMPLES / "multiplication.bw"
-    given = {size: executions_of_inputs(load(source, lets={"l": size}), 16, seed=size) for size in (4, 5, 6)}
+    given = {size: executions_of_inputs(load(source, lets={"l": size}), 16, seed=size) for size in (3, 4, 5)}
     found = infer(given, like=source)
     assert found.verdict == "SHORTEST"
     assert "others explain the states too" in str(found)
@@ -282,6 +282,144 @@ def test_lines_are_copied_from_a_file(tmp_path: Path, capsys: Capture) -> None:
     assert (found["verdict"], found["sizes"], found["file"]) == ("DETERMINED", sizes, str(rules))
     assert ask(capsys, 0, "run", rules, "x=5").startswith(f"gray = {5 ^ 5 >> 1}")
     assert "do not fit what was inferred" in ask(capsys, 2, "infer", *files, "--like", EXAMPLES / "addition.bw")
+
+
+ODD_EVEN = """let l = 4
+bits x[{0}] y[{0}]
+block x[2*i-1] x[2*i] for i in 1..l
+block y[1]
+block y[2*i] y[2*i+1] for i in 1..l-1
+block y[i] for i in 2*l..{0}
+when x[2*i-1]=1 x[2*i]=1 write y[2*i-1] y[2*i] for i in 1..l
+when x[2*i-1]!=x[2*i] write y[2*i] for i in 1..l
+when y[2*i]=1 y[2*i+1]=1 write x[2*i] x[2*i+1] for i in 1..l-1
+when y[2*i]!=y[2*i+1] write x[2*i+1] for i in 1..l-1
+when y[1]=1 write x[1]
+when y[i]=1 write x[i] for i in 2*l..{0}
+input x
+output sorted = x
+steps 2*l
+"""
+
+
+def test_odd_even_sort_from_runs_sorts() -> None:
+    """Blocks of neighbours: every second position is an array of its own."""
+    program = text_at(ODD_EVEN.format("2*l"))
+    found = infer(states_of(program, (5, 6, 7)))
+    assert found.verdict == "DETERMINED", str(found)
+    for size in (1, 2, 3, 5, 9, 20):
+        assert found.algorithm(size).program.id == program(size).id, size
+    runs = {size: executions_of_inputs(parse(ODD_EVEN.format("2*l"), lets={"l": size}), 20) for size in (5, 6, 7)}
+    learnt = infer(runs, lines=["output sorted = x"])
+    assert learnt.from_runs == ("input x", "steps 2*l")
+    assert run(learnt.algorithm(8), x=0b1011001110100101).outputs["sorted"] == 0b1111111110000000
+
+
+def test_odd_lengths_have_halves_of_different_length() -> None:
+    text = ODD_EVEN.format("2*l+1").replace("block y[i] for i in 2*l..2*l+1", "block y[2*l] y[2*l+1]")
+    text = text.replace("block y[1]", "block y[1]\nblock x[2*l+1]\nwhen x[2*l+1]=1 write y[2*l+1]")
+    text = text.replace("when y[i]=1 write x[i] for i in 2*l..2*l+1", "when y[2*l]=1 y[2*l+1]=0 write x[2*l]")
+    found = infer(states_of(text_at(text), (5, 6, 7)))
+    assert found.verdict == "DETERMINED", str(found)
+    for size in (1, 2, 3, 5, 9):
+        assert found.algorithm(size).program.id == text_at(text)(size).id, size
+
+
+def test_smaller_blocks_are_not_determined_where_larger_ones_fit_too() -> None:
+    """x[1]=0 y[1]=1 -> y[1], and no state has both off: the bit x[1] by itself explains it, and is wrong."""
+    text = "let l = 5\nbits x[l] y[l]\nblock x[i] y[i] for i in 1..l\nwhen x[1]=0 y[1]=1 write y[1]\n"
+    given = {}
+    for size in (5, 7):
+        states = np.random.default_rng(size).random((200, 2 * size)) < 0.5
+        states[:, size] |= ~states[:, 0]
+        names = tuple(f"{name}[{i + 1}]" for name in "xy" for i in range(size))
+        given[size] = Executions(states, successors(text_at(text)(size), states), names)
+    found = infer(given)
+    assert found.algorithm(5).program.id != text_at(text)(5).id
+    assert found.verdict == "SHORTEST"
+    assert "with larger ones, such as x y, other programs fit or may fit too" in str(found)
+
+
+def test_no_other_program_of_a_tiny_class_fits_where_one_is_determined() -> None:
+    """Brute force: every rule that the class has is added, and every line is left out, in all rules that were found."""
+    determined = 0
+    for seed in range(8):
+        rng = random.Random(seed)
+        text = (
+            SHIFT.format(1)
+            if seed % 2
+            else SHIFT.format(1).replace("x[i+1] for i in 1..l-1", "x[1..l-1] for i in l..l")
+        )
+        given = {}
+        for size in (4, 5):
+            states = np.random.default_rng(seed + size).random((rng.choice([4, 8, 40]), size)) < 0.5
+            states[:, -1] &= rng.random() < 0.7  # in some, the last bit is never on
+            given[size] = Executions(
+                states, successors(text_at(text)(size), states), tuple(f"x[{i + 1}]" for i in range(size))
+            )
+        try:
+            found = infer(given)
+        except InputError:
+            continue  # nothing is ever on
+        if not found.determined:
+            continue
+        determined += 1
+        lines = [line for line in found.text().splitlines() if line and not line.startswith("#")]
+        targets = ["i", "i+1", "i-1", "l+1-i", "l-i", "l-1", "1", "2", "l", "1..l", "2..l", "1..l-1", "2..l-1"]
+        ranges = ["1..1", "1..l", "2..l", "1..l-1", "2..l-1", "l..l", "l-1..l-1", "2..l-2"]
+        added = [
+            [*lines, f"also when x[i]={value} write x[{target}] for i in {rows}"]
+            for value in (0, 1)
+            for target in targets
+            for rows in ranges
+        ]
+        left_out = [[kept for kept in lines if kept != line] for line in lines if "when" in line]
+        for other in [*added, *left_out]:
+            try:
+                if all(_fits("\n".join(other), size, part) for size, part in given.items()):
+                    assert text_at("\n".join(other))(9).id == found.algorithm(9).program.id, other
+            except ProgramError:
+                continue  # a target outside the array
+    assert determined >= 2
+
+
+def _fits(text: str, size: int, executions: Executions) -> bool:
+    return bool((successors(text_at(text)(size), executions.before) == executions.after).all())
+
+
+def test_files_that_carry_their_sizes(tmp_path: Path, capsys: Capture) -> None:
+    """Runs, as files alone: inputs and the end are found, and the sum is proved at every size."""
+    files = [tmp_path / f"{size}.npz" for size in (5, 6, 7)]
+    for size, file in zip((5, 6, 7), files, strict=True):
+        ask(capsys, 0, "export", "addition", "--bits", size, "--from", "runs", "--runs", 20, "-o", file)
+    rules, line = tmp_path / "found.bw", "output sum = c[l] p"
+    assert ask(capsys, 0, "infer", *files, "--line", line, "--line", "ensure sum == p + q", "-o", rules).startswith(
+        "DETERM"
+    )
+    text = rules.read_text()
+    for found in ("input p  #", "input q  #", "halt at fixed point  #"):
+        assert found in text
+    assert "function  proved at every size" in ask(capsys, 0, "certify", rules)
+    assert "a line begins with one of" in ask(capsys, 2, "infer", *files, "--line", "bits z")
+    assert "say which bits are read together" in ask(capsys, 2, "infer", files[0], files[0])
+    assert "differ in" in ask(capsys, 2, "infer", _with_lets(files[0], l=5, w=2), _with_lets(files[1], l=6, w=3))
+
+
+def _with_lets(file: Path, **lets: int) -> Path:
+    save_executions(file, replace(Executions.load(file), lets=lets))
+    return file
+
+
+def test_lines_of_multiplication_are_found_in_its_runs() -> None:
+    source = EXAMPLES / "multiplication.bw"
+    given = {size: executions_of_inputs(load(source, lets={"l": size}), 16, seed=size) for size in (3, 4, 5)}
+    lines = infer(given, source, lines=["output product = sum_p"]).from_runs
+    assert lines == (
+        "input multiplier",
+        "input multiplicand = multiplicand[1..l]",
+        "start to_check_lsb",
+        "steps 4*l^2+3*l",
+    )
 
 
 def test_bad_input_is_one_line(tmp_path: Path, capsys: Capture) -> None:

@@ -41,7 +41,7 @@ def test_every_link_is_an_arrow_in_the_colour_of_its_source_and_its_unit() -> No
     program = machine_b(Sizes(3, 3, 3)).program
     kinds, of = block_kinds(program)
     found = links(program, of)
-    drawing = block_drawing(program, "", SBN_UNITS, "own")
+    drawing = block_drawing(program, "", SBN_UNITS)
     assert len(drawing.arrows) == len(found)
     said = {arrow.said.partition(":")[0]: arrow.colour for arrow in drawing.arrows}
     for (a, b), boxes in ((link, [drawing.boxes[end] for end in link]) for link in found):
@@ -55,7 +55,7 @@ def test_every_link_is_an_arrow_in_the_colour_of_its_source_and_its_unit() -> No
 
 @pytest.mark.parametrize("title", ["", "short", "a title of many words " * 20, "one-word-without-an-end" * 12])
 def test_titles_are_not_cut(title: str) -> None:
-    drawing = block_drawing(addition(3).program, title, None, "own")
+    drawing = block_drawing(addition(3).program, title, None)
     lines = [text for text in drawing.texts if text.size > 13]
     assert "".join(line.text for line in lines).replace(" ", "") == title.replace(" ", "")
     assert all(line.x + text_width(line.text, line.size) <= drawing.width for line in lines)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 from itertools import combinations, pairwise
 
 import numpy as np
-import pytest
 from cases import for_each
 
 from bitwright.pages.layered.columns import spread
-from bitwright.pages.layered.graphviz import place_by_graphviz
 from bitwright.pages.layered.layers import greedy, in_layers, walked
 from bitwright.pages.layered.ordering import crossings, untangle
 from bitwright.pages.layered.place import Placed, place
@@ -44,7 +40,7 @@ def points(route: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
     return found
 
 
-def check(placed: Placed, sizes: Sizes, edges: Edges, past: bool = True) -> None:
+def check(placed: Placed, sizes: Sizes, edges: Edges) -> None:
     boxes = [(x, y, x + w, y + h) for (x, y), (w, h) in zip(placed.corners, sizes, strict=True)]
     for left, top, right, bottom in boxes:
         assert left >= -0.1
@@ -57,10 +53,9 @@ def check(placed: Placed, sizes: Sizes, edges: Edges, past: bool = True) -> None
         for end, box in ((route[0], boxes[source]), (route[-1], boxes[target])):
             assert box[0] - 1 <= end[0] <= box[2] + 1
             assert box[1] - 1 <= end[1] <= box[3] + 1
-        if past:
-            for number, (left, top, right, bottom) in enumerate(boxes):
-                inside = [(x, y) for x, y in points(route) if left < x < right and top < y < bottom]
-                assert number in (source, target) or not inside
+        for number, (left, top, right, bottom) in enumerate(boxes):
+            inside = [(x, y) for x, y in points(route) if left < x < right and top < y < bottom]
+            assert number in (source, target) or not inside
 
 
 @every_graph
@@ -134,26 +129,3 @@ def test_places_are_the_nearest_that_keep_apart() -> None:
             for at in range(1, count):
                 other[at] = max(other[at], other[at - 1] + gaps[at - 1])
             assert float(weights @ (other - wanted) ** 2) >= cost - 1e-9
-
-
-@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
-@every_graph
-def test_by_graphviz(sizes: Sizes, edges: Edges) -> None:
-    placed = place_by_graphviz(sizes, edges)
-    assert placed is not None
-    check(placed, sizes, edges, past=False)
-
-
-def test_without_graphviz_the_layout_is_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    assert place_by_graphviz([(10.0, 10.0)], []) is None
-
-
-def test_a_graphviz_that_talks_nonsense_is_not_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    for text in ("exit 1", "echo graph 1 x y", "echo node 0 1 1; echo stop", "echo", "kill -9 $$"):
-        program = f"{tmp_path}/dot"
-        with open(program, "w") as file:
-            file.write(f"#!/bin/sh\n{text}\n")
-        os.chmod(program, 0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-        assert place_by_graphviz([(10.0, 10.0)], []) is None

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from serving import ENDLESS, RING, children, serving
 
-from bitwright import Certificate, addition, run, train
+from bitwright import Certificate, addition, certify, run, train
 from bitwright.api import export
 from bitwright.api.cells import as_algorithm, load_cells, pattern_in
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
 from bitwright.web.choosing import trained
-from bitwright.web.exports import forms
 from bitwright.web.limits import Limits
+from bitwright.web.training import forms
 
 ROOT = Path(__file__).parent.parent.parent
 FLOOD = (ROOT / "examples" / "graphs" / "flooding.bw").read_text()
@@ -45,6 +45,9 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     own = train(addition(6))
     assert (result["sha256"], result["width"]) == (own.digest, own.width)
     assert (result["certificate"]["certified"], result["certificate"]["states"]) == (True, own.pattern.local_states)
+    chain = json.loads(json.dumps(certify(addition(6), own).to_dict()))
+    assert {**result["certificate"], "seconds": 0} == {**chain, "seconds": 0}
+    assert [claim["verdict"] for claim in chain["claims"]] == ["proved"] * 3  # what it computes, at every size
     pattern = pattern_in(folder / "network.safetensors")
     assert pattern is not None
     [network] = load_cells([folder / "network.safetensors"], pattern)

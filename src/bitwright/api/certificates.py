@@ -120,12 +120,16 @@ class Certificate(Shown):
     def load(cls, path: str | PathLike[str]) -> LimitCertificate | NetworkCertificate:
         """The certificate in a file, of the limit or of a network, checked for form; `check` proves its claims.
 
+        Of a network's file or folder it is the one next to it: certificate.json, or the same name with .json.
+
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
         >>> Certificate.load("addition.json").sentence
         'certified'
         """
-        file = as_path(path, "a certificate file")
+        from bitwright.api.folder import certificate_beside
+
+        file = certificate_beside(as_path(path, "a certificate file"))
         found, links = read_verdict(file)
         kind = NetworkCertificate if isinstance(found, NetworkVerdict) else LimitCertificate
         made: Any = kind(**vars(found), about=Claimed(links=Links.read(links, file)))

@@ -61,6 +61,8 @@ def export(
     numbers, in VNN-LIB of this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder
     in which `make` has Rocq's kernel check all local states, and prove that runs of `what` are those of its rules.
 
+    `to="hub"` makes a folder that the Hugging Face Hub takes, with the certificate of `what`.
+
     `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
     text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,
     images for machine V, and `inputs` that they begin with.
@@ -78,6 +80,11 @@ def export(
         raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
     if form not in FOLDERS:
         check_writable(output)
+    if form == "hub":
+        from bitwright.api.folder import export_folder
+
+        held = network if isinstance(network, Network) else Network.load(network, what)  # type: ignore[arg-type]
+        return export_folder(held, output, what, teller(progress))
     with teller(progress).working("exporting"):
         given = _held(network)
         program = _program(what, given, form)

@@ -16,7 +16,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, ProgramError, counted, listing, option, short_repr
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
-from bitwright.inference.families.blocks import Blocks
+from bitwright.inference.families.blocks import Blocks, fit_arrays
 from bitwright.inference.families.cover import SECONDS
 from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
@@ -24,10 +24,11 @@ from bitwright.inference.families.text import open_line, rule_lines, unseen_line
 from bitwright.program import Algorithm, parse
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.files import read_text
-from bitwright.running.executions import successors
 from bitwright.running.progress import Progress
+from bitwright.running.successors import successors
 
 _MOST_LISTED = 200  # open rules, and configurations that were not seen, in the comments of a file
+_MOST_PRINTED = 6  # of each
 _MOST_SIZE = 100_000
 _STATED = ("ensure", "invariant")
 _COPIED = ("input", "output", "start", "steps", "halt", *_STATED)
@@ -114,7 +115,7 @@ class FamilyInference:
         # DETERMINED: 5 rules for every l >= 3, from 900 states at l = 5, 6, 7
         <BLANKLINE>
         """
-        verdict, *more = self._head()
+        verdict, *more = self._head(_MOST_LISTED)
         sizes = ", ".join(map(str, self.executions))
         fitted = [f"{line}  # fits the runs at {self.let} = {sizes}" for line in self.from_runs]
         return "\n".join(
@@ -207,9 +208,9 @@ class FamilyInference:
         if not self.inferred:
             yield f"NO FAMILY: {self._failure}"
             return
-        yield from self._head()
+        yield from self._head(_MOST_PRINTED)
 
-    def _head(self) -> Iterator[str]:
+    def _head(self, most: int) -> Iterator[str]:
         fitted, let = self._fitted, self.let
         bounds, needs, space, evidence = fitted.evidence.bounds, fitted.needs, fitted.space, fitted.evidence
         rules = counted(sum("when " in line for line in self._rules), "rule")
@@ -223,6 +224,8 @@ class FamilyInference:
         b = bounds.offset
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
+        if any(array.half is not None for array in evidence.arrays):
+            yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
         if (joined := self.found.joined) is not None:
             yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
         if needs.size is None:
@@ -245,15 +248,15 @@ class FamilyInference:
         if needs.size is not None:
             yield f"  to decide   states at {let} = {needs.size} or more that show every configuration"
         unseen = unseen_lines(evidence.arrays, evidence.families, space.unseen, let)
-        yield from self._listed("not seen", len(space.unseen), unseen)
+        yield from self._listed("not seen", len(space.unseen), unseen, most)
         lines = (open_line(evidence.arrays, evidence.families, atom, let) for atom in space.atoms)
-        yield from self._listed("open", len(space.atoms), lines)
+        yield from self._listed("open", len(space.atoms), lines, most)
 
-    def _listed(self, what: str, number: int, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
-        for line in islice(lines, _MOST_LISTED):
+    def _listed(self, what: str, number: int, lines: Iterator[str] | Sequence[str], most: int) -> Iterator[str]:
+        for line in islice(lines, most):
             yield f"  {what:<11} {line}"
-        if number > _MOST_LISTED:
-            yield f"  {what:<11} and {number - _MOST_LISTED:,} more"
+        if number > most:
+            yield f"  {what:<11} and {number - most:,} more"
 
 
 def infer_families(
@@ -288,10 +291,10 @@ def infer_families(
     ordered = dict(sorted(executions.items()))
     found = find_families(ordered, blocks, coefficients, offsets, seconds, progress)
     result = FamilyInference(ordered, let, found, given)
+    if found.fitted is not None and not found.fitted.cover.terms:
+        raise InputError("these states turn no bit on, so there is no rule to write; give more states")
     if not result.inferred:
         return result
-    if not result._fitted.cover.terms:
-        raise InputError("these states turn no bit on, so there is no rule to write; give more states")
     try:
         entered = replace(result, lines=tuple(line for line in given if line.split(" ")[0] not in _STATED))
         algorithms = {size: entered.algorithm(size) for size in ordered}
@@ -312,8 +315,7 @@ def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> 
     said = {line.split(" ")[0] for line in result.lines}
     inputs = {size: [bit for word in one.inputs for bit in word.bits] for size, one in algorithms.items()}
     layouts = {size: one.program.layout for size, one in algorithms.items()}
-    arrays = result._fitted.evidence.arrays
-    found = lines_of_runs(arrays, layouts, seen, inputs if "input" in said else None, result.let)
+    found = lines_of_runs(fit_arrays(layouts), layouts, seen, inputs if "input" in said else None, result.let)
     if said & {"halt", "steps"}:
         said |= {"halt", "steps"}
     order = sorted(found.items(), key=lambda one: _COPIED.index(one[0]))

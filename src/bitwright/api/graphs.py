@@ -11,6 +11,7 @@ from typing import Any
 
 from bitwright.errors import InputError
 from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
+from bitwright.graphs.matrix import from_matrix, is_matrix
 from bitwright.graphs.shapes import is_shape, shaped_graph
 from bitwright.graphs.values import parse_assignments, values_for
 from bitwright.program import GraphAlgorithm as GraphAlgorithm
@@ -18,7 +19,7 @@ from bitwright.program import NodeProgram, Topology
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
-    """A graph from a file, from a shape such as `torus:20x30`, from networkx, or as it is.
+    """A graph from a file, from a shape such as `torus:20x30`, from networkx, from a matrix, or as it is.
 
     >>> open_graph("path:3").topology
     <Topology: 3 nodes, 2 edges>
@@ -35,7 +36,12 @@ def open_graph(what: Any, directed: bool = False) -> NamedGraph:
         return read_graph(fspath(what), directed)
     if hasattr(what, "adj") and hasattr(what, "nodes"):
         return from_networkx(what)
-    raise InputError(f"give a graph of networkx, a file or a shape such as torus:20x30, got a {type(what).__name__}")
+    if is_matrix(what):
+        return from_matrix(what)
+    raise InputError(
+        "give a graph of networkx, an adjacency matrix, a file or a shape such as torus:20x30, "
+        f"got a {type(what).__name__}"
+    )
 
 
 def on_graph(
@@ -51,7 +57,7 @@ def on_graph(
     schema = program.schema(topology.nodes, topology.ports)
     found = values_for(schema.inputs, named, values, table, program.name, program.let_names)
     names: Sequence[Hashable] = named.names if named.source is None else list(named.source)
-    if isinstance(graph, Topology):
+    if isinstance(graph, Topology) or is_matrix(graph):
         names = range(topology.nodes)
     return replace(program.on(topology, found, names), given=dict(values))
 

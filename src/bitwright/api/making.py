@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern, train_smallest
+from bitwright.api.network import Network
 from bitwright.api.open import SubleqProgram
 from bitwright.api.whole import whole_network
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, train
@@ -73,12 +74,17 @@ class Making:
         """How many states a proof tries."""
         return StatesDomain(self.program).size if self.pattern is None else self.pattern.local_states
 
-    def proved_as(self, name: str) -> tuple[Algorithm, str]:
-        """What a proof of it is about, and in which domain."""
-        if self.pattern is not None:
-            return as_algorithm(self.pattern, name), "cells"
-        assert self.algorithm is not None
-        return self.algorithm, "states"
+    def proved_as(self, name: str) -> Algorithm:
+        """What a proof of it is about: the program, or its cells if it is not a program of bits."""
+        if self.algorithm is not None:
+            return self.algorithm
+        assert self.pattern is not None
+        return as_algorithm(self.pattern, name)
+
+    @property
+    def held(self) -> Network:
+        """The network with what it was trained for, as `certify` takes it."""
+        return Network(self.network, self.program, self.pattern)
 
     def file(self) -> bytes:
         """The .safetensors file of the network."""

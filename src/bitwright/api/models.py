@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.api.claimed import Subject, by_algorithm, in_those_sizes, opened_subjects
+from bitwright.api.engines import EngineChoice
 from bitwright.api.sizes import SizesAsked, every_size_or_own
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import Columns, FittedModel
 from bitwright.errors import InputError, counted, option
-from bitwright.networks.foreign import READS, Model, as_model
+from bitwright.networks.foreign import READS, HeldModel, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern, pattern_of
@@ -157,20 +158,21 @@ def state_table(
     )
 
 
-def model_engine(algorithm: Algorithm, given: Model, settings: dict[str, Any]) -> Engine:
+def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any]) -> Engine:
     """The engine that runs a program by a network that was made elsewhere."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.cells.model import ModelDecider
     from bitwright.engines.model import ModelEngine
 
-    others = [name for name in settings if name not in ("evaluate", "cells")]
-    if others:
+    usual = EngineChoice("network")
+    given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]
+    if others := [name for name in given_settings if name not in ("evaluate", "cells")]:
         raise InputError(f"{option(others[0])} does not go with a network that was made elsewhere; leave it out")
-    found, of = fitted(given, algorithm, cells=settings.get("cells"))
+    found, of = fitted(given, algorithm, cells=settings.get("cells") or None)
     reads = found.columns.reads
     if isinstance(of, Pattern):
         decider = ModelDecider(of, found.model, reads)
         return CellEngine(algorithm.program, of, decider, evaluate=settings.get("evaluate", False))
-    if "evaluate" in settings:
+    if "evaluate" in given_settings:
         raise InputError(f"{option('evaluate')} goes with networks of cells; this one is of a whole state")
     return ModelEngine(algorithm.program, found.model, reads)

@@ -20,11 +20,12 @@ from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
+    from bitwright.api.certificates import LimitCertificate, NetworkCertificate
     from bitwright.api.export.claims import ExportClaim
     from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.engines.protocol import Engine
-    from bitwright.networks.executions import ExecutionSet
+    from bitwright.networks.execution_set import ExecutionSet
     from bitwright.networks.quantize import Cost
 
 CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try
@@ -179,17 +180,32 @@ class Network(Shown):
 
         return engine_for(as_algorithm(what), None, self, settings)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network to a .safetensors file, which `load` reads.
+    def save(self, path: str | PathLike[str], certificate: LimitCertificate | NetworkCertificate | None = None) -> None:
+        """Writes the network to a .safetensors file or to a folder, which `load` reads.
 
-        >>> from bitwright import addition, run, train
-        >>> train(addition(4)).save("adder.safetensors")
+        A name without an ending is a folder that the Hugging Face Hub takes as it is: model.safetensors, config.json,
+        a model card, and the `certificate`, or without one that of all its states if they are few.
+
+        >>> from bitwright import addition, certify, run, train
+        >>> adder = train(addition(4))
+        >>> adder.save("adder.safetensors")
         >>> run(addition(9), p=300, q=11, network="adder.safetensors").value
         311
+        >>> adder.save("adder", certify("addition", adder))
+        >>> sorted(file.name for file in Path("adder").iterdir())
+        ['README.md', 'certificate.json', 'config.json', 'model.safetensors']
         """
+        from bitwright.api.folder import is_folder, save_folder
+
         if self.program is None:
             raise InputError("the program of this network is not known; load it with its program: load(path, program)")
-        save_network(self.weights, self.program, as_path(path, "a network file"))
+        place = as_path(path, "a network file")
+        if is_folder(place, path):
+            save_folder(self, place, certificate)
+        elif certificate is not None:
+            raise InputError(f"a certificate goes with a folder; {place} is a file, and certificate.save writes one")
+        else:
+            save_network(self.weights, self.program, place)
 
     @classmethod
     def load(cls, path: str | PathLike[str], what: Any = None, *, with_digest: bool = False) -> Network:
@@ -277,13 +293,27 @@ class Network(Shown):
 
         return export(self, path, self.algorithm if what is None else what, **options)
 
-    def to_torch(self) -> Any:
-        """The trained weights as a plain PyTorch module; an integer network has them only if it was trained just now.
+    def to_torch(self, what: Any = None) -> Any:
+        """An integer network as a PyTorch module of states: `module(states, steps=1)` gives those that follow.
 
+        States are tensors of 0 and 1, in any number of dimensions before the last, on any device; the bits are those of
+        the engine. `what` is the program: any one made of its kinds of cells, or its own for a whole state.
+
+        >>> import torch
         >>> from bitwright import addition, train
-        >>> [tuple(weights.shape) for weights in train(addition(4)).to_torch().parameters()]
+        >>> adder, network = addition(9), train(addition(4))
+        >>> states = torch.tensor(adder.state({"p": 300, "q": 11}))[None]
+        >>> adder.read(network.to_torch(adder)(states, steps=adder.steps)[0].numpy())
+        {'sum': 311}
+
+        Without `what` it is the trained weights as a plain module; an integer network has them only if it was trained
+        just now.
+
+        >>> [tuple(weights.shape) for weights in network.to_torch().parameters()]
         [(32, 8), (11, 32)]
         """
+        if what is not None:
+            return self._steps_of(what)
         if isinstance(self.weights, FloatNetwork):
             return self.weights.to_torch()
         if self.training is None or len(self.training.before) != 1:
@@ -292,6 +322,23 @@ class Network(Shown):
                 "take the arrays weights.first and weights.last as they are"
             )
         return self.training.before[0].to_torch()
+
+    def _steps_of(self, what: Any) -> Any:
+        """One step of a program as a module."""
+        from bitwright.api.open import subject
+        from bitwright.engines.cells.trained import check_made_for
+        from bitwright.networks.torch_trainer import torch_module
+        from bitwright.program.given import as_algorithm
+
+        torch_module()
+        from bitwright.engines.torch_step import StepModule
+
+        if not isinstance(self.weights, IntegerNetwork):
+            raise InputError("steps are made by an integer network; quantize this one first")
+        program = as_algorithm(subject(what)).program  # type: ignore[arg-type]
+        if self.pattern is None:
+            check_made_for(self.weights, program)
+        return StepModule(program, self.weights, self.pattern)
 
     def to_dict(self) -> dict[str, Any]:
         """What is known of it, as `bitwright show --json` and `bitwright train --json` print it.

@@ -163,7 +163,7 @@ def _verdict(certified: bool, verdict: str, rows: list[tuple[str, str]]) -> str:
 @svg_of.register
 def _(program: Program) -> str | None:
     try:
-        return diagram_svg(program, layout="own")  # the same picture wherever a notebook runs
+        return diagram_svg(program)
     except InputError:  # too many kinds of blocks for one picture
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from bitwright.api.arguments import check_batch, check_named, check_options, che
 from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
 from bitwright.api.models import model_engine
 from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
+from bitwright.api.run_graphs import run_on_graph, run_on_graphs
 from bitwright.api.telling import Teller, teller
-from bitwright.bits import BoolArray, shorten, to_bit_rows
+from bitwright.bits import BoolArray, to_bit_rows
 from bitwright.engines.protocol import Engine
-from bitwright.errors import BitwrightError, InputError, option
+from bitwright.errors import InputError, option
 from bitwright.machines.subleq import MachineV
-from bitwright.networks.foreign import as_model, is_model
+from bitwright.networks.foreign import HeldModel, Model, as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
@@ -33,12 +34,23 @@ if TYPE_CHECKING:
     from bitwright.running.images import ImageRun
 
     What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
-    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | TrainedCells
+    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | Callable[..., Any]
     Networks: TypeAlias = Held | Sequence[Held]
 
-_OPTIONS = ("inputs", "graph", "states", "images", "engine", "network", "steps", "record", "progress", "watch")
+_OPTIONS = (
+    "inputs",
+    "graph",
+    "on_error",
+    "states",
+    "images",
+    "engine",
+    "network",
+    "steps",
+    "record",
+    "progress",
+    "watch",
+)
 _OF_MANY = ("workers", "margins")
-Result = TypeVar("Result")
 
 
 @overload
@@ -47,6 +59,15 @@ def run(what: What, *, states: BoolArray, **settings: Any) -> BatchRun: ...
 def run(
     what: MachineV, inputs: Sequence[bytes] = (), *, images: Sequence[Sequence[int]], **settings: Any
 ) -> list[ImageRun]: ...
+@overload
+def run(
+    what: What,
+    inputs: Any = None,
+    *,
+    graph: list[Any] | tuple[Any, ...],
+    on_error: Literal["skip"],
+    **settings: Any,
+) -> list[Run | None]: ...
 @overload
 def run(what: What, inputs: Any = None, *, graph: list[Any] | tuple[Any, ...], **settings: Any) -> list[Run]: ...
 @overload
@@ -71,6 +92,7 @@ def run(
     inputs: Any = None,
     *,
     graph: Any = None,
+    on_error: Literal["raise", "skip"] = "raise",
     states: BoolArray | None = None,
     images: Sequence[Sequence[int]] | None = None,
     engine: str | Engine | None = None,
@@ -80,7 +102,7 @@ def run(
     progress: Teller | Progress | bool | None = None,
     watch: Watch | None = None,
     **values: Any,
-) -> Run | BatchRun | list[Run] | ComputerRun | list[ImageRun]:
+) -> Run | BatchRun | list[Run] | list[Run | None] | ComputerRun | list[ImageRun]:
     """Runs a program on input values, given by name or as a dictionary.
 
     `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
@@ -103,9 +125,10 @@ def run(
     >>> run(addition(4), p=np.arange(4), q=9).outputs["sum"]
     array([ 9, 10, 11, 12])
 
-    A node program runs on a `graph`: one of networkx, a file, or a shape such as "torus:20x30". Its inputs are given by
-    node, or in a table, a .csv file; `nodes` of the run has what they put out. A list of graphs gives a list of runs,
-    with the same inputs for all, or with a list of them.
+    A node program runs on a `graph`: one of networkx, an adjacency matrix, a file, or a shape such as "torus:20x30".
+    Its inputs are given by node, or in a table, a .csv file; `nodes` of the run has what they put out. A list of graphs
+    gives a list of runs, with the same inputs for all, or with a list of them. With `on_error="skip"` a graph that
+    cannot be run has None in its place, and a warning says why.
 
     >>> from bitwright import parse
     >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
@@ -145,9 +168,16 @@ def run(
     if isinstance(what, NodeProgram):
         if states is not None or of_many:
             raise InputError(f"many runs of a node program are a list of graphs: give {option('graph')}=[...]")
+        if on_error not in ("raise", "skip"):
+            raise InputError(f"on_error is 'raise' or 'skip', got {on_error!r}")
         if isinstance(graph, list | tuple):
-            return _on_graphs(what, graph, inputs, values, {**how, "progress": progress, **settings})
-        return _on_graph(what, graph, inputs, values, {**how, "progress": progress, **settings})
+            more = {**how, "progress": progress, **settings}
+            return run_on_graphs(what, graph, inputs, values, more, skip=on_error == "skip")
+        if on_error == "skip":
+            raise InputError("on_error='skip' goes with a list of graphs; leave it out")
+        return run_on_graph(what, graph, inputs, values, {**how, "progress": progress, **settings})
+    if on_error != "raise":
+        raise InputError("on_error goes with a list of graphs; leave it out")
     if graph is not None:
         raise InputError(f"only a node program runs on a graph; leave out {option('graph')}")
     check_named(what, inputs)
@@ -225,10 +255,10 @@ def engine_for(
         if settings or network is not None:
             raise InputError("an engine that is given whole has its settings already; leave them out")
         return engine
-    if is_model(network):
+    if (model := _model(network)) is not None:
         if engine not in (None, "network"):
             raise InputError(f"trained networks go with the engine network, not {engine}; leave out one of them")
-        return model_engine(algorithm, as_model(network), settings)
+        return model_engine(algorithm, model, settings)
     held, files = _networks(network)
     if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
         return _cell_engine(algorithm, engine, held, patterns, settings)
@@ -283,6 +313,16 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     return held, files
 
 
+def _model(network: Networks | None) -> HeldModel | None:
+    """The one network that was made elsewhere, if it is one."""
+    several = list(network) if isinstance(network, list | tuple) else [network]
+    if not any(map(is_model, several)):
+        return None
+    if len(several) > 1:
+        raise InputError("a network that was made elsewhere runs a program alone: give it by itself, not in a list")
+    return as_model(several[0])
+
+
 def _integer_cells(network: object) -> bool:
     from bitwright.api.network import Network
     from bitwright.engines.cells.trained import TrainedCells
@@ -322,7 +362,7 @@ def _opened(
         return subject(path)
     from bitwright.api.trained import is_of_cells
 
-    files = () if is_model(network) else _networks(network)[1]
+    files = () if _model(network) is not None else _networks(network)[1]
     return shipped(str(path), values, files=() if files and is_of_cells(files[0]) else files)
 
 
@@ -344,52 +384,3 @@ def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:
         bits = to_bit_rows(value, len(word.bits), f"input {word.name}", word.signed)
         columns.append(np.broadcast_to(bits, (lengths[0][0] if lengths else 1, len(word.bits))))
     return algorithm.states(np.concatenate(columns, axis=1))
-
-
-def _on_graph(program: NodeProgram, graph: Any, inputs: Any, values: Mapping[str, Any], how: Mapping[str, Any]) -> Run:
-    """A run of a node program on one graph; its inputs may be in a table (.csv)."""
-    from bitwright.api.graphs import on_graph
-
-    if graph is None:
-        raise InputError(
-            f"{program.name} is a node program; give the graph that it is to run on: {option('graph')}, a file, or a "
-            "shape such as torus:20x30"
-        )
-    table = Path(inputs) if isinstance(inputs, str | PathLike) else None
-    if table is None:
-        check_named(program, inputs)
-        values = {**(inputs or {}), **values}
-    with teller(how["progress"]).working("wiring the graph"):
-        algorithm = on_graph(program, graph, values, table)
-    done: Run = run(algorithm, **how)
-    return done
-
-
-def _on_graphs(
-    program: NodeProgram, graphs: Sequence[Any], inputs: Any, values: Mapping[str, Any], how: Mapping[str, Any]
-) -> list[Run]:
-    """Runs on many graphs, on all cores; all graphs and inputs are looked at before the first run."""
-    from bitwright.api.graphs import on_graph
-    from bitwright.workers import in_threads
-
-    if inputs is None or isinstance(inputs, Mapping):
-        each: list[Any] = [inputs or {}] * len(graphs)
-    else:
-        each = list(inputs)
-    if len(each) != len(graphs):
-        raise InputError(f"there are {len(graphs)} graphs and the inputs of {len(each)}; give those of each graph")
-    for one in each:
-        check_named(program, one)
-    given = [{**one, **values} for one in each]
-
-    def named(place: int, work: Callable[[], Result]) -> Result:
-        try:
-            return work()
-        except BitwrightError as error:
-            graph = graphs[place]
-            name = f" ({shorten(str(graph))})" if isinstance(graph, str | PathLike) else ""
-            raise InputError(f"graphs[{place}]{name}: {error}") from None
-
-    places = range(len(graphs))
-    on = list(in_threads(lambda at: named(at, lambda: on_graph(program, graphs[at], given[at])), places))
-    return list(in_threads(lambda at: named(at, lambda: run(on[at], **how)), places))

@@ -25,10 +25,11 @@ def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
 
 
 def is_of_cells(file: Path) -> bool:
-    """Whether a file holds a network of cells, which says no size."""
+    """Whether a file holds a network of cells, or one that was made elsewhere: neither says a size."""
     from bitwright.api.cells import pattern_in
+    from bitwright.networks.foreign import is_model
 
-    return pattern_in(file) is not None
+    return is_model(file) or pattern_in(file) is not None
 
 
 def trained_algorithm(

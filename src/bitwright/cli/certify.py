@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     Found = LimitCertificate | NetworkCertificate | StateLookedAt
 
 
+_BESIDE = "."  # the certificate next to the network
+
+
 @verb("certify")
 @click.argument("target", metavar="FILE|NAME")
 @bits_option
@@ -47,7 +50,13 @@ if TYPE_CHECKING:
 @range_option
 @padding_option
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the certificate to this file.")
-@click.option("--check", type=click.Path(path_type=Path), help="Check this certificate file against the program.")
+@click.option(
+    "--check",
+    type=click.Path(path_type=Path),
+    is_flag=False,
+    flag_value=_BESIDE,
+    help="Check this certificate file against the program; without a name, the one next to the network.",
+)
 @click.option(
     "--network", type=click.Path(path_type=Path), help="Prove this network, ours or an ONNX file, instead of the limit."
 )
@@ -97,18 +106,25 @@ def command(
     If the program has an ensure line, what its rules compute is proved too: at every size if possible, else at the
     sizes looked at. A network of cells is proved at every size if the rule text allows it (--sizes all).
 
-    The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown) or
-    not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not hold.
+    The network may be one of your own, in ONNX: it is proved if its arithmetic is known, else tested in every state.
+
+    The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown),
+    tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
+    hold.
     """
     from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
     from bitwright.api.certify import certify
-    from bitwright.api.models import is_model, model_of
+    from bitwright.api.models import model_of
     from bitwright.api.trained import is_of_cells
 
     _check_together(output, check, how | {"n": source})
+    if check == Path(_BESIDE):
+        if network is None:
+            raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
+        check = network
     claimed = None if check is None else Certificate.load(check)
     given = model_of(network, reads, threshold)
-    by_cells = how["cells"] if network is None else is_model(network) or is_of_cells(network)
+    by_cells = how["cells"] if network is None else is_of_cells(network)
     files = () if network is None or by_cells else (network,)
     how["cells"] = how["cells"] or None
     algorithm = find_algorithm(target, bits, order, machine=machine, files=files, cells=by_cells)

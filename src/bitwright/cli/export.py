@@ -39,6 +39,7 @@ FORMATS = {
     "onnx": "a model to run",
     "vnnlib": "a folder for verifiers, with a property for each state and the model",
     "rocq": "a folder in which make has Rocq (Coq) prove it",
+    "hub": "a folder for the Hugging Face Hub, with a model card and the certificate",
     "integer": "an integer network, of trained weights or a folder of them",
     "dataset": "the training set of a program, as a NumPy file",
     "executions": "states of a program and their successors, as a NumPy file",
@@ -63,7 +64,7 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
     "-o",
     required=True,
     type=click.Path(path_type=Path),
-    help="The file to write; with --to vnnlib or rocq the folder, which must be new or empty.",
+    help="The file to write; with --to vnnlib or rocq the folder, which must be new or empty; with hub a folder.",
 )
 @click.option(
     "--program",

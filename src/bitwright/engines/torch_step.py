@@ -78,7 +78,7 @@ class _Cells(torch.nn.Module):
             "port": port,  # (wires,) among those of all cells
             "bit": bit,  # (wires,)
         }.items():
-            self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(value)))
+            self.register_buffer(name, torch.from_numpy(np.array(value, order="C")))
 
     looks_at: Any
     wanted: Any

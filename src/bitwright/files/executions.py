@@ -2,7 +2,7 @@
 
 A .npz file without pickles, as `numpy.savez` writes it: `before` and `after` are arrays of 0 and 1 (bool or uint8), a
 state a row and a bit a column; `names` are the names of the columns. Two may be left out: `program_id`, the sha256 of
-the program that was run, and `lets`, the numbers that say how large it is, such as l=5. Rows need not follow each other.
+the program that was run, and `lets`, numbers such as l=5 that say how large it is. Rows need not follow each other.
 """
 
 from __future__ import annotations

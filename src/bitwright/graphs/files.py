@@ -14,7 +14,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files import documents
 from bitwright.graphs.lines import rows, separator_of
-from bitwright.graphs.named import Attributes, NamedGraph, from_networkx, networkx_module
+from bitwright.graphs.named import Attributes, NamedGraph, from_networkx
 from bitwright.graphs.values import whole_number
 from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import IntArray
@@ -199,8 +199,9 @@ def _shown(columns: Sequence[str]) -> str:
 
 
 def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
+    import networkx
+
     _says_itself(directed, path)
-    networkx = networkx_module()
     if "<!DOCTYPE" in text:
         raise InputError(f"{path} has a DOCTYPE, which could define entities; take it out")
     try:

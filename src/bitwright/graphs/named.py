@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -86,15 +85,6 @@ class Attributes(Mapping[str, Mapping[int, Any]]):
         return sum(1 for _ in self)
 
 
-def networkx_module() -> Any:
-    """networkx, or an InputError that says how to get it."""
-    if find_spec("networkx") is None:
-        raise InputError("this needs networkx; install it with: pip install 'bitwright[graph]'")
-    import networkx
-
-    return networkx
-
-
 def from_networkx(
     graph: Any, node_default: Mapping[Any, Any] | None = None, edge_default: Mapping[Any, Any] | None = None
 ) -> NamedGraph:
@@ -107,7 +97,9 @@ def from_networkx(
     >>> named.names, named.topology.port_far.tolist()
     (('b', 'a', 'c'), [1, 2, 0, 0])
     """
-    if not isinstance(graph, networkx_module().Graph):
+    import networkx
+
+    if not isinstance(graph, networkx.Graph):
         raise InputError(f"a graph must be one of networkx, got {shorten(repr(type(graph).__name__))}")
     names = _names(list(graph))
     index = {node: number for number, node in enumerate(graph)}

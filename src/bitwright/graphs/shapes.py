@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
 from bitwright.graphs.named import NamedGraph
-from bitwright.program import Topology
+from bitwright.program.graph.topology import Board, Topology
 from bitwright.program.layout import IntArray
 
 MOST_NODES = 10_000_000
@@ -20,6 +21,7 @@ _FORMS = {
     "star": "star:100",
     "complete": "complete:10",
     "grid": "grid:20x30",
+    "board": "board:20x30",
     "torus": "torus:20x30",
     "random": "random:1000,2000 or random:1000,2000,SEED",
 }
@@ -34,7 +36,7 @@ def is_shape(text: str) -> bool:
 
 
 def shaped_graph(text: str) -> NamedGraph:
-    """The graph of a shape and its size; nodes are called 0, 1, ..., in a grid or torus by row and column: 3.7.
+    """The graph of a shape and its size; nodes are called 0, 1, ..., in a grid, board or torus by row and column: 3.7.
 
     >>> shaped_graph("torus:3x4").topology
     <Topology: 12 nodes, 48 edges>
@@ -48,7 +50,7 @@ def shaped_graph(text: str) -> NamedGraph:
             f"there is no shape of graphs '{shorten(name)}'; there are {known}{suggestion(name, list(_FORMS))}"
         )
     numbers = [int(part) for part in re.findall("[0-9]+", size) if len(part) < 19]
-    flat = name in ("grid", "torus")
+    flat = name in ("grid", "board", "torus")
     form = (
         r"[0-9]{1,18}x[0-9]{1,18}" if flat else r"[0-9]{1,18}(,[0-9]{1,18}){1,2}" if name == "random" else "[0-9]{1,18}"
     )
@@ -60,19 +62,17 @@ def shaped_graph(text: str) -> NamedGraph:
         raise InputError(f"{shorten(text)} has more than {MOST_NODES:,} nodes or edges")
     if flat:
         places = [f"{row}.{column}" for row in range(numbers[0]) for column in range(numbers[1])]
-        return _named(nodes, _near(numbers[0], numbers[1], name == "torus"), places)
+        return _board(Board(numbers[0], numbers[1], around=name == "torus"), diagonal=name != "grid", names=places)
     return _named(nodes, _EDGES[name](*numbers), list(map(str, range(nodes))))
 
 
-def _near(rows: int, columns: int, round_: bool) -> IntArray:
-    """A torus has eight neighbours at each node, a grid four; the corners of a grid have two."""
-    row, column = (part.ravel() for part in np.indices((rows, columns)))
-    found = []
-    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)) if round_ else ((0, 1), (1, 0)):
-        inside = (row + down < rows) & (column + right < columns) | round_
-        to = (row + down) % rows * columns + (column + right) % columns
-        found.append(np.stack((row * columns + column, to), axis=1)[inside])
-    return np.concatenate(found)
+def _board(board: Board, diagonal: bool, names: list[str]) -> NamedGraph:
+    """Up to eight neighbours at each node, or four where diagonals do not count."""
+    ways = ("east", "south", "south.east", "south.west") if diagonal else ("east", "south")
+    beside = [board.beside(way) for way in ways]
+    edges = np.concatenate([np.stack((np.flatnonzero(to >= 0), to[to >= 0]), axis=1) for to in beside])
+    found = Topology.from_edges(board.rows * board.columns, edges)
+    return NamedGraph(replace(found, board=board), tuple(names), {}, {}, {}, None)
 
 
 def _random(nodes: int, edges: int, seed: int = 0) -> IntArray:

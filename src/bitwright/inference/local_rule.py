@@ -50,7 +50,7 @@ class LocalRule:
     >>> states = Executions(boards, after, tuple(f"x[{i}]" for i in range(1, 9)))
     >>> rule = infer(states, grid=(1, 8), neighbourhood="line")
     >>> rule.writes, parse(rule.text())
-    ([1, 3, 5, 7], Algorithm 'program': 32 bits, 16 blocks, 40 templates)
+    ([1, 3, 5, 7], NodeProgram 'program': 3 bits of nodes, 4 templates)
     """
 
     neighbourhood: str
@@ -86,38 +86,31 @@ class LocalRule:
         left, size = len(self.unseen), len(self.on)
         return 0 if not left else int(np.ceil(np.log(2 * left) / -np.log1p(-1 / size)))
 
-    def text(self, height: int | None = None, width: int | None = None) -> str:
-        """A rule file of the whole torus, of any size by its `let` lines; raises InputError where there is none."""
+    def text(self) -> str:
+        """A node program for boards and tori of any size; raises InputError where no cell is ever turned on."""
         if not self.writes:
             raise InputError("no neighbourhood is followed by 1 in these boards, so there is no rule to write")
-        return "\n".join(self._lines(height or self.height, width or self.width)) + "\n"
+        return "\n".join(self._lines()) + "\n"
 
-    def _lines(self, height: int, width: int) -> Iterator[str]:
+    def _lines(self) -> Iterator[str]:
         offsets = self.offsets
         m, centre = len(offsets), offsets.index((0, 0)) + 1
-        rows = "for r in 1..h, c in 1..w"
         # the cell at offset (d, e) of another sees that one at (-d, -e): copy j of each neighbour lies opposite
-        copies = " ".join(
-            f"near[{_moved('r', -down, 'h')},{_moved('c', -right, 'w')},{place}]"
-            for place, (down, right) in enumerate(offsets, 1)
-        )
-        yield f"# a cellular automaton on a torus, inferred from {counted(self.examples, 'cell')} of boards"
+        copies = [
+            f"{_way(-down, -right)}near[{place}]" for place, (down, right) in enumerate(offsets, 1) if place != centre
+        ]
+        yield f"# a cellular automaton, inferred from {counted(self.examples, 'cell')} of boards"
         yield f"# neighbourhood {self.neighbourhood}: {self.seen:,} of {len(self.on):,} configurations seen, "
         yield f"# {len(self.writes):,} of them followed by 1; those that were not seen are followed by 0"
-        yield f"let h = {height}"
-        yield f"let w = {width}"
         yield "let generations = 1"
-        yield f"bits board[h*w] near[h,w,{m}]"
-        yield "block board[i] for i in 1..h*w"
-        yield f"block near[r,c,*] {rows}"
-        yield "# the first step loads the board: every cell gets the copies of its neighbours"
-        yield f"when board[(r-1)*w+c]=1 write {copies} {rows}"
+        yield f"bits near[{m}]  # the cell's copies of its neighbourhood"
+        yield "block near[*]"
         for config in self.writes:
-            tests = " ".join(f"near[r,c,{place + 1}]={config >> place & 1}" for place in range(m))
-            yield f"when {tests} write {copies} {rows}"
-        yield "input board"
-        yield f"output board = near[*,*,{centre}]"
-        yield "steps generations + 1"
+            tests = " ".join(f"near[{place + 1}]={config >> place & 1}" for place in range(m))
+            yield f"when {tests} write near[{centre}] {' '.join(copies)}"
+        yield f"input alive = near[{centre}], {' '.join(copies)}"
+        yield f"output alive = near[{centre}]"
+        yield "steps generations"
 
     @property
     def inferred(self) -> bool:
@@ -183,7 +176,7 @@ class LocalRule:
         }
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the rules of the whole torus to a .bw file."""
+        """Writes the node program to a .bw file."""
         write_atomically(as_path(path, "a rule file"), self.text().encode())
 
     def save_cell(self, path: str | PathLike[str]) -> None:
@@ -191,7 +184,7 @@ class LocalRule:
         write_atomically(as_path(path, "a rule file"), self.pattern_text().encode())
 
     def pattern_text(self) -> str:
-        """A rule file of one cell: its block and one port; what a network has to learn for every torus."""
+        """A rule file of one cell: its block and one port; what a network has to learn for every board."""
         if not self.writes:
             raise InputError("no neighbourhood is followed by 1 in these boards, so there is no rule to write")
         m = len(self.offsets)
@@ -209,7 +202,7 @@ class LocalRule:
 def infer_local_rule(executions: Executions, height: int, width: int, neighbourhood: str = "moore") -> LocalRule:
     """The table that boards of this size, row by row in the bits of a state, show; they are tori.
 
-    `neighbourhood` is moore, von-neumann or line; `text()` of the rule is a rule file for any torus.
+    `neighbourhood` is moore, von-neumann or line; `text()` of the rule is a node program for any board.
 
     >>> boards = np.random.default_rng(0).random((200, 9)) < 0.5
     >>> same = Executions(boards, boards, tuple(f"x[{i}]" for i in range(1, 10)))
@@ -266,6 +259,7 @@ def _place(place: tuple[int, int, int]) -> str:
     return f"row {row:,}, column {column:,} after state {state:,}"
 
 
-def _moved(name: str, by: int, extent: str) -> str:
-    """The index of a neighbour on a torus, from 1."""
-    return name if not by else f"({name}{'-2' if by < 0 else ''})%{extent}+1"
+def _way(down: int, right: int) -> str:
+    """The path to a neighbour: `north.east.`; none to the cell itself."""
+    row, column = ("", "south", "north")[down], ("", "east", "west")[right]
+    return "".join(f"{part}." for part in (row, column) if part)

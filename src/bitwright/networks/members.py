@@ -15,18 +15,22 @@ from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.workers import Workers
 
+MODEL = "model.safetensors"  # in a folder of one network, as the Hugging Face Hub names it
+
 
 def member_file(folder: Path, member: int) -> Path:
     return folder / f"member-{member:06d}.safetensors"
 
 
 def network_files(path: Path) -> list[Path]:
-    """The network files that a path stands for: itself, or the members in a folder."""
+    """The network files that a path stands for: itself, or in a folder the one model or the members."""
     if not path.is_dir():
         return [path]
+    if (path / MODEL).is_file():
+        return [path / MODEL]
     found = sorted(path.glob("member-*.safetensors"))
     if not found:
-        raise InputError(f"{path} is a folder without member-*.safetensors files; train several networks into it")
+        raise InputError(f"{path} is a folder without {MODEL} or member-*.safetensors files")
     return found
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bitwright.errors import InputError, counted
 from bitwright.pages.cell_wiring import NOWHERE, SAME, DrawnKind, Wires, drawn_kinds, lines_in_words
-from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, Layout, draw
+from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw
 from bitwright.pages.layered.svg import drawing_svg
 from bitwright.pages.layered.texts import JOINT, text_width, wrapped
 from bitwright.program import Program
@@ -25,7 +25,7 @@ EXPLANATION = (
 )
 
 
-def cell_drawing(program: Program, title: str = "", tile: int = 1, layout: Layout = "auto") -> Drawing:
+def cell_drawing(program: Program, title: str = "", tile: int = 1) -> Drawing:
     """Where everything stands; `tile` neighbouring cells are taken as one."""
     kinds = drawn_kinds(program, tile)
     if len(kinds) > MAX_KINDS:
@@ -45,12 +45,12 @@ def cell_drawing(program: Program, title: str = "", tile: int = 1, layout: Layou
         below = [_content(kind, colours[place[kind.number]], _COLUMN) for kind in kinds]
         contents = [_brief(kind, content) for kind, content in zip(ordered, contents, strict=True)]
     said_of = {link: "; ".join(said) for link, said in links.items()}
-    return draw(_title(title, kinds), EXPLANATION, contents, said_of, below=below, layout=layout)
+    return draw(_title(title, kinds), EXPLANATION, contents, said_of, below=below)
 
 
-def cell_diagram_svg(program: Program, title: str = "", tile: int = 1, layout: Layout = "auto") -> str:
+def cell_diagram_svg(program: Program, title: str = "", tile: int = 1) -> str:
     """The diagram of a program's kinds of cells as SVG text; `tile` neighbouring cells are taken as one."""
-    return drawing_svg(cell_drawing(program, title, tile, layout))
+    return drawing_svg(cell_drawing(program, title, tile))
 
 
 def together(kind: DrawnKind) -> list[Wires]:

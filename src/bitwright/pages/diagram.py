@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.errors import InputError, counted
-from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, Layout, draw
+from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw
 from bitwright.pages.layered.svg import drawing_svg
 from bitwright.pages.layered.texts import wrapped
 from bitwright.program import Program
@@ -72,9 +72,7 @@ EXPLANATION = (
 )
 
 
-def block_drawing(
-    program: Program, title: str = "", units: Mapping[str, str] | None = None, layout: Layout = "auto"
-) -> Drawing:
+def block_drawing(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> Drawing:
     """Where everything stands; `units` gives prefixes of names the names of their units."""
     kinds, of = block_kinds(program)
     if len(kinds) > MAX_KINDS:
@@ -92,14 +90,12 @@ def block_drawing(
         for (a, b), n in links(program, of).items()
     }
     legend = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate((units or {}).values())}
-    return draw(title, EXPLANATION, contents, said, legend, layout=layout)
+    return draw(title, EXPLANATION, contents, said, legend)
 
 
-def diagram_svg(
-    program: Program, title: str = "", units: Mapping[str, str] | None = None, layout: Layout = "auto"
-) -> str:
+def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> str:
     """The diagram as SVG text."""
-    return drawing_svg(block_drawing(program, title, units, layout))
+    return drawing_svg(block_drawing(program, title, units))
 
 
 def _names(kind: BlockKind, by_unit: bool) -> list[str]:

@@ -16,7 +16,7 @@ KINDS = ("signed", "unique", "positive", "one", "port", "whole", "simple", "conn
 PATHS = ("far", "all", "next", "every", "in")
 
 
-class RuleTextLexer(RegexLexer):
+class RuleTextLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
     """Lexer of the .bw rule text."""
 
     name = "bitwright rule text"

@@ -128,6 +128,11 @@ class Program(FrozenArrays, Shown):
         return frozen(np.bincount(self.write_bits, minlength=self.bits))
 
     @cached_property
+    def live(self) -> NDArray[np.bool_]:  # (b,)
+        """Which blocks have templates."""
+        return frozen(np.bincount(self.template_block, minlength=self.blocks) > 0)
+
+    @cached_property
     def block_of(self) -> IntArray:  # (k,)
         """The block that each bit belongs to."""
         owner = np.empty(self.bits, dtype=np.int64)

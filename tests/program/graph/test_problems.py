@@ -50,7 +50,7 @@ DECLARATIONS = {
     "let x = digits(¦zz)": "unknown name 'zz'; give it a value with let or for",
 }
 PATHS = {
-    "when b=1 write ¦zz.a": "there is no path 'zz'; the paths are far.x, all.x, far.all.x, next.x, every.x",
+    "when b=1 write ¦zz.a": "there is no path 'zz'; the paths are far.x, all.x, far.all.x, back.x, next.x, every.x",
     "when b=1 write ¦far.far.a": "there is no path 'far.far'",
     "when b=1 write ¦all.far.e": "there is no path 'all.far'",
     "when b=1 write far.¦zz": "unknown bit 'zz'; declare it with bits",
@@ -62,12 +62,12 @@ PATHS = {
     "when far.¦a=1 write a": "'far.a' can only be written, by a rule of a node program",
     "when b=far¦.a write a": "expected another condition or 'write', found '.'",
     "¦when b=1 write e": "a rule of a node cannot write e, for e is a bit of ports; "
-    "write all.e or far.e or far.all.e or next.e",
-    "¦when b=1 write all.b": "a rule of a node cannot write all.b, for b is a bit of nodes; write b or far.b",
-    "¦when b=1 write next.b": "cannot write next.b, for b is a bit of nodes; write b or far.b",
-    "¦when b=1 write far.all.b": "cannot write far.all.b, for b is a bit of nodes; write b or far.b",
-    "¦when b=1 write every.b": "a rule of a node cannot write every.b, for b is a bit of nodes; write b or far.b",
-    "¦when b=1 write every.e": "a rule of a node cannot write every.e, for e is a bit of ports; write all.e or far.e",
+    "write all.e or back.e or far.e or far.all.e or next.e",
+    "¦when b=1 write all.b": "a rule of a node cannot write all.b, for b is a bit of nodes; write b or back.b or far.b",
+    "¦when b=1 write next.b": "cannot write next.b, for b is a bit of nodes; write b or back.b or far.b",
+    "¦when b=1 write far.all.b": "cannot write far.all.b, for b is a bit of nodes; write b or back.b or far.b",
+    "¦when b=1 write every.b": "cannot write every.b, for b is a bit of nodes; write b or back.b or far.b",
+    "¦when b=1 write every.e": "a rule of a node cannot write every.e, for e is a bit of ports; write all.e or back.e",
     "¦when b=1 write far.done": "cannot write far.done, for done is a bit of the whole graph; write done",
     "¦when b=1 write every.k[*]": "cannot write every.k[1], for k[1] is a bit of the whole graph; write k[1]",
     "¦when e=1 write every.b": "a rule of a port cannot write every.b, for b is a bit of nodes; write b or far.b",
@@ -84,7 +84,7 @@ PATHS = {
     "¦when done=1 write next.e": "cannot write next.e, for e is a bit of ports; write every.e",
     "¦when done=1 write far.all.e": "cannot write far.all.e, for e is a bit of ports; write every.e",
     "¦when done=1 write every.done": "cannot write every.done, for done is a bit of the whole graph; write done",
-    "¦when r[i]=1 write next.r[i] for i in 1..3": "write r[1] or far.r[1] (at i=1)",
+    "¦when r[i]=1 write next.r[i] for i in 1..3": "write r[1] or back.r[1] or far.r[1] (at i=1)",
 }
 RULES = {
     "when b=1 write nothing ¦b": "expected the end of the line, found 'b'",
@@ -145,7 +145,7 @@ WORDS = {
     "¦output a, b": "only an input of one bit can set further bits",
     "input a, ¦zz": "unknown bit 'zz'",
     "input a,¦": "expected a bit, found the end of the line",
-    "input a, all.¦b": "an input of nodes cannot set all.b, for b is a bit of nodes; set b or far.b",
+    "input a, all.¦b": "an input of nodes cannot set all.b, for b is a bit of nodes; set b or back.b or far.b",
     "input e, every.¦a": "an input of ports cannot set every.a, for a is a bit of nodes; set a or far.a",
     "input done, ¦a": "an input of the whole graph cannot set a, for a is a bit of nodes; set every.a",
     "¦input r if a": "'if' is for outputs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from bitwright.api.open import SubleqProgram
 from bitwright.errors import InputError
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.networks import IntegerNetwork
-from bitwright.program import Algorithm, NodeProgram, Word
+from bitwright.program import Algorithm, NodeProgram, Program, Word
+from bitwright.program.ensures import EnsureLine
 from bitwright.program.graph.node_program import check_graph
 from bitwright.program.pattern import Pattern
 
@@ -54,7 +55,7 @@ def program_page(
     if sizes.formula is not None:
         checked = sizes.document()["checked"]
         about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
-    return _page(found, "numbers", algorithm.name, about)
+    return _page(found, "numbers", algorithm.name, {**about, "rules": _rules(algorithm.program, algorithm.ensures)})
 
 
 def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, graph: str | None = None) -> Page:
@@ -73,7 +74,8 @@ def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, 
             f"a page of {program.name} takes graphs of up to {facts['most']:,} nodes, got {topology.nodes:,}"
         )
     found = exported_cells(network, pattern, None)
-    return _page(found, "life" if board else "graph", program.name, {"node": facts, "graph": shape})
+    about = {"node": facts, "graph": shape, "rules": _rules(schema.program)}
+    return _page(found, "life" if board else "graph", program.name, about)
 
 
 def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProgram) -> Page:
@@ -106,13 +108,26 @@ def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProg
             "shown": ports.shown.tolist(),
         },
     }
-    about = {"sizes": _one_size(found, shape.words).document(), "computer": computer}
+    about = {
+        "sizes": _one_size(found, shape.words).document(),
+        "computer": computer,
+        "rules": _rules(machine.program),
+    }
     return _page(found, "computer", program.name, about)
 
 
 def _page(found: Exported, view: str, name: str, about: Mapping[str, Any]) -> Page:
     claim = try_states(found)
     return Page(page_text(found, claim, view, f"{name} by a network", about), claim, view)
+
+
+def _rules(program: Program, ensures: Sequence[EnsureLine] = ()) -> dict[str, Any]:
+    """What the network was trained on, as it was written; rules that were made by a program have no lines."""
+    lines = [line for line in dict.fromkeys(program.rule_families.labels) if " " in line]
+    if not lines:
+        return {"about": f"{program.templates:,} templates, made by a program that builds this machine.", "lines": []}
+    about = "The network learnt these rules: each, at one place, is an example. No step on this page is taken by them."
+    return {"about": about, "lines": [*lines, *(f"ensure {line}" for line in ensures)]}
 
 
 def _one_size(found: Exported, size: int) -> PageSizes:

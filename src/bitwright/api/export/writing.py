@@ -18,7 +18,7 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 
 SUFFIXES = {"c": (".c",), "js": (".mjs", ".js"), "page": (".html",), "onnx": (".onnx",)}
-FOLDERS = ("vnnlib", "rocq")  # whatever the name of the folder
+FOLDERS = ("vnnlib", "rocq", "hub")  # whatever the name of the folder
 FORMS = (*SUFFIXES, *FOLDERS)
 
 

@@ -36,8 +36,8 @@ class Decider(ABC):
     width: int | None = None
     digests: Sequence[str] = ()
 
-    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
-        self.pattern, self.examples, self.rounding = pattern, examples, rounding
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
+        self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
 
     def __reduce__(self) -> tuple[type[Decider], tuple[Any, ...]]:
         """Travels to other processes without what it has worked out for itself."""
@@ -66,6 +66,7 @@ class Decider(ABC):
     def round(self, outputs: FloatArray, n: IntArray, tolerance: float = 0.0) -> tuple[BoolArray, FloatArray]:
         """The bits that real outputs stand for."""
         writers = self.pattern.program.writers
+        assert self.rounding is not None
         return round_each(outputs, n, writers, self.examples, self.rounding, self.kind, tolerance)
 
 

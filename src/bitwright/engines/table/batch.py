@@ -14,7 +14,8 @@ from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
 _WORTH = 10_000  # steps of a leap from which instructions are remembered
-_LOOK, _MANY = 16, 200  # steps to see how many cells move, and from how many on rows may be faster
+_FEW, _MANY = 15, 200  # steps before one that shows how many cells move, and from how many on rows may be faster
+_ROWS = 2_000  # steps by rows before the next look: fewer cells may move by then
 _REST = 200  # steps for which it pays to make rows of cells, and cells of rows again
 
 
@@ -55,19 +56,29 @@ class TableBatch(Batch):
             self._watched_for, self._memory = (stops, counted), None
         if len(counted) == 1 and most >= _WORTH:
             return self._remembering(most)
-        made = self._by_cells(min(most, _LOOK))
-        if made < _LOOK or made == most or self.unchanged()[0] or any(self.bit(bit)[0] for bit in stops):
-            return made
-        before = self.counted, self.matches
-        crowded = self._counters[loop.VISITS] > made * _MANY and most - made >= _REST
-        if crowded and self._cells.rows.pays(self._counters[loop.VISITS] / made):
-            made += self._by_rows(most - made)
-        else:
-            made += self._by_cells(most - made)
-        self.counted += before[0]
-        if self.matches is not None and before[1] is not None:
-            self.matches = min(self.matches[0], before[1][0]), max(self.matches[1], before[1][1])
+        made, found, matches = 0, 0, []
+        while made < most:
+            if (since := made % (_FEW + 1 + _ROWS)) <= _FEW:
+                now = self._by_cells(min(most - made, 1 if since else _FEW))
+            elif self._crowded and most - made >= _REST:
+                now = self._by_rows(min(most - made, _ROWS))
+            else:
+                now = self._by_cells(most - made)
+            made, found = made + now, found + self.counted
+            matches.append(self.matches)
+            if self.unchanged()[0] or any(self.bit(bit)[0] for bit in stops):
+                break
+        self.counted = found
+        known = [n for n in matches if n is not None]
+        all_known = len(known) == len(matches) > 0
+        self.matches = (min(n[0] for n in known), max(n[1] for n in known)) if all_known else None
         return made
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether so many cells moved in the step just made that rows of them are faster."""
+        visits = int(self._counters[loop.VISITS])
+        return visits > _MANY and self._cells.rows.pays(visits)
 
     def _by_cells(self, most: int) -> int:
         made = int(loop.advance_from_python(most, *self._watched, self._moving, self._cells.tables))

@@ -33,21 +33,90 @@ class Moving(NamedTuple):
 
 
 @compiled
+def _send(row: Any, new: Any, held: Any, words: Any, following: Any, tables: Any) -> Any:
+    """Sets what a row of wires reaches; gives how many cells are active next, n of those at rest, and whether one of
+    these was woken."""
+    entries, table, rows, wires = tables.entries, tables.table, tables.rows, tables.wires
+    woken = False
+    for wire in range(rows[row], rows[row + _ONE]):
+        record = wires[wire]
+        target, mask = record >> _WORD, np.uint32(record & _FULL)
+        now = words[target]
+        if now & RESTING:
+            if now & mask == mask:
+                continue
+            now &= FULL
+            held -= np.int64((entries[table[target] + now] >> _N_AT) & _N)
+            following[new] = np.uint32(target)
+            new += 1
+            woken = True
+        else:
+            following[new] = np.uint32(target)
+            new += now == 0
+        words[target] = now | mask
+    return new, held, woken
+
+
+@compiled
 def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> int:
     """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
 
     A cell rests if it is empty, or if it just holds what it has; all others are active, also those that do something
     when they are empty. A step replaces every active cell by what it keeps of itself, then sets what the wires that
     are on reach. A cell that is changed so is active next. n = that of cells at rest and that of active ones.
+    A cell that is active alone, as in a carry or a counter, needs no lists.
     """
     counters, words, lists, before, queue, seen = moving
     entries, table, base, rows, wires, always = tables
     active, following = (lists[0], lists[1]) if counters[SIDE] == 0 else (lists[1], lists[0])
     count, held = counters[ACTIVE], counters[HELD]
     least, largest, found = np.int64(NONE_YET), np.int64(0), np.int64(0)
-    made = visits = 0
+    made = visits = swaps = 0
     same = False
     while made < most:
+        if count == 1 and len(always) == 0:
+            lone, stopped = True, False
+            unit = active[0]
+            now = words[unit]
+            while lone and made < most:
+                place = table[unit] + now
+                entry = entries[place]
+                if entry & _HOLDS:
+                    lone = False
+                    break
+                seen[place] = 1
+                n = held + np.int64((entry >> _N_AT) & _N)
+                kept = np.uint32(entry & _FULL)
+                words[unit] = kept
+                count = np.int64(kept != 0)
+                which = entry >> _SET
+                row = np.uint64(base[unit]) + which
+                first = rows[row]
+                record = wires[first] if which != 0 and rows[row + _ONE] == first + 1 else np.uint64(0)
+                if record != 0 and count == 0 and words[record >> _WORD] == 0:  # it moves on to an empty cell
+                    unit, now, count = np.uint32(record >> _WORD), np.uint32(record & _FULL), 1
+                    words[unit] = now
+                    active[0] = unit
+                    same = False
+                else:
+                    active[0] = unit
+                    woken = False
+                    if which != 0:
+                        count, held, woken = _send(row, count, held, words, active, tables)
+                    same = not woken and count == (now != 0) and words[unit] == now
+                    unit = active[0]
+                    now = words[unit]
+                least, largest = min(least, n), max(largest, n)
+                made += 1
+                visits += 1
+                stopped = same
+                for at in range(len(stops)):
+                    stopped = stopped or (words[stops[at, 0]] & stops[at, 1]) != 0
+                for at in range(len(counted)):
+                    found += (words[counted[at, 0]] & counted[at, 1]) != 0
+                lone = count == 1 and not stopped
+            if stopped or made == most:
+                break
         visits += count
         new = fired = rested = zeros = 0
         n = held
@@ -75,23 +144,8 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
             zeros += now == 0
         woken = False
         for at in range(fired):
-            row = queue[at]
-            for wire in range(rows[row], rows[row + _ONE]):
-                record = wires[wire]
-                target, mask = record >> _WORD, np.uint32(record & _FULL)
-                now = words[target]
-                if now & RESTING:
-                    if now & mask == mask:
-                        continue
-                    now &= FULL
-                    held -= np.int64((entries[table[target] + now] >> _N_AT) & _N)
-                    following[new] = np.uint32(target)
-                    new += 1
-                    woken = True
-                else:
-                    following[new] = np.uint32(target)
-                    new += now == 0
-                words[target] = now | mask
+            new, held, also = _send(queue[at], new, held, words, following, tables)
+            woken = woken or also
         same = not woken and new == count - rested - zeros
         for at in range(len(always)):
             unit = always[at]
@@ -104,6 +158,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
             at += 1
         count = new
         active, following = following, active
+        swaps += 1
         least, largest = min(least, n), max(largest, n)
         made += 1
         stopped = same
@@ -114,7 +169,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
         if stopped:
             break
     counters[ACTIVE], counters[HELD], counters[UNCHANGED] = count, held, same
-    counters[SIDE] = (counters[SIDE] + made) % 2
+    counters[SIDE] = (counters[SIDE] + swaps) % 2
     counters[LEAST], counters[MOST], counters[COUNTED], counters[VISITS] = least, largest, found, visits
     return made
 

@@ -232,8 +232,7 @@ def _truth_of(kind: Kind) -> BoolArray:
 def _places(program: Program, cells: Cells) -> tuple[Units, NDArray[np.uint8], int]:
     """The unit and the place in it of every bit; cells come first, then blocks without templates."""
     sizes = np.diff(program.block_start)
-    live = np.zeros(program.blocks, dtype=bool)
-    live[program.template_block] = True
+    live = program.live
     lengths = np.where(live, sizes, 0)[cells.blocks]
     before = np.cumsum(lengths) - lengths
     offset = np.zeros(program.blocks, dtype=np.uint8)

@@ -60,7 +60,9 @@ class Evidences:
 
     def __post_init__(self) -> None:
         self.indices = Indices(self.bounds, max(array.length[0] for array in self.arrays))
-        self.gaps = [[c for c in array.cells(self.bounds) if not c.fixed] for array in self.arrays]
+        self.gaps = [
+            [c for c in array.cells(self.bounds) if not c.fixed and array.half is None] for array in self.arrays
+        ]
         self.sources = [
             AtomSource(number, cell, config)
             for number, family in enumerate(self.families)

@@ -47,8 +47,10 @@ class FittedBlocks:
         ]
 
 
-def fit_arrays(layouts: Mapping[int, Layout]) -> list[Array]:
-    """The arrays and how their lengths depend on the size; raises NoFamilyError where one does not."""
+def fit_arrays(layouts: Mapping[int, Layout], halves: bool = False) -> list[Array]:
+    """The arrays and how their lengths depend on the size; raises NoFamilyError where one does not.
+
+    With `halves` an array whose length grows by an even number is two: its odd positions, and its even ones."""
     first, *others = layouts
     names = [field.name for field in layouts[first].fields]
     for size in others:
@@ -61,11 +63,13 @@ def fit_arrays(layouts: Mapping[int, Layout]) -> list[Array]:
     return [
         array
         for number, name in enumerate(names)
-        for array in _arrays(number, name, {size: layout.fields[number].shape for size, layout in layouts.items()})
+        for array in _arrays(
+            number, name, {size: layout.fields[number].shape for size, layout in layouts.items()}, halves
+        )
     ]
 
 
-def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]]) -> Iterator[Array]:
+def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]], halves: bool) -> Iterator[Array]:
     """An array of several dimensions as one for each index in those that are constant."""
     first = next(iter(shapes.values()))
     if len({len(shape) for shape in shapes.values()}) > 1:
@@ -84,7 +88,11 @@ def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]]) -> It
         raise NoFamilyError(f"the length of {name} is not a multiple of the size and a constant: {shown}")
     for rest in product(*(range(1, n + 1) for k, n in enumerate(first) if k != along)):
         at: tuple[int | None, ...] = (*rest[:along], None, *rest[along:])
-        yield Array(number, f"{name}[{','.join('{}' if k is None else str(k) for k in at)}]", line, at)
+        index = f"{name}[{','.join('{}' if k is None else str(k) for k in at)}]"
+        if halves and line[0] and not line[0] % 2:
+            yield from (Array(number, index, (line[0] // 2, (line[1] + 1 - k) // 2), at, k, line) for k in (0, 1))
+        else:
+            yield Array(number, index, line, at, None, line)
 
 
 def fit_blocks(
@@ -143,7 +151,7 @@ def _families(
             size, i, _ = next(entry for entry in blocks if entry[2] is None)
             names = " ".join(arrays[m].name for m in members)
             raise NoFamilyError(
-                f"blocks of {names}: {arrays[members[0]].index.format(i)} at size {size} is in no such block"
+                f"blocks of {names}: {arrays[members[0]].bit((0, 0, i), '')} at size {size} is in no such block"
             )
         fitting = [_fitting(cell, here, at, arrays[m], indices) for at, m in enumerate(members)]
         for m, those in zip(members, fitting, strict=True):

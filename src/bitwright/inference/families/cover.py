@@ -138,7 +138,7 @@ def _terms(evidence: Evidences, wanted: set[tuple[int, int, int]]) -> Iterator[t
 def _rings(evidence: Evidences, number: int, target: int) -> list[Affine]:
     """Indices that may wrap around: the blocks have one for every position of the array."""
     cells, length = evidence.families[number].cells, evidence.arrays[target].length
-    if cells[0].low != (0, 1) or cells[-1].high != length or length[0] == 0:
+    if cells[0].low != (0, 1) or cells[-1].high != length or length[0] == 0 or evidence.arrays[target].half is not None:
         return []
     far = evidence.bounds.offset
     return [(1, 0, c) for c in range(-far, far + 1) if c]
@@ -148,7 +148,7 @@ def _shapes(evidence: Evidences, target: int) -> Iterator[tuple[Affine | LineCel
     """Targets in an array, and how awkward they are."""
     for index in evidence.indices.moving:
         yield index, awkwardness(index)
-    cells = evidence.arrays[target].cells(evidence.bounds)
+    cells = evidence.arrays[target].cells(evidence.bounds) if evidence.gaps[target] else []
     for low, first in enumerate(cells):
         for high in range(low, len(cells)):
             if any(not cell.fixed for cell in cells[low : high + 1]):

@@ -50,16 +50,22 @@ class LineCell:
 
 @dataclass(frozen=True)
 class Array:
-    """A single bit, or an array along the one dimension that grows, and its length at every size."""
+    """A single bit, or an array along the one dimension that grows, and its length at every size.
+
+    It may also be every second position of such an array, from the first or from the second on."""
 
     field: int  # of the layout
     index: str  # such as m[{},3]; of a single bit its name
     length: Line
     at: tuple[int | None, ...] = (None,)  # its index in every constant dimension
+    half: int | None = None  # 0: positions 2*i-1 alone, 1: positions 2*i
+    whole: Line = (0, 1)  # the length with all positions
 
     @property
     def name(self) -> str:
         """How messages call it."""
+        if self.half is not None:
+            return self.index.format("2*i" if self.half else "2*i-1")
         return self.index.replace("[{}]", "").replace("{}", "*")
 
     def bits(self, layout: Layout) -> IntArray:
@@ -67,7 +73,8 @@ class Array:
         field = layout.fields[self.field]
         if not field.shape:
             return field.bits()
-        return field.bits().reshape(field.shape)[tuple(slice(None) if k is None else k - 1 for k in self.at)].ravel()
+        along = slice(self.half, None, 1 if self.half is None else 2)
+        return field.bits().reshape(field.shape)[tuple(along if k is None else k - 1 for k in self.at)].ravel()
 
     def cells(self, bounds: LineBounds) -> list[LineCell]:
         """Its cells in order; an array of constant length has only fixed positions."""
@@ -84,6 +91,9 @@ class Array:
 
     def bit(self, index: Affine, let: str) -> str:
         """The text of one bit."""
+        if self.half is not None:
+            a, b, c = index
+            index = 2 * a, 2 * b, 2 * c - 1 + self.half
         return self.index.format(affine_text(index, let))
 
 

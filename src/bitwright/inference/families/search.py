@@ -63,10 +63,12 @@ class FoundFamilies:
 
 
 class _FamilySearch:
-    def __init__(self, executions: Mapping[int, Executions], seconds: float, progress: Progress | None) -> None:
+    def __init__(
+        self, executions: Mapping[int, Executions], seconds: float, progress: Progress | None, halves: bool = False
+    ) -> None:
         self.executions, self.seconds, self.progress = executions, seconds, progress
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
-        self.arrays: list[Array] = fit_arrays(self.layouts)
+        self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
     def offsets(self, asked: int | None) -> list[int]:
         """Offsets in the order in which they are tried."""
@@ -138,8 +140,6 @@ class _FamilySearch:
                         continue
                     larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
                     return FoundFamilies(fitted, joined, larger)
-        if (wrong := self.wrong_size(offsets[0])) is not None:
-            return FoundFamilies(contradiction=wrong)
         raise first or NoFamilyError(
             "no blocks that are the same at every place and size explain all states; more states cannot change that"
         )
@@ -150,7 +150,7 @@ class _FamilySearch:
         for joined in islice(self.joined(bounds), _MOST_JOINED):
             yield replace(joined, unique=joined.unique and not tried)
             tried.append(joined)
-        for joined in tried:
+        for joined in tried[:1]:
             layouts = {size: self.layouts[size] for size in joined.blocks}
             larger = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
             for blocks in islice(larger, _MOST_JOINED):
@@ -181,7 +181,8 @@ class _FamilySearch:
             joined = next(self.joined(bounds, without=size), None)
             if joined is not None and joined.unique:
                 wrong = self.contradiction(self.families(joined.blocks, bounds), size)
-                found += [(size, wrong)] * (wrong is not None)
+                if wrong is not None:
+                    found.append((size, wrong))
         return min(found, key=lambda one: one[1].states, default=None)
 
 
@@ -195,11 +196,22 @@ def find_families(
 ) -> FoundFamilies:
     """The shortest program of the smallest class in which one fits; blocks that are not given are looked for."""
     coefficients = range(1, _STEEPEST + 1) if coefficient is None else range(coefficient, coefficient + 1)
+    first: NoFamilyError | None = None
+    for halves in (False, True):  # then every second position as an array of its own
+        try:
+            search = _FamilySearch(executions, seconds, progress, halves)
+            if halves and all(array.half is None for array in search.arrays):
+                break
+            offsets = search.offsets(offset)
+            if blocks is None:
+                return search.with_joins(offsets, coefficients)
+            return search.with_blocks(blocks, offsets, coefficients)
+        except NoFamilyError as error:
+            first = first or error
     try:
         search = _FamilySearch(executions, seconds, progress)
-        offsets = search.offsets(offset)
-        if blocks is not None:
-            return search.with_blocks(blocks, offsets, coefficients)
-        return search.with_joins(offsets, coefficients)
-    except NoFamilyError as error:
-        return FoundFamilies(reason=str(error))
+        if blocks is None and (wrong := search.wrong_size(search.offsets(offset)[0])) is not None:
+            return FoundFamilies(contradiction=wrong)
+    except NoFamilyError:
+        pass
+    return FoundFamilies(reason=str(first))

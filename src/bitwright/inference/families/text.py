@@ -47,7 +47,7 @@ class _Writer:
     def bits(self) -> str:
         shown: dict[int, str] = {}  # by field: the last of its arrays has the largest constant indices
         for array in self.arrays:
-            shown[array.field] = array.index.format(line_text(array.length, self.let))
+            shown[array.field] = array.index.format(line_text(array.whole, self.let))
         return f"bits {' '.join(shown.values())}"
 
     def block(self, family: FittedBlocks) -> str:

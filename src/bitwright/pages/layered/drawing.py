@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
-from bitwright.pages.layered.graphviz import place_by_graphviz
 from bitwright.pages.layered.place import Placed, Point, place
 from bitwright.pages.layered.texts import SIZE, text_width, wrapped
 
-Layout = Literal["auto", "own"]
 COLOURS = ("#0072B2", "#C04A00", "#00795A", "#A8437E", "#8A6500", "#444444", "#6A4C93", "#A52A2A")
 BOLD = 1.08  # how much wider bold letters are
 _MARGIN, _PAD, _LINE, _SPACE, _LOOP = 18.0, 9.0, 16.0, 5.0, 20.0
@@ -89,16 +86,13 @@ def draw(
     links: Mapping[tuple[int, int], str],  # from box to box, in words
     legend: Mapping[str, str] | None = None,  # names and their colours
     below: Sequence[Content] = (),  # what is told in columns below the boxes
-    layout: Layout = "auto",
 ) -> Drawing:
-    """The drawing: by Graphviz where it is installed, `layout` allows it and the page is wide enough; else by us."""
+    """The drawing of boxes and arrows, with a title, a legend and columns of text below."""
     loops = {a for a, b in links if a == b}
     edges = [edge for edge in sorted(links) if edge[0] != edge[1]]
     sizes = [_size(content) for content in contents]
     taken = [(width + (2 * _LOOP if box in loops else 0), height) for box, (width, height) in enumerate(sizes)]
-    placed = place_by_graphviz(taken, edges) if layout == "auto" else None
-    if placed is None or placed.width > _PAGE:
-        placed = place(taken, edges, _PAGE)
+    placed = place(taken, edges, _PAGE)
     width = max(_NARROWEST, placed.width + 2 * _MARGIN, _PAGE if below else 0)
     page = _Page()
     _head(page, title, explanation, legend or {}, width)

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import networkx
+
 Edge = tuple[int, int]
 
 
@@ -57,27 +59,11 @@ def walked(count: int, edges: Sequence[Edge]) -> list[int]:
 
     The walk begins at boxes that no edge leads to, then at the first that is left: programs tell their story in order.
     """
-    after: list[list[int]] = [[] for _ in range(count)]
-    reached = [False] * count
-    for a, b in edges:
-        after[a].append(b)
-        reached[b] = True
-    seen, done = [False] * count, []
-    for first in sorted(range(count), key=lambda node: (reached[node], node)):
-        if seen[first]:
-            continue
-        seen[first] = True
-        path = [(first, iter(after[first]))]
-        while path:
-            node, rest = path[-1]
-            below = next((other for other in rest if not seen[other]), None)
-            if below is None:
-                done.append(node)
-                path.pop()
-            else:
-                seen[below] = True
-                path.append((below, iter(after[below])))
-    return done[::-1]
+    reached = {b for _, b in edges}
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(sorted(range(count), key=lambda node: (node in reached, node)))
+    graph.add_edges_from(edges)
+    return list(networkx.dfs_postorder_nodes(graph))[::-1]
 
 
 def greedy(count: int, edges: Sequence[Edge]) -> list[int]:

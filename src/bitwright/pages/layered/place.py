@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import networkx
+
 from bitwright.pages.layered.columns import columns
 from bitwright.pages.layered.layers import Edge, Layers, greedy, in_layers, walked
 from bitwright.pages.layered.ordering import untangle
@@ -55,23 +57,9 @@ def place(sizes: Sequence[Point], edges: Sequence[Edge], most_width: float = 110
 
 def _components(count: int, edges: Sequence[Edge]) -> list[list[int]]:
     """Boxes that hang together, in the order of their first."""
-    near: list[list[int]] = [[] for _ in range(count)]
-    for a, b in edges:
-        near[a].append(b)
-        near[b].append(a)
-    seen: set[int] = set()
-    found = []
-    for first in range(count):
-        if first in seen:
-            continue
-        part, todo = [], [first]
-        seen.add(first)
-        while todo:
-            part.append(node := todo.pop())
-            todo += [other for other in dict.fromkeys(near[node]) if other not in seen]
-            seen.update(near[node])
-        found.append(sorted(part))
-    return found
+    graph = networkx.Graph(edges)
+    graph.add_nodes_from(range(count))
+    return sorted(map(sorted, networkx.connected_components(graph)))
 
 
 def _connected(sizes: Sequence[Point], edges: Sequence[Edge], most_width: float) -> Placed:

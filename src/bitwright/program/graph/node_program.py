@@ -389,6 +389,13 @@ def check_graph(program: str, schema: Schema, topology: Topology, names: Sequenc
             f"{program} is for undirected graphs, and this one is directed; make its edges go both ways "
             "(G.to_undirected() in networkx, a list that is not directed), or write 'graph directed' in the program"
         )
+    for path, bit in schema.targets:
+        if path == "far" and schema.place_of(bit) == "port" and topology.directed:
+            raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
+        if topology.board is None and path.partition(".")[0] in ("north", "south", "west", "east"):
+            raise InputError(
+                f"'{path}' is a way on boards, and this graph is none; give a shape: board:20x30 or torus:20x30"
+            )
     if "simple" in schema.requires:
         if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):
             raise InputError(

@@ -13,6 +13,28 @@ from bitwright.frozen import FrozenArrays, frozen
 from bitwright.program.layout import IntArray
 
 
+@dataclass(frozen=True)
+class Board:
+    """Rows and columns of nodes, numbered row by row; `around` if the last row and column border on the first.
+
+    >>> Board(2, 3, around=False).beside("south.east").tolist()
+    [4, 5, -1, -1, -1, -1]
+    """
+
+    rows: int
+    columns: int
+    around: bool
+
+    def beside(self, way: str) -> IntArray:  # (nodes,)
+        """The node that lies this way of each one, such as north or south.west; -1 beyond the border."""
+        row, column = np.indices((self.rows, self.columns))
+        row = row + ("south" in way) - ("north" in way)
+        column = column + ("east" in way) - ("west" in way)
+        there = row % self.rows * self.columns + column % self.columns
+        inside = (row >= 0) & (row < self.rows) & (column >= 0) & (column < self.columns)
+        return np.where(inside | self.around, there, -1).ravel()
+
+
 @dataclass(frozen=True, eq=False)
 class Topology(FrozenArrays):
     """Nodes 0 to N-1 and their ports, node by node; the ports of a node stand in the order of its edges.
@@ -32,6 +54,7 @@ class Topology(FrozenArrays):
     port_far: IntArray  # (ports,) the node at the other end
     port_edge: IntArray  # (ports,) the number of its edge
     opposite: IntArray | None  # (ports,) the port at the other end; None for a directed graph
+    board: Board | None = None  # where its nodes are the cells of a board
 
     def __post_init__(self) -> None:
         if self.nodes < 1:
@@ -96,7 +119,9 @@ class Topology(FrozenArrays):
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         opposite = None if self.opposite is None else place[self.opposite[order]]
-        return Topology(self.nodes, self.port_node[order], self.port_far[order], self.port_edge[order], opposite)
+        return Topology(
+            self.nodes, self.port_node[order], self.port_far[order], self.port_edge[order], opposite, self.board
+        )
 
     def __repr__(self) -> str:
         edges = counted(self.edges, "directed edge" if self.directed else "edge")

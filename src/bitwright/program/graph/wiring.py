@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.program.cells import CellKinds, Cells
 from bitwright.program.families import Families
 from bitwright.program.graph.schema import Place, Schema
 from bitwright.program.graph.topology import Topology
+from bitwright.program.graph.unwritten import GraphKinds, GraphProgram
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 
@@ -111,8 +114,7 @@ class GraphWiring:
             case ("far", "port", "node"):
                 return ports, graph.port_far
             case ("far", _, "port"):
-                if graph.opposite is None:
-                    raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
+                assert graph.opposite is not None
                 return (ports if start == "port" else graph.port_node), graph.opposite
             case ("back", "node", "node"):
                 return graph.port_far, graph.port_node
@@ -136,7 +138,9 @@ class GraphWiring:
             case ("every", _, _):
                 there = np.arange(self.count(end))
                 return np.zeros_like(there), there
-        raise AssertionError(path)
+        assert graph.board is not None
+        there = graph.board.beside(path)
+        return here[there >= 0], there[there >= 0]
 
     def _ports_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """For each of these nodes, by its place in the list, all its ports."""
@@ -190,27 +194,47 @@ class GraphWiring:
         for block, rank in zip(own, ranks, strict=True):
             for place, bit in enumerate(schema.block_members(block).tolist()):
                 block_bits[block_start[rank] + place] = self.bits(bit, np.arange(len(rank)))
-        templates = np.bincount(schema.template_block, minlength=schema.blocks)[own]  # (own,)
-        first = np.concatenate(([0], np.cumsum(templates[which])))  # of the templates of each block
-        template_block = np.repeat(np.arange(len(which)), templates[which])
-        number = np.arange(len(template_block)) - first[template_block]  # among those of its block
-        before = np.searchsorted(schema.template_block, own)
-        of_schema = before[which[template_block]] + number
-        write_start, write_bits = self._writes(first, layout.size)
-        return Program(
+        return GraphProgram.of(
             layout=layout,
             block_start=block_start,
             block_bits=block_bits,
-            template_block=template_block,
-            template_config=schema.template_config[of_schema],
-            write_start=write_start,
-            write_bits=write_bits,
             block_families=_repeated(schema.block_families, np.array(own)[which], where),
-            rule_families=_repeated(schema.rule_families, of_schema, where[template_block]),
             array_families=tuple(field.name for field in layout.fields),
             grouped=self._cells(),
             wired=self,
         )
+
+    @cached_property
+    def _templates(self) -> IntArray:  # (own blocks of the schema,)
+        schema, (own, _, _, _) = self.schema.program, self._blocks
+        return np.asarray(np.bincount(schema.template_block, minlength=schema.blocks)[own])
+
+    def templates(self) -> int:
+        """How many templates the program has."""
+        return int(self._templates[self._blocks[2]].sum())
+
+    def live(self) -> BoolArray:  # (b,)
+        """Which blocks have templates."""
+        return np.asarray((self._templates > 0)[self._blocks[2]])
+
+    def written_out(self) -> dict[str, Any]:
+        """What a program says of every single template."""
+        schema, (own, _, which, where) = self.schema.program, self._blocks
+        first = self._first_template()
+        template_block = np.repeat(np.arange(len(which)), self._templates[which])
+        number = np.arange(len(template_block)) - first[template_block]  # among those of its block
+        of_schema = np.searchsorted(schema.template_block, own)[which[template_block]] + number
+        write_start, write_bits = self._writes(first, self.layout.size)
+        return {
+            "template_block": template_block,
+            "template_config": schema.template_config[of_schema],
+            "write_start": write_start,
+            "write_bits": write_bits,
+            "rule_families": _repeated(schema.rule_families, of_schema, where[template_block]),
+        }
+
+    def _first_template(self) -> IntArray:  # (b + 1,)
+        return np.concatenate(([0], np.cumsum(self._templates[self._blocks[2]])))
 
     def _writes(self, first: IntArray, bits: int) -> tuple[IntArray, IntArray]:
         """What each template writes, in order."""
@@ -270,34 +294,45 @@ class GraphWiring:
         """Kinds as the schema has them, and their ports wired along the graph."""
         schema, cells = self.schema.program, program.cells
         known = schema.kinds
-        first_of = np.searchsorted(program.template_block, np.arange(program.blocks + 1))
-        first_in_schema = np.searchsorted(schema.template_block, np.arange(schema.blocks))
         of = np.full(len(cells), -1, dtype=np.int64)
         wires: list[tuple[IntArray, IntArray, IntArray]] = []
-        template = np.zeros(program.templates, dtype=np.int64)
         for cell, place, rows in self._cell_blocks(schema.cells):
             mine = cells.of_block[rows[:, 0]]
             of[mine] = known.of[cell]
+            first_wire, last_wire = np.searchsorted(known.wire_cell, [cell, cell + 1]).tolist()
+            for wire in range(first_wire, last_wire):
+                at, bits = self.reached(place, int(known.wire_bit[wire]))
+                wires.append((mine[at], np.full(len(at), known.wire_port[wire]), bits))
+        wire_cell, wire_port, wire_bit = (
+            np.concatenate([np.zeros(0, dtype=np.int64), *(wire[part] for wire in wires)]) for part in range(3)
+        )
+        by_cell = np.argsort(wire_cell, kind="stable")
+        return GraphKinds.of_wires(
+            kinds=known.kinds,
+            of=of,
+            wire_cell=wire_cell[by_cell],
+            wire_port=wire_port[by_cell],
+            wire_bit=wire_bit[by_cell],
+            program=program,
+        )
+
+    def template_numbers(self, program: Program) -> dict[str, Any]:
+        """What `CellKinds` says of every single template."""
+        schema, cells, known = self.schema.program, program.cells, self.schema.program.kinds
+        first_of = self._first_template()
+        first_in_schema = np.searchsorted(schema.template_block, np.arange(schema.blocks))
+        template = np.zeros(program.templates, dtype=np.int64)
+        for cell, _, rows in self._cell_blocks(schema.cells):
             members = schema.cells.members(cell).tolist()
             own_templates = known.order[known.first_template[cell] : known.first_template[cell + 1]]
             blocks = schema.template_block[own_templates]
             column = [members.index(block) for block in blocks.tolist()]
             offset = own_templates - first_in_schema[blocks]
             template[first_of[rows[:, column]] + offset] = np.arange(len(own_templates))
-            first_wire, last_wire = np.searchsorted(known.wire_cell, [cell, cell + 1]).tolist()
-            for wire in range(first_wire, last_wire):
-                at, bits = self.reached(place, int(known.wire_bit[wire]))
-                wires.append((mine[at], np.full(len(at), known.wire_port[wire]), bits))
         owner = cells.of_block[program.template_block]
         order = np.lexsort((template, owner))
         first = np.searchsorted(owner[order], np.arange(len(cells) + 1))
-        wire_cell, wire_port, wire_bit = (
-            np.concatenate([np.zeros(0, dtype=np.int64), *(wire[part] for wire in wires)]) for part in range(3)
-        )
-        by_cell = np.argsort(wire_cell, kind="stable")
-        return CellKinds(
-            known.kinds, of, template, first, order, wire_cell[by_cell], wire_port[by_cell], wire_bit[by_cell]
-        )
+        return {"template": template, "first_template": first, "order": order}
 
 
 def _repeated(families: Families, which: IntArray, where: IntArray) -> Families:

@@ -16,17 +16,19 @@ from bitwright.program.layout import Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import MAX_WORK, Expansion
 from bitwright.program.text.lets import blaming
-from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.parser import COMPASS, SyntaxTree
 from bitwright.program.text.rows import Refused
 
 # From which place, by which path, to which place: what can be written.
 REACH = {
     ("node", "", "node"), ("node", "", "whole"), ("port", "", "node"), ("port", "", "port"), ("port", "", "whole"),
     ("whole", "", "whole"), ("node", "far", "node"), ("node", "far", "port"), ("port", "far", "node"),
-    ("port", "far", "port"), ("node", "back", "node"), ("node", "back", "port"), ("node", "all", "port"), ("port", "all", "port"), ("node", "far.all", "port"),
-    ("port", "far.all", "port"), ("node", "next", "port"), ("port", "next", "port"), ("whole", "every", "node"),
-    ("whole", "every", "port"),
+    ("port", "far", "port"), ("node", "back", "node"), ("node", "back", "port"), ("node", "all", "port"),
+    ("port", "all", "port"), ("node", "far.all", "port"), ("port", "far.all", "port"), ("node", "next", "port"),
+    ("port", "next", "port"), ("whole", "every", "node"), ("whole", "every", "port"),
 }  # fmt: skip
+BOARDS = {("node", ".".join(way), "node") for way in COMPASS}
+REACH |= BOARDS
 PLACES: tuple[Place, ...] = ("node", "port", "whole")
 
 
@@ -297,7 +299,9 @@ def _cannot(
 ) -> str:
     """Why a rule or an input there cannot write this, and what it can."""
     bits = {"node": "a bit of nodes", "port": "a bit of ports", "whole": "a bit of the whole graph"}
-    known = [".".join(filter(None, (way, name))) for begin, way, to in sorted(REACH) if (begin, to) == (start, end)]
+    known = [
+        ".".join(filter(None, (way, name))) for begin, way, to in sorted(REACH - BOARDS) if (begin, to) == (start, end)
+    ]
     written = ".".join(filter(None, (path, name)))
     instead = f"; {verb} {' or '.join(known)}" if known else ""
     return f"{who[start]} cannot {verb} {written}, for {name} is {bits[end]}{instead}"

@@ -21,6 +21,10 @@ from bitwright.text.scanner import END, Token
 
 MAX_DEPTH = 50  # nested parentheses
 MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
+COMPASS = (
+    *((way,) for way in ("north", "south", "west", "east")),
+    *((row, column) for row in ("north", "south") for column in ("west", "east")),
+)
 PATHS = (
     ("far",),
     ("all",),
@@ -28,7 +32,8 @@ PATHS = (
     ("back",),
     ("next",),
     ("every",),
-)  # from where a rule stands to what it writes
+    *COMPASS,
+)  # from a rule to what it writes
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
 
 

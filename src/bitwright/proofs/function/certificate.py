@@ -1,7 +1,8 @@
 """The certificate of a proof at every length, as a dictionary that becomes JSON.
 
     format       "bitwright function 1"
-    program      {"text": rule text, "size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures"}
+    program      {"size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures",
+                  "at": a size, "id": the sha256 of the canonical rules at that size}
     chain        {"unit", "extra": positions = size * unit + extra, "tracks": names of the bits of a letter, "globals",
                   "places": [[array, g, s, d], ...] of the tracks: its bit g*k - s stands at position k - d,
                   "classes": {"1".."5": {"present", "start", "free": masks of tracks,
@@ -24,29 +25,38 @@ number of globals). A letter's clock counts as in `machine.Clock`; -d is d steps
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bitwright.program.algorithm import Algorithm
-from bitwright.proofs.function.chain import ChainProgram
+from bitwright.program.text import parse
+from bitwright.proofs.function.chain import SHORTEST, ChainProgram
 from bitwright.proofs.function.closure import START, Invariant, Search
 
 FORMAT = "bitwright function 1"
 
 
 def certificate(
-    chain: ChainProgram, algorithm: Algorithm, search: Search, invariant: Invariant, short: list[int]
+    chain: ChainProgram,
+    algorithm: Algorithm,
+    search: Search,
+    invariant: Invariant,
+    short: list[int],
+    lets: Mapping[str, int],
 ) -> dict[str, Any]:
     """What a checker needs: it makes one round, and looks at start and end."""
     used = {letter for windows in invariant.windows.values() for after in windows.values() for letter in after}
     letters = sorted(used)
+    at = next(size for size in chain.sizes if chain.length(size) >= SHORTEST)
     number = {START: 0, **{letter: place for place, letter in enumerate(letters, start=1)}}
     return {
         "format": FORMAT,
         "program": {
-            "text": chain.text,
             "size": chain.size,
             "numbers": {name: list(form) for name, form in chain.forms.items()},
             "ensures": [str(line) for line in algorithm.ensures],
+            "at": at,
+            "id": parse(chain.text, chain.name, {**lets, chain.size: at}).program.id,
         },
         "chain": {
             "unit": chain.unit,

@@ -50,7 +50,7 @@ def busy_arrays(at: AtSize, state: State, timer: str) -> tuple[str, ...]:
         after = at.step(state, free)
         more = {a for a in at.arrays if a not in busy and a != timer and after[a] != at.bits(a, state[a])}
         if not more:
-            return tuple(sorted(busy))
+            return tuple(array for array in at.arrays if array in busy)
         busy |= more
 
 

@@ -29,7 +29,7 @@ export function showNetwork(id, result, files) {
 function proof(c, { width, examples, weight_bits, covers }) {
   const what = `width ${grouped(width)}, trained on ${grouped(examples)} examples, weights of ${weight_bits} bits`;
   if (c.problem) return [make("p.verdict", make("strong", "Not tried")), make("p", sentence(c.problem)), facts([["network", what]])];
-  const rows = [["covers", covers], ["network", what], ["states", `${grouped(c.states)} tried, ${grouped(c.wrong)} wrong`]];
+  const rows = [...claimed(c), ["covers", covers], ["network", what], ["states", `${grouped(c.states)} tried, ${grouped(c.wrong)} wrong`]];
   if (c.closest) rows.push(["closest", `${grouped(c.distance)} from the other answer: ${c.closest.bit} at n = ${c.closest.n}; margin ${c.margin.toFixed(3)}`]);
   if (c.counterexample) rows.push(["wrong", `${c.counterexample.bit} must be ${c.counterexample.expected} at n = ${c.counterexample.n}; on: ${c.counterexample.on.slice(0, 12).join(", ") || "no bit"}`]);
   const meaning = c.certified ? "Proved of this very network, in exact arithmetic: in every one of these states it says what the rules say."
@@ -37,6 +37,10 @@ function proof(c, { width, examples, weight_bits, covers }) {
   return [make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", c.certified ? "Proved" : sentence(c.verdict)), ", this network"),
     make("p.soft", meaning), facts(rows)];
 }
+
+// What is proved of the program itself: what its rules compute, if it says so.
+
+export const claimed = ({ claims }) => claims.filter(({ about, verdict }) => about === "function" && verdict !== "not stated").map(({ sentence: said }) => ["function", said]);
 
 export const facts = (rows) => make("dl.facts", ...terms(rows));
 

@@ -2,7 +2,7 @@
 
 import { element, grouped, headRow, make, notice, plural, row, sentence, shortened, terms } from "./library/dom.mjs";
 import { liveConsole, showConsole } from "./console.js";
-import { kib, liveTraining, showNetwork } from "./network.js";
+import { claimed, kib, liveTraining, showNetwork } from "./network.js";
 import { offer } from "./tabs.js";
 
 let live = ""; // the tab that shows what is under way
@@ -112,6 +112,7 @@ function certificate(c) {
     ["writers", `at most ${grouped(c.writers_max)}, at ${c.writers_bit}`],
     ["margin", `${c.margin_enclosure} at n = ${grouped(c.worst_n)}, of a set bit, in units of the output`],
   ];
+  rows.unshift(...claimed(c));
   if (c.masked_bits) rows.push(["masked", `${grouped(c.masked_bits)} bits that nothing writes are fixed to 0`]);
   if (c.fails_from !== null) {
     rows.push(["fails", `at n = ${grouped(c.fails_from)}: ${c.fails_bit} where ${grouped(c.fails_matches)} of ${grouped(c.fails_writers)} writers match`]);

@@ -33,7 +33,7 @@ class ChosenView {
     }
     element("ports").tBodies[0].replaceChildren(...rows);
     const more = kindPorts[kind] > 64 ? ` The first 64 of ${grouped(kindPorts[kind])} ports.` : "";
-    element("chosen-note").textContent = (n ? "A port is on where G exceeds T. The bars are as long as G is far from T." : "") + more;
+    element("chosen-note").textContent = "n counts the examples that match in this cell. The network makes one integer G of them for each port; the port is on where G exceeds T, the threshold for this n. The bars are as long as G is far from T." + more;
   }
 
   blocks(kind, cell, name) {

@@ -114,6 +114,9 @@ function start() {
   element("proof-about").textContent = network.cells
     ? "The numbers are integers, so trying every local state is a proof: then every step of every program made of these cells is that of the rules."
     : "The numbers are integers, so trying every state is a proof: then every step is that of the rules.";
+  element("rules-about").textContent = facts.rules.about;
+  element("rules").textContent = facts.rules.lines.join("\n");
+  element("rules").hidden = !facts.rules.lines.length;
   app.player = new Player({
     ready, advance: (steps) => advance(app.player.mode === "play" ? steps * (app.stage.stride ?? 1) : steps),
     speed: () => 10 ** (Number(element("speed").value) / 33.4), // from 1 to 1,000

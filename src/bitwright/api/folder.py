@@ -1,0 +1,145 @@
+"""A network as a folder that the Hugging Face Hub takes as it is: weights, facts, a model card and the certificate."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitwright.errors import InputError
+from bitwright.files.storage import make_folder, write_atomically
+from bitwright.networks.members import MODEL
+from bitwright.networks.store import network_bytes
+
+if TYPE_CHECKING:
+    from bitwright.api.certificates import LimitCertificate, NetworkCertificate
+    from bitwright.api.export.writing import Export
+    from bitwright.api.network import Network
+    from bitwright.api.telling import Teller
+
+CONFIG, CARD, CERTIFICATE = "config.json", "README.md", "certificate.json"
+_WITHOUT = 3  # files without a certificate
+_NETWORKS = (".safetensors", ".onnx")
+
+
+def is_folder(path: Path, given: object) -> bool:
+    """Whether a name stands for a folder: one that is there, that ends in a slash, or that has no ending."""
+    return path.is_dir() or str(given).endswith(("/", "\\")) or not path.suffix
+
+
+def save_folder(
+    network: Network, path: Path, certificate: LimitCertificate | NetworkCertificate | None = None
+) -> list[Path]:
+    """Writes the files of a network; without a certificate, the one that trying all its states gives, if they are few.
+
+    The same network and certificate make the same bytes.
+    """
+    assert network.program is not None
+    found = _own_certificate(network) if certificate is None else _checked(network, certificate)
+    if any(path.glob("member-*.safetensors")):
+        raise InputError(f"{path} holds the members of an ensemble; choose another folder")
+    facts = replace(network, training=None).to_dict()  # what a file says, whoever wrote it
+    del facts["name"]
+    config = {"model_type": "bitwright", "library_name": "bitwright", **facts}
+    texts = {CONFIG: json.dumps(config, indent=2) + "\n", CARD: card(network, path.resolve().name, found)}
+    if found is not None:
+        texts[CERTIFICATE] = found.text()
+    make_folder(path)
+    write_atomically(path / MODEL, network_bytes(network.weights, network.program, path / MODEL))
+    for name, text in texts.items():
+        write_atomically(path / name, text.encode())
+    if found is None:
+        (path / CERTIFICATE).unlink(missing_ok=True)  # that of another network
+    return [path / name for name in (MODEL, *texts)]
+
+
+def card(network: Network, name: str, certificate: NetworkCertificate | None) -> str:
+    """The model card: what the network is, what is proved of it, and how to run and check it."""
+    what = _program(network, certificate)
+    claims = [] if certificate is None else [f"- {claim.about}: {claim.sentence}" for claim in certificate.claims]
+    proved = "No certificate is in this folder." if certificate is None else f"{certificate.sentence.capitalize()}."
+    check = f"bitwright certify {what} --network {name} --check"
+    again = [] if certificate is None else ["Check it again, without trusting this card:", "", f"    {check}", ""]
+    lines = [
+        "---",
+        "library_name: bitwright",
+        "tags:",
+        "- bitwright",
+        "- neural-algorithmic-reasoning",
+        "- formal-verification",
+        "---",
+        "",
+        f"# {name}",
+        "",
+        f"A network made with bitwright: {network.sentence}. It was trained for {network.trained_for}.",
+        "",
+        "## What is proved",
+        "",
+        proved,
+        *(["", *claims] if claims else []),
+        "",
+        *again,
+        "## Use",
+        "",
+        "```python",
+        "from bitwright import Network, open, run",
+        "",
+        f'network = Network.load("{name}")',
+        f'run(open("{what}"), network=network)  # and the inputs, by name',
+        "```",
+        "",
+        f"The weights are in `{MODEL}` (sha256 of the network: `{network.digest}`), the facts in `{CONFIG}`"
+        + (f", the certificate in `{CERTIFICATE}`." if certificate is not None else "."),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def certificate_beside(path: Path) -> Path:
+    """The certificate of a network: in its folder, or next to its file under the same name or as certificate.json."""
+    if not path.is_dir() and path.suffix.lower() not in _NETWORKS:
+        return path
+    places = [path / CERTIFICATE] if path.is_dir() else [path.with_suffix(".json"), path.with_name(CERTIFICATE)]
+    for place in places:
+        if place.is_file():
+            return place
+    raise InputError(f"there is no certificate next to {path}; looked for {' and '.join(map(str, places))}")
+
+
+def _program(network: Network, certificate: NetworkCertificate | None) -> str:
+    if certificate is not None and certificate.about.links.claims:  # it is about a program, not about cells alone
+        return certificate.about.name
+    return network.name or "RULES"
+
+
+def _checked(network: Network, certificate: LimitCertificate | NetworkCertificate) -> NetworkCertificate:
+    """A certificate of this very network, without how long it took."""
+    from bitwright.api.certificates import NetworkCertificate
+
+    if not isinstance(certificate, NetworkCertificate) or certificate.network_sha256 != network.digest:
+        raise InputError("this is the certificate of another network, or of the limit; give that of this one")
+    return replace(certificate, seconds=0.0)
+
+
+def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Export:
+    """The folder of a network, with the certificate of its program, or of all its states."""
+    from bitwright.api.certify import certify
+    from bitwright.api.export.writing import Export
+
+    found = None if what is None else certify(what, network, progress=tell)
+    files = save_folder(network, path, found)
+    claim = "without a certificate" if len(files) == _WITHOUT else "with the certificate"
+    about = {"proved": network.proved, "certificate": len(files) > _WITHOUT}
+    facts = {"file": str(path), "files": [str(file) for file in files], "to": "hub", "digest": network.digest}
+    return Export(files, f"a folder that the Hugging Face Hub takes, {claim}", about, facts)
+
+
+def _own_certificate(network: Network) -> NetworkCertificate | None:
+    from bitwright.api.cells import as_algorithm
+    from bitwright.api.certify import certify
+
+    if network.claim is None or network.claim.wrong is None:
+        return None
+    what = network.algorithm if network.pattern is None else as_algorithm(network.pattern)
+    return None if what is None else replace(certify(what, network), seconds=0.0)

@@ -1,0 +1,64 @@
+"""Networks that nobody trained: tables written as two layers, to be certified or, with a fault planted, refuted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bitwright import state_table
+
+Layers = tuple[np.ndarray, np.ndarray, np.ndarray]  # (width, columns), (width,), (outputs, width)
+
+
+def layers_of(what: Any, reads: str = "cells") -> Layers:
+    """One hidden unit for each state, which is 1 there and 0 elsewhere; what is right follows from it alone."""
+    table = state_table(what, reads)
+    return 2 * table.inputs - 1, 1 - table.inputs.sum(axis=1), table.labels.T
+
+
+def as_module(layers: Layers) -> Any:
+    """The layers in PyTorch."""
+    import torch
+
+    first, bias, last = layers
+    module = torch.nn.Sequential(
+        torch.nn.Linear(*first.T.shape), torch.nn.ReLU(), torch.nn.Linear(*last.T.shape, bias=False)
+    )
+    with torch.no_grad():
+        for held, value in zip(module.parameters(), (first, bias, last), strict=True):
+            held.copy_(torch.tensor(value))
+    return module
+
+
+def as_function(layers: Layers) -> Any:
+    """The layers as a function, of which nothing is known."""
+    first, bias, last = layers
+    return lambda rows: np.maximum(rows @ first.T + bias, 0) @ last.T
+
+
+def as_onnx(layers: Layers, path: Path, ending: str = "") -> Path:
+    """The layers as an ONNX file, with one more operator at the end."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    first, bias, last = layers
+    nodes = [
+        helper.make_node("Gemm", ["rows", "first", "bias"], ["before"], transB=1),
+        helper.make_node("Relu", ["before"], ["hidden"]),
+        helper.make_node("MatMul", ["hidden", "last"], ["sums" if ending else "out"]),
+        *([helper.make_node(ending, ["sums"], ["out"])] if ending else []),
+    ]
+    tensors = {"first": first, "bias": bias, "last": last.T}
+    graph = helper.make_graph(
+        nodes,
+        "lookup",
+        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, ["batch", first.shape[1]])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["batch", len(last)])],
+        [
+            numpy_helper.from_array(np.ascontiguousarray(value, dtype=np.float32), name)
+            for name, value in tensors.items()
+        ],
+    )
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
