@@ -28,7 +28,7 @@ PROGRAMS = {
 }
 USED = {  # by the theorem about a network
     **dict.fromkeys(("Addition", "Subtraction", "Multiplication"), ("Adder",)),
-    "MachineV": ("Machine", "MachineSame", "MachineKinds", "MachineStep", "MachineRun", "Subleq"),
+    "MachineV": ("Machine", "MachineSame", "MachineKinds", "MachineStep", "MachineRun", "MachineHalt", "Subleq"),
 }
 
 

@@ -33,3 +33,18 @@ Proof.
     + unfold steps, answer. pose proof (depth_pos A n L N). lia.
 Qed.
 Print Assumptions network_executes.
+
+(** A program whose counter becomes negative ends: [Halt] stays on, and the memory is the program's from then on. *)
+Theorem network_halts (A n : nat) (M : nat -> nat) (pc i t : nat) :
+  2 <= A -> A <= n -> (forall k, k < 2 ^ A -> M k < 2 ^ n) -> pc < 2 ^ n ->
+  (forall j, j < i -> snd (program A n j M pc) < 2 ^ (n - 1)) -> 2 ^ (n - 1) <= snd (program A n i M pc) ->
+  3 <= t -> depth A <= t ->
+  let state := run_by_cells Net.net Net.kinds (cells A n) (t + i * steps A n) (start M pc) in
+  state Halt = true /\ forall k, k < 2 ^ A -> word n state k = fst (program A n i M pc) k.
+Proof.
+  intros L N HM Hp H S T D state. pose proof (machine_executes A n L N M pc i HM Hp H) as B.
+  destruct (halts A n L N _ _ _ t B S T D) as [Q W]. rewrite <- run_plus in Q, W.
+  assert (E : forall b, state b = run (machine A n) (t + i * steps A n) (start M pc) b) by (intros; now apply network_runs).
+  split; [now rewrite E|]. intros k K. rewrite <- W by easy. apply (number_ext A n L N). intros j _. apply E.
+Qed.
+Print Assumptions network_halts.

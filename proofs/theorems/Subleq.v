@@ -1,7 +1,7 @@
 (** The rules of machine V execute SUBLEQ programs, at every size. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
-From Theorems Require Import Machine MachineKinds MachineStep MachineRun.
+From Theorems Require Import Machine MachineKinds MachineStep MachineRun MachineHalt.
 Import ListNotations.
 #[local] Arguments Nat.pow : simpl never.
 #[local] Arguments Nat.modulo : simpl never.
@@ -148,7 +148,24 @@ Proof.
   - unfold counter. rewrite <- P. apply (number_ext A n A_least A_most). intros j J. now rewrite E.
   - intros L t k T K. rewrite <- P in L. apply below_half in L. rewrite <- H by easy. unfold word. apply (number_ext A n A_least A_most). intros j J.
     rewrite (run_form s memory pending p W E L); [|unfold Machine.steps, Machine.last, Machine.subtract in *; lia|cbn [valid]; easy].
-    cbn [form]. unfold word_at. now rewrite (proj2 (Nat.ltb_ge t depth)) by lia.
+    cbn [form]. unfold MachineRun.word_at. now rewrite (proj2 (Nat.ltb_ge t depth)) by lia.
+Qed.
+
+(** A machine whose counter is negative halts: [Halt] stays on, and the memory stays as it is. *)
+Theorem halts s M pc t : begins s M pc -> 2 ^ (n - 1) <= pc -> 3 <= t -> depth <= t ->
+  run machine t s Halt = true /\ forall k, k < 2 ^ A -> word n (run machine t s) k = M k.
+Proof.
+  intros (memory & pending & p & W & E & H & P) L T D. assert (G : p (n - 1) = true).
+  { rewrite <- P in L. revert L. replace n with (S (n - 1)) at 2 by lia. cbn [number]. pose proof (number_lt A n A_least A_most (n - 1) p).
+    destruct (p (n - 1)); [easy|cbn [Nat.b2n]; lia]. }
+  assert (R : forall u b, valid A n b -> run machine u s b = rest A n memory pending p u b).
+  { induction u as [|u IH]; intros b V.
+    - cbn. rewrite E by easy. symmetry. now apply (rest_0 A n A_least A_most).
+    - change (run machine (S u) s b) with (step machine (run machine u s) b). rewrite (step_valid _ (rest A n memory pending p u)) by exact IH.
+      rewrite (step_next A n A_least A_most) by easy. now apply (rest_next A n A_least A_most). }
+  split; [rewrite R by exact I; now apply Nat.leb_le|]. intros k K. rewrite <- H by easy. unfold word. apply (number_ext A n A_least A_most). intros j J.
+  rewrite R by easy. transitivity (if t <? depth then memory k j else landed memory pending k j); [reflexivity|].
+  now rewrite (proj2 (Nat.ltb_ge t depth)) by lia.
 Qed.
 
 (** ** Programs *)
