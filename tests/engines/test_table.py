@@ -121,6 +121,20 @@ def test_a_leap_stops_at_a_bit_and_at_a_fixed_point() -> None:
     assert steps == 12  # the last one changes nothing
 
 
+def test_a_lone_cell_that_writes_what_is_there_is_a_fixed_point_and_one_that_moves_is_none() -> None:
+    """x writes y again and again, and y rests; a bit that goes round alone never comes to rest."""
+    program = parse("bits x y z\nblock x\nblock y z\nwhen x=1 write x y\nwhen y=1 z=0 write y\ninput x").program
+    event = TableBatch(pack_rules(program), np.array([True, False, False]))
+    assert (event.leap(1000), event.unchanged()[0], event.matches) == (2, True, (1, 2))
+    assert event.states().tolist() == [[True, True, False]]
+    assert event.leap(1000) == 1
+    ring = parse("let l = 7\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i%l+1] for i in 1..l\ninput x")
+    round_and_round = TableBatch(pack_rules(ring.program), np.arange(7) == 2)
+    assert round_and_round.leap(1001, (), (0,)) == 1001
+    assert (round_and_round.counted, round_and_round.matches) == (143, (1, 1))
+    assert round_and_round.states()[0].tolist() == (np.arange(7) == 2).tolist()
+
+
 def test_loops_are_loaded_for_large_programs_and_used_where_they_are_loaded() -> None:
     """In a process of its own, which has loaded none yet."""
     lines = (
