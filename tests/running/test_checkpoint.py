@@ -93,7 +93,7 @@ def test_what_was_written_comes_back(path: Path) -> None:
             ({"tally": {**vars(TALLY), name: value}}, f"{name} must be")
             for name, value in (
                 *(("steps", -1), ("steps", "7"), ("steps", True), ("steps", 2**63), ("seconds", None)),
-                *(("least", 1.5), ("margin", -1), ("wrong", None)),
+                *(("least", 1.5), ("margin", "-1"), ("wrong", None)),
             )
         ),
     ],

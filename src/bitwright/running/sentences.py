@@ -17,8 +17,13 @@ def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: f
     if cells["wrong"] is None:
         shown = f"{states}, too many to try them all beforehand"
     elif cells["wrong"]:
-        met = "" if margin is None else ", some of which occurred" if margin < 0 else ", none of which occurred"
-        shown = f"WRONG in {cells['wrong']:,} of {states}{met}"
+        one, met = cells["wrong"] == 1, margin is not None and margin < 0
+        which = (
+            ("which occurred" if met else "which did not occur")
+            if one
+            else f"{'some' if met else 'none'} of which occurred"
+        )
+        shown = f"WRONG in {cells['wrong']:,} of {states}" + ("" if margin is None else f", {which}")
     else:
         least = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
         shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{least}"

@@ -56,7 +56,8 @@ class TableBatch(Batch):
             self._watched_for, self._memory = (stops, counted), None
         if len(counted) == 1 and most >= _WORTH:
             return self._remembering(most)
-        made, found, matches = 0, 0, []
+        made = found = 0
+        matches: list[tuple[int, int] | None] = []
         while made < most:
             if (since := made % (_FEW + 1 + _ROWS)) <= _FEW:
                 now = self._by_cells(min(most - made, 1 if since else _FEW))
