@@ -8,26 +8,30 @@ from itertools import product
 
 import numpy as np
 
-from bitwright.algorithms import multiplication
+from bitwright.algorithms import addition, multiplication
 from bitwright.bits import BoolArray, to_bits
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.protocol import Engine
+from bitwright.engines.rules import RuleEngine
+from bitwright.errors import InputError
+from bitwright.machines import Code, Instruction, Machine, Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.descent import Descent
 from bitwright.networks.start import STARTS, Start
-from bitwright.program import Algorithm
+from bitwright.program import Algorithm, Program
 from bitwright.running.endings import ending_of
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins
+from bitwright.running.sampling import random_states
 from bitwright.running.sliced.plan import plan
 from bitwright.theory.accuracy import expected_accuracy, networks_for
+from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
 from bitwright.validation.definition import Definition
 from bitwright.validation.walk import Comparison
 from experiments.growing import curve, sizes_to
 from experiments.members import TestSet, TrainedMembers
 from experiments.table import Row
-from experiments.tasks import states_of_runs
 
 ACCURACY = 0.9
 ENSEMBLES = (
@@ -39,6 +43,7 @@ EVERYTHING = (
     *("task", "bits", "width", "seed", "K", "inputs", "evaluations", "wrong_steps", "wrong_answers", "margin"),
     *("device",),
 )
+CODES, STEPS = 64, 64  # random SBN codes, and the steps that each is followed
 
 
 @dataclass(frozen=True)
@@ -192,3 +197,42 @@ def _recipe(width: int, seed: int, start: str, device: str, descent: Descent = "
 
 def _seed(seed: int, task: str, bits: int, trial: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(*task.encode(), bits, trial)).generate_state(1)[0])
+
+
+def states_of_runs(task: str, bits: int, count: int, seed: int) -> tuple[Program, BoolArray]:  # (count, k)
+    """A program and `count` states drawn from random runs of it: any step that matches two examples or more.
+
+    A state that matches one example *is* that example, and no test (Lemma 6.1). For SBN, machine B with two words and
+    two instructions runs random instructions on random words of `bits` bits.
+    """
+    if task == "SBN":
+        machine = machine_b(Sizes(2, 2, bits))
+        program, states = machine.program, _states_of_codes(machine, seed)
+    elif task in ("addition", "multiplication"):
+        algorithm = addition(bits) if task == "addition" else multiplication(bits)
+        program, states = algorithm.program, random_states(algorithm, 4 * count, seed)
+    else:
+        raise InputError(f"there is no task '{task}'; choose addition, multiplication or SBN")
+    unseen = states[TrainingSet(program).matches(states)[1] >= 2]
+    return program, unseen[np.random.default_rng([seed, bits]).integers(len(unseen), size=count)]
+
+
+def _states_of_codes(machine: Machine, seed: int) -> BoolArray:
+    rng = np.random.default_rng(seed)
+    starts = np.array([_random_code(machine, rng) for _ in range(CODES)])
+    batch, states = RuleEngine(machine.program).begin(starts), [starts]
+    for _ in range(STEPS - 1):
+        batch.step()
+        states.append(batch.states())
+    return np.concatenate(states)
+
+
+def _random_code(machine: Machine, rng: np.random.Generator) -> BoolArray:
+    """A start state with random instructions on random words."""
+    sizes = machine.sizes
+    operands = rng.integers(sizes.words, size=(sizes.instructions, 2)).tolist()
+    jumps = rng.integers(sizes.instructions, size=sizes.instructions).tolist()
+    half = 1 << (sizes.width - 1)
+    words = rng.integers(-half, half, size=sizes.words).tolist()
+    code = tuple(Instruction(a, b, c) for (a, b), c in zip(operands, jumps, strict=True))
+    return machine.algorithm(Code(code, tuple(words), sizes.width)).state({})

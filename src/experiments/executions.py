@@ -11,14 +11,14 @@ import numpy as np
 from bitwright.algorithms import addition
 from bitwright.bits import BoolArray
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.executions import ExecutionSet
+from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.quantize import random_choices
 from bitwright.program import Algorithm
-from bitwright.running.executions import random_executions, successors
 from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_executions, successors
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.executions import LABELS, StateSet, check_labels
+from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor
 from bitwright.theory.scales import scale_weights
 from experiments.collect import collect

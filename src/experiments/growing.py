@@ -14,7 +14,7 @@ from bitwright.theory.rounding import Rounding
 from experiments.members import Outputs, TestSet
 
 
-class Members(Protocol):
+class Growing(Protocol):
     """Outputs of members, by number."""
 
     def outputs(self, first: int, count: int) -> Outputs: ...
@@ -48,7 +48,7 @@ class Averages:
 
 
 def first_reaching(
-    test: TestSet, members: Members, rounding: Rounding, kind: Kind, accuracy: float, most: int, batch: int
+    test: TestSet, members: Growing, rounding: Rounding, kind: Kind, accuracy: float, most: int, batch: int
 ) -> tuple[int | None, float]:
     """The smallest N whose average is that accurate, and its accuracy; None, and the best seen, where `most` do not
     suffice."""
@@ -60,7 +60,7 @@ def first_reaching(
 
 
 def curve(
-    test: TestSet, members: Members, roundings: Sequence[Rounding], kind: Kind, points: Sequence[int], batch: int
+    test: TestSet, members: Growing, roundings: Sequence[Rounding], kind: Kind, points: Sequence[int], batch: int
 ) -> FloatArray:  # (roundings, points)
     """The accuracy at each of these ensemble sizes, in increasing order."""
     averages = Averages(test, roundings, kind)
@@ -73,7 +73,7 @@ def curve(
     return averages.lines[:, np.asarray(points) - 1]
 
 
-def _blocks(members: Members, size: int) -> Callable[[int], Generator[Outputs]]:
+def _blocks(members: Growing, size: int) -> Callable[[int], Generator[Outputs]]:
     """All members, so many at a time, from a block on."""
 
     def blocks(first: int) -> Generator[Outputs]:

@@ -12,7 +12,7 @@ from bitwright.networks import Plan, Recipe
 from bitwright.networks.start import PARAMETRIZATIONS
 from bitwright.running.sampling import random_starts
 from bitwright.theory.closed_form import Kind, variance, weights
-from experiments.growing import Members
+from experiments.growing import Growing
 from experiments.members import LimitMembers, TestSet, TrainedMembers
 
 COLUMNS = ("source", "parametrization", "k", "trial", "width", "seed", "inputs", "networks", "accuracy", "device")
@@ -57,7 +57,7 @@ def random_inputs(k: int, trial: int, seed: int) -> TestSet:
     return TestSet.of(algorithm.program, random_starts(algorithm, INPUTS, two, ones=2))
 
 
-def members_of(job: Trial, test: TestSet, device: str) -> tuple[Members, str]:
+def members_of(job: Trial, test: TestSet, device: str) -> tuple[Growing, str]:
     """The members of a trial's ensemble, and what they come from."""
     kind = LIMITS[job.parametrization]
     seed = int(np.random.SeedSequence(job.seed, spawn_key=(job.k, job.trial, 1)).generate_state(1)[0])

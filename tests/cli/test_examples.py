@@ -11,7 +11,6 @@ import pytest
 from bitwright.api import examples
 from bitwright.cli.main import VERBS, cli, main
 from bitwright.errors import InputError
-from bitwright.files import examples as kept_examples
 
 ROOT = Path(__file__).parents[2]
 Capture = pytest.CaptureFixture[str]
@@ -122,10 +121,10 @@ def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyP
         (folder / name).write_text("")
     (tmp_path / "kept" / "sceptic").mkdir()
     (tmp_path / "kept" / "sceptic" / "check_network.py").write_text("")
-    monkeypatch.setattr(kept_examples, "_PLACES", (tmp_path / "nowhere", tmp_path / "kept"))
+    monkeypatch.setattr(examples, "_PLACES", (tmp_path / "nowhere", tmp_path / "kept"))
     names = [one.name for one in examples.example_files()]
     assert names == ["examples/a.bw", "examples/sbn/b.py", "sceptic/check_network.py"]
-    monkeypatch.setattr(kept_examples, "_PLACES", (tmp_path / "nowhere",))
+    monkeypatch.setattr(examples, "_PLACES", (tmp_path / "nowhere",))
     with pytest.raises(InputError, match="made without examples"):
         examples.example_files()
 

@@ -15,7 +15,7 @@ from bitwright.cli import progress as progress_module
 from bitwright.cli.main import VERBS, main
 from bitwright.cli.progress import StepProgress, working
 from bitwright.inference.find_blocks import find_blocks
-from bitwright.running.executions import random_executions
+from bitwright.running.successors import random_executions
 
 Capture = pytest.CaptureFixture[str]
 

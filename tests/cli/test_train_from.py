@@ -13,7 +13,7 @@ from bitwright import addition
 from bitwright.cli.main import main
 from bitwright.files.executions import Executions, save_executions
 from bitwright.networks.store import read_about
-from bitwright.running.executions import executions_of_inputs, random_executions, successors
+from bitwright.running.successors import executions_of_inputs, random_executions, successors
 
 Captured = pytest.CaptureFixture[str]
 

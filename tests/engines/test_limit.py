@@ -12,10 +12,9 @@ from programs import crowded
 from bitwright import InputError, Program, addition, multiplication, parse
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
-from bitwright.proofs.reachable import all_states, reachable_range
+from bitwright.proofs.ranges import all_states, reachable_range
 from bitwright.theory import Rounding, smallest_examples
-from bitwright.theory.encoding.counting import count_rows, largest
-from bitwright.theory.encoding.packed import pack, unpack
+from bitwright.theory.encoding.packed import count_rows, largest, pack, unpack
 
 
 @settings(max_examples=30, deadline=None)

@@ -11,10 +11,10 @@ from bitwright.running.sampling import random_states
 from bitwright.theory import expected_accuracy
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
 from bitwright.theory.rounding import ROUNDINGS, Rounding, round_outputs
+from experiments.beyond_measure import states_of_runs
 from experiments.growing import curve, first_reaching, sizes_to
 from experiments.members import LimitMembers, TestSet, TrainedMembers
 from experiments.permutations import LIMITS, bound, random_inputs
-from experiments.tasks import states_of_runs
 
 
 @pytest.fixture

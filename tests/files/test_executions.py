@@ -12,7 +12,7 @@ from cases import for_each
 
 from bitwright import InputError, addition, run
 from bitwright.files.executions import Executions, joined, load_executions, save_executions
-from bitwright.running.executions import executions_of_inputs, executions_of_trace, random_executions
+from bitwright.running.successors import executions_of_inputs, executions_of_trace, random_executions
 
 ADDITION = addition(3)
 

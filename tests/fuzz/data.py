@@ -22,7 +22,7 @@ from bitwright.api.graphs import on_graph
 from bitwright.files.executions import Executions, load_executions, save_executions
 from bitwright.graphs.files import SUFFIXES, read_graph
 from bitwright.program import parse_node_program
-from bitwright.running.executions import random_executions
+from bitwright.running.successors import random_executions
 
 # Executions: an archive of arrays.
 

@@ -16,7 +16,7 @@ from bitwright.cli.main import main
 from bitwright.errors import InputError, ProgramError
 from bitwright.files.executions import Executions, save_executions
 from bitwright.program import Program, load, parse
-from bitwright.running.executions import executions_of_inputs, random_executions, successors
+from bitwright.running.successors import executions_of_inputs, random_executions, successors
 from tests.cases import for_each
 
 Capture = pytest.CaptureFixture[str]

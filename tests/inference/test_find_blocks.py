@@ -17,7 +17,7 @@ from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
 from bitwright.program import load
-from bitwright.running.executions import executions_of_inputs, random_executions
+from bitwright.running.successors import executions_of_inputs, random_executions
 
 PROGRAMS: dict[str, Algorithm] = {
     "addition": addition(4),

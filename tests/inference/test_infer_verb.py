@@ -13,7 +13,7 @@ from bitwright.cli.main import main
 from bitwright.files.executions import Executions, load_executions, save_executions
 from bitwright.program import load
 from bitwright.program.text.files import load_any
-from bitwright.running.executions import random_executions
+from bitwright.running.successors import random_executions
 
 Capture = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -17,7 +17,7 @@ from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.recovered import Recovered, compare
 from bitwright.program import load
-from bitwright.running.executions import executions_of_inputs, random_executions
+from bitwright.running.successors import executions_of_inputs, random_executions
 
 PROGRAMS: dict[str, tuple[Algorithm, int]] = {
     "addition": (addition(8), 300),

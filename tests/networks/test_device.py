@@ -10,8 +10,7 @@ import pytest
 from bitwright import permutation
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
-from bitwright.networks.ensemble import EnsembleJudge, Study, grow
-from bitwright.networks.limit_check import compare_with_limit
+from bitwright.networks.ensemble import EnsembleJudge, Study, compare_with_limit, grow
 from bitwright.running.sampling import random_starts
 
 torch = pytest.importorskip("torch")

@@ -14,7 +14,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.networks import Plan, Recipe, train
-from bitwright.proofs.reachable import all_states
+from bitwright.proofs.ranges import all_states
 
 
 def one_network(algorithm: Algorithm, width: int) -> NetworkEngine:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bitwright import addition, multiplication
-from bitwright.proofs.reachable import reachable_range
+from bitwright.proofs.ranges import reachable_range
 from bitwright.theory import Predictor, ntk, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, addition
-from bitwright.running.executions import executions_of_inputs, random_executions
-from bitwright.theory.encoding.executions import StateSet, check_labels
+from bitwright.running.successors import executions_of_inputs, random_executions
+from bitwright.theory.encoding.state_set import StateSet, check_labels
 from bitwright.theory.encoding.training_set import TrainingSet
 
 PROGRAM = addition(3).program

@@ -18,8 +18,8 @@ from bitwright.api.cells import as_algorithm, load_cells, pattern_in
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
 from bitwright.web.choosing import trained
-from bitwright.web.exports import forms
 from bitwright.web.limits import Limits
+from bitwright.web.training import forms
 
 ROOT = Path(__file__).parent.parent.parent
 FLOOD = (ROOT / "examples" / "graphs" / "flooding.bw").read_text()

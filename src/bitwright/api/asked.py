@@ -13,21 +13,21 @@ from bitwright.api.claimed import Subject, by_algorithm, claimed_sizes, in_those
 from bitwright.api.models import fitted
 from bitwright.api.network import Network
 from bitwright.api.open import SIZED
-from bitwright.api.sizes import AtSize, InSizes, SizesAsked, at_size, check_covers, every_size_or_own, in_sizes
+from bitwright.api.sizes import InSizes, ProgramAtSize, SizesAsked, at_size, check_covers, every_size_or_own, in_sizes
 from bitwright.api.telling import Teller
 from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, OtherKindError, ProofError, counted
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
-from bitwright.networks.foreign import Model, is_model
+from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cell_names import bit_names
 from bitwright.program.pattern import Pattern
 
-Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | Given
+Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | HeldModel | Given
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,11 @@ def asked_for(
         return Asked(cells, held.weights)
     with tell.working("comparing kinds of cells") as step:
         looked = _looked(subjects, pattern, sizes, claimed)
-        also = [AtSize(one, None) for one in by_algorithm(subjects)] if claimed is not None and sizes is None else []
+        also = (
+            [ProgramAtSize(one, None) for one in by_algorithm(subjects)]
+            if claimed is not None and sizes is None
+            else []
+        )
         cells_of, tiles = [], set()
         for number, one in enumerate(programs := [*looked.programs, *also]):
             if len(programs) > 1:

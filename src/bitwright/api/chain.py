@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from bitwright.api.sizes import EVERY, AtSize, InSizes
+from bitwright.api.sizes import EVERY, InSizes, ProgramAtSize
 from bitwright.api.telling import Teller
 from bitwright.errors import InputError, ProofError, counted, option
 from bitwright.files.documents import check_fields, one_of, optional, table, text
@@ -140,11 +140,11 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     everywhere = prove_function(algorithm)
     if everywhere.verdict != "not decided":
         return everywhere.claim(), everywhere.certificate
-    several = [one for one in looked.programs if looked.text != EVERY] or [AtSize(algorithm, None)]
+    several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
     return _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim()), None
 
 
-def _at_sizes(programs: Sequence[AtSize], text: str | None, undecided: Claim) -> Claim:
+def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None, undecided: Claim) -> Claim:
     from bitwright.proofs.unrolling import prove_at_size
 
     claim = undecided

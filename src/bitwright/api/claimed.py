@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from bitwright.api.open import subject
-from bitwright.api.sizes import EVERY, AtSize, InSizes, SizesAsked, in_sizes, numbers_of
+from bitwright.api.sizes import EVERY, InSizes, ProgramAtSize, SizesAsked, in_sizes, numbers_of
 from bitwright.errors import EffortError, InputError, ProofError, option
 from bitwright.program import Algorithm, NodeProgram, Program
 
@@ -33,7 +33,7 @@ def in_those_sizes(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAske
         return in_sizes(subjects[0], sizes)
     if sizes is not None:
         raise InputError(f"{option('sizes')} goes with one program, got {len(subjects):,}")
-    return InSizes(None, tuple(AtSize(one, None) for one in by_algorithm(subjects)))
+    return InSizes(None, tuple(ProgramAtSize(one, None) for one in by_algorithm(subjects)))
 
 
 def claimed_sizes(

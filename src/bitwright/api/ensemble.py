@@ -15,8 +15,15 @@ from bitwright.api.telling import Teller, teller
 from bitwright.errors import InputError, option, short_repr
 from bitwright.files.storage import as_path
 from bitwright.networks import Recipe
-from bitwright.networks.ensemble import DEVICE_BLOCK, EnsembleJudge, Statistics, Study, grow
-from bitwright.networks.limit_check import LimitCheck, compare_with_limit
+from bitwright.networks.ensemble import (
+    DEVICE_BLOCK,
+    EnsembleJudge,
+    LimitCheck,
+    Statistics,
+    Study,
+    compare_with_limit,
+    grow,
+)
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress

@@ -11,9 +11,10 @@ from functools import cached_property
 from pathlib import Path
 
 from bitwright.errors import InputError, listing
-from bitwright.files.examples import examples_folder
 from bitwright.files.storage import make_folder, write_atomically
 
+_PACKAGE = Path(__file__).parents[1]
+_PLACES = (_PACKAGE / "example_files", _PACKAGE.parents[1])
 _KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", "")  # the last: a Dockerfile
 
 
@@ -85,3 +86,11 @@ def _holds(path: Path, data: bytes) -> bool:
         return path.is_file() and path.read_bytes() == data
     except OSError:
         return False
+
+
+def examples_folder() -> Path:
+    """The folder that has the folder `examples`: in a wheel the package's own, in a clone that of the repository."""
+    for place in _PLACES:
+        if (place / "examples").is_dir():
+            return place
+    raise InputError("this installation was made without examples; the wheel and the repository have them")

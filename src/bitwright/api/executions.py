@@ -13,14 +13,14 @@ from bitwright.api.open import subject
 from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.errors import InputError, counted
 from bitwright.files.executions import Executions, load_executions
-from bitwright.networks.executions import ExecutionSet
+from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern
-from bitwright.running.executions import executions_of_inputs, lets_of, random_executions, successors
 from bitwright.running.sampling import random_states
-from bitwright.theory.encoding.executions import Labels, StateSet, check_labels
+from bitwright.running.successors import executions_of_inputs, lets_of, random_executions, successors
+from bitwright.theory.encoding.state_set import Labels, StateSet, check_labels
 
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run are looked at; some never end

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.engines.protocol import Engine
-    from bitwright.networks.executions import ExecutionSet
+    from bitwright.networks.execution_set import ExecutionSet
     from bitwright.networks.quantize import Cost
 
 CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try

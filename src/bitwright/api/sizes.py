@@ -28,7 +28,7 @@ _FEW_SIZES, _MANY_SIZES = 64, 512  # up to which they are tried, one after the o
 
 
 @dataclass(frozen=True)
-class AtSize:
+class ProgramAtSize:
     """A program in one size, and which: `4`, `D=1`; None where it has no size to choose."""
 
     algorithm: Algorithm
@@ -40,7 +40,7 @@ class InSizes:
     """A program in some sizes, and all of them in words such as `1..64` or `l=1..64,k=3`."""
 
     text: str | None
-    programs: tuple[AtSize, ...]
+    programs: tuple[ProgramAtSize, ...]
     proof: KindsProof | None = None  # that the cells of these are all kinds that there are at any size
 
     @property
@@ -87,7 +87,7 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
         return _every_size(what)
     if sizes is None:
         text = _joined(own) or None
-        return InSizes(text, tuple(AtSize(one, text) for one in _by_cells(what)))
+        return InSizes(text, tuple(ProgramAtSize(one, text) for one in _by_cells(what)))
     sizing = _sizing(what)
     if sizing is None or (BITS in own and isinstance(sizes, str) and "=" in sizes and not sizes.startswith("bits=")):
         raise InputError(
@@ -107,10 +107,10 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
     text = ",".join(filter(None, (_named(varied, _text(asked[varied])), _joined(fixed))))
-    found: list[AtSize] = []
+    found: list[ProgramAtSize] = []
     for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
         now = {**fixed, varied: size}
-        at = [AtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
+        at = [ProgramAtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
         if not found:
             _check_effort(sum(one.algorithm.program.templates for one in at), asked[varied], text)
         found[:0] = at
@@ -146,13 +146,13 @@ def _every_size(what: Algorithm | NodeProgram) -> InSizes:
     proof = prove_kinds(what)
     if proof.verdict != "proved":
         raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
-    own = AtSize(what, _joined(numbers_of(what))) if isinstance(what, Algorithm) else None
+    own = ProgramAtSize(what, _joined(numbers_of(what))) if isinstance(what, Algorithm) else None
     if sizing is None or nodes or own is None:
-        return InSizes(EVERY, tuple(AtSize(one, None) for one in _by_cells(what)), proof)
+        return InSizes(EVERY, tuple(ProgramAtSize(one, None) for one in _by_cells(what)), proof)
     numbers = dict(sizing.numbers)
     seen = [{BITS: next(iter(k.sizes.values()))} if BITS in numbers else dict(k.sizes) for k in proof.kinds]
     chosen = [one for at, one in enumerate(seen) if one not in seen[:at] and one != numbers]
-    return InSizes(EVERY, (own, *(AtSize(sizing.at(**one), _joined(one)) for one in chosen)), proof)
+    return InSizes(EVERY, (own, *(ProgramAtSize(sizing.at(**one), _joined(one)) for one in chosen)), proof)
 
 
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
@@ -188,7 +188,9 @@ def missing_kinds(what: Algorithm, pattern: Pattern, tile: int = 1) -> Iterator[
                 continue
 
 
-def sizes_to_train(what: Algorithm, name: str, value: int, others: Sequence[AtSize] = (), tile: int = 1) -> str | None:
+def sizes_to_train(
+    what: Algorithm, name: str, value: int, others: Sequence[ProgramAtSize] = (), tile: int = 1
+) -> str | None:
     """Sizes from the smallest that exists which have all cells of this program and the others; None if none do.
 
     Kinds of cells rarely change beyond some size, so not all up to `value` are taken if fewer will do.

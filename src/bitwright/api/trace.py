@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.bits import any_digits
+from bitwright.bits import BoolArray, any_digits
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.pages import choose_columns, graph_page, graph_svg, machine_view, run_title, trace_page, trace_svg
@@ -19,7 +19,11 @@ from bitwright.pages import trace_text as text_of
 from bitwright.pages.graph.text import heading_of, order_lines
 from bitwright.program import Algorithm, GraphAlgorithm
 from bitwright.program.trace import Trace
+from bitwright.running.observers import Watch
 from bitwright.running.run import Run
+
+if TYPE_CHECKING:
+    from bitwright.machines import Code
 
 KINDS = (".html", ".svg", ".txt", ".npz")
 _WHOLE = (".html", ".npz")  # have all bits
@@ -53,7 +57,7 @@ def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) 
     place = as_path(path, "a trace")
     if place.suffix.lower() == ".npz":
         from bitwright.files.executions import save_executions
-        from bitwright.running.executions import executions_of_trace, lets_of
+        from bitwright.running.successors import executions_of_trace, lets_of
 
         save_executions(place, replace(executions_of_trace(trace), lets=lets_of(done.algorithm)))
         return f"wrote {place}: {counted(done.steps, 'step')} of {counted(trace.layout.size, 'bit')}"
@@ -134,3 +138,38 @@ def _recorded(done: Run) -> Trace:
     if done.trace is None:
         raise InputError("this run was not recorded; run it with record=True to have its trace")
     return done.trace
+
+
+def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
+    """What `run` takes as `watch`, to say every instruction when it is done.
+
+    >>> from pathlib import Path
+    >>> import bitwright
+    >>> _ = Path("sub.sbn").write_text(".width 4\\n.in a b\\n.out b\\nsub a b")
+    >>> algorithm = bitwright.open("sub.sbn")
+    >>> _ = bitwright.run(algorithm, a=3, b=5, watch=instructions(algorithm, lambda line: print(line.split())))
+    ['step', 'address', 'instruction']
+    ['0', '0', 'b', '-=', 'a:', '2']
+    """
+    machine, code = algorithm.computer
+    before: tuple[int, int] | None = None
+
+    def begins(step: int, state: BoolArray) -> None:
+        nonlocal before
+        if before is None:
+            say(f"{'step':>7}  {'address':>7}  instruction")
+        else:
+            say(_instruction(code, *before, machine.address(state), machine.memory(state)))
+        before = step, machine.address(state)
+
+    return Watch(machine.boundary, begins)
+
+
+def _instruction(code: Code, step: int, address: int, after: int, memory: list[int]) -> str:
+    """One executed instruction: when, where, what, and what came of it."""
+    names = {place: name for name, place in reversed(list(code.names.items()))}
+    labels = {place: label for label, place in reversed(list(code.labels.items()))}
+    sbn = code.instructions[address]
+    a, b = (names.get(place, f"[{place}]") for place in (sbn.a, sbn.b))
+    jump = f", go to {labels.get(after, after)}" if memory[sbn.b] < 0 else ""
+    return f"{step:>7,}  {address:>7}  {b} -= {a}: {memory[sbn.b]}{jump}"

@@ -25,7 +25,7 @@ from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import FloatNetwork, Recipe
 from bitwright.networks import train as descend
-from bitwright.networks.executions import ExecutionSet
+from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.members import network_files
 from bitwright.networks.start import NetworkShape
 from bitwright.program import Algorithm, NodeProgram, Program

@@ -10,7 +10,7 @@ import numpy as np
 from bitwright.api.trained import algorithm_of
 from bitwright.errors import InputError, option
 from bitwright.networks import FloatNetwork, IntegerNetwork
-from bitwright.networks.executions import ExecutionSet
+from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.quantize import Cost, quantize, random_choices
 from bitwright.networks.store import About
 from bitwright.program import Algorithm, Program

@@ -72,7 +72,7 @@ def command(
     bitwright run examples/subleq/sieve.sq
     """
     from bitwright.api.check import first_warning
-    from bitwright.api.instructions import instructions
+    from bitwright.api.trace import instructions
 
     computer = {name: options.pop(name) for name in COMPUTER}
     if is_image(target):

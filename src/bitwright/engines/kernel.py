@@ -12,7 +12,7 @@ from bitwright.engines.real import RealEngine
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.executions import StateSet
+from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding

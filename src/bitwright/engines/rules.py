@@ -23,8 +23,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, Weights, weights
 from bitwright.theory.decisions import Decisions, decide
-from bitwright.theory.encoding.counting import count_rows, largest
-from bitwright.theory.encoding.packed import PackedRules, Words, pack, unpack, with_complements
+from bitwright.theory.encoding.packed import PackedRules, Words, count_rows, largest, pack, unpack, with_complements
 from bitwright.theory.rounding import Rounding
 
 _CACHE = 1 << 20  # bytes that a chunk of states may take, so that it stays in a core's own cache

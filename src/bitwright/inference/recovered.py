@@ -15,7 +15,7 @@ from bitwright.files.executions import Executions
 from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.program import Layout, Program
 from bitwright.program.layout import IntArray
-from bitwright.running.executions import successors
+from bitwright.running.successors import successors
 
 Undetermined = Literal["off", "on", "refuse"]
 _MOST_STATES = 10**12  # an estimate above this says nothing

@@ -9,7 +9,7 @@ import numpy as np
 from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, option, suggestion
 from bitwright.networks.descent import History, Plan, Progress
-from bitwright.networks.executions import ExecutionSet
+from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import FloatNetwork, Origin
 from bitwright.networks.numpy_trainer import descend
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, NetworkShape, Start, initial_weights

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from bitwright.bits import shorten
+from collections.abc import Iterator
+
+import numpy as np
+
+from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError
 from bitwright.program import Algorithm
+from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
-from bitwright.theory import Range, blocks_range, declared_range
-from bitwright.theory.ranges import SOURCES
+from bitwright.theory import blocks_range, declared_range
+from bitwright.theory.decisions import decide
+from bitwright.theory.ranges import SOURCES, Range
+
+MAX_INPUT_BITS = 24
+_BATCH = 1 << 16  # inputs between two looks at the progress
 
 
 def matches_range(algorithm: Algorithm, source: str | None, progress: Progress | None = None) -> Range:
@@ -17,7 +26,42 @@ def matches_range(algorithm: Algorithm, source: str | None, progress: Progress |
     if source == "declared":
         return declared_range(algorithm)
     if source == "reachable":
-        from bitwright.proofs.reachable import reachable_range
-
         return reachable_range(algorithm, progress)
     raise InputError(f"n is bounded by {', '.join(SOURCES[:-1])} or {SOURCES[-1]}, got '{shorten(str(source))}'")
+
+
+def all_states(algorithm: Algorithm, chunk: int) -> Iterator[BoolArray]:
+    """The start states of every input, in chunks: the first input's lowest bit changes fastest."""
+    bits = _input_bits(algorithm)
+    for first in range(0, 2**bits, chunk):
+        numbers = np.arange(first, min(first + chunk, 2**bits))
+        yield algorithm.states(numbers[:, None] >> np.arange(bits) & 1 == 1)
+
+
+def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
+    """Runs every input by its templates and notes the most matches of any state that a run steps from."""
+    from bitwright.running.sliced.lanes import counting
+    from bitwright.running.sliced.runs import SlicedRuns
+
+    bits, limit = _input_bits(algorithm), step_limit(algorithm, None)
+    runs, inputs, most = SlicedRuns(algorithm, limit, decide(algorithm.program, 1, None)), 2**bits, 0
+    for first in range(0, inputs, _BATCH):
+        count = min(_BATCH, inputs - first)
+        done = runs.run(counting(first, -(-count // 64), bits), count)
+        if done.unfinished.any():
+            raise InputError(
+                f"{algorithm.name} does not halt within {limit:,} steps for every input; take n from its blocks"
+            )
+        most = max(most, max(done.matches, default=0))
+        if progress:
+            progress(first + count, inputs)
+    covers = "the only run there is" if inputs == 1 else f"the runs of all {inputs:,} inputs"
+    scope = f"the largest n met in {covers}, by the templates; other states are not covered"
+    return Range(max(1, most), "reachable", scope, covers)
+
+
+def _input_bits(algorithm: Algorithm) -> int:
+    bits = len(algorithm.input_bits)
+    if bits > MAX_INPUT_BITS:
+        raise InputError(f"{algorithm.name} has {bits} input bits; every input can be run up to {MAX_INPUT_BITS}")
+    return bits

@@ -9,7 +9,9 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
+from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.program.trace import MAX_BYTES, Recorder, Trace
 from bitwright.running.progress import Progress as Progress  # steps made, steps at most
 from bitwright.theory.closed_form import FloatArray
 
@@ -117,3 +119,27 @@ class Watch(Observer):
     def after(self, view: View) -> None:
         if not view.beyond and view.batch.bit(self._bit)[0]:
             self._found(view.step, view.batch.states()[0])
+
+
+class TraceObserver(Observer):
+    """Keeps the states of a single run as it goes on."""
+
+    every_step = True
+
+    def __init__(self, program: Program, most_bytes: int = MAX_BYTES) -> None:
+        self._recorder = Recorder(program, most_bytes)
+
+    def start(self, view: View) -> None:
+        self._recorder.add(view.batch.states()[0])
+
+    def after(self, view: View) -> None:
+        rounded = view.batch.rounded()
+        self._recorder.add(view.batch.states()[0], None if rounded is None else rounded[0])
+
+    def repeated(self, view: View, times: int) -> None:
+        for _ in range(times):
+            self.after(view)
+
+    def trace(self, steps: int) -> Trace:
+        """The trace up to the given step; a run that stops at a fixed point has made one step more."""
+        return self._recorder.trace(steps)

@@ -26,8 +26,7 @@ from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.instructions import Begun
 from bitwright.running.loop import drive
-from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, Watch
-from bitwright.running.recorder import TraceObserver
+from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Watch
 from bitwright.running.sentences import cells_sentence
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib import import_module, invalidate_caches
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import find_spec, module_from_spec
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
@@ -24,32 +24,34 @@ from bitwright.validation.oracles import Values
 class Function:
     """A Python function of the user's, `module:function`; it takes the inputs by name.
 
-    It gives a dictionary of outputs, or the number itself where there is one output; None where a run never ends.
+    It gives a dictionary of outputs, or the number itself if there is one output; None if a run never ends.
     """
 
     where: str
     folder: str  # where to look for the module first
     outputs: tuple[str, ...]
-    digest: str | None = None  # of the file that it is in, once that is read
-    text: bytes | None = field(default=None, repr=False)  # of that file: it travels to machines that do not have it
+    text: bytes | None = field(default=None, repr=False)  # of its file, once read: machines without the file get it too
     arrays = False
 
     @property
     def name(self) -> str:
         return self.where
 
+    @property
+    def digest(self) -> str | None:
+        """The sha256 of the file that the function was read from."""
+        return None if self.text is None else sha256(self.text).hexdigest()
+
     def read(self) -> Self:
-        """The function as its file is now: what a validation uses from its beginning to its end."""
-        module, _ = self._names()
-        source, _ = _source(module, self.folder)
-        found = replace(self, digest=None if source is None else sha256(source).hexdigest(), text=source)
+        """The function as its file is now: a validation uses this text from its beginning to its end."""
+        found = replace(self, text=_text(self._names()[0], self.folder))
         found.load()
         return found
 
     def load(self) -> Callable[..., Any]:
         """The function, or an InputError that says what is missing."""
         module, name = self._names()
-        loaded = _module(module, self.folder, self.digest, self.text)
+        loaded = _module(module, self.folder, self.text)
         function = getattr(loaded, name, None)
         if not callable(function):
             known = [word for word in vars(loaded) if callable(getattr(loaded, word)) and not word.startswith("_")]
@@ -78,7 +80,7 @@ class Function:
 class ArrayFunction(Function):
     """The same for a function of NumPy arrays, one for each input word: int64, or Python's integers if `wide`.
 
-    It gives a dictionary of arrays, or the array itself where there is one output. It cannot say that runs never end.
+    It gives a dictionary of arrays, or the array itself if there is one output. It cannot say that runs never end.
     """
 
     wide: bool = False
@@ -90,65 +92,46 @@ class ArrayFunction(Function):
 
 
 _lock = Lock()
-_read: dict[tuple[str, str, str | None], ModuleType] = {}  # modules by the digest of the text that they are made of
+_made: dict[tuple[str, bytes], ModuleType] = {}  # modules by the text that they are made of
 
 
-def _module(name: str, folder: str, digest: str | None, text: bytes | None) -> ModuleType:
-    """A module made of this very text, which has this digest; without one, of what its file holds now."""
-    with _lock:
-        if digest is not None and (name, folder, digest) in _read:
-            return _read[name, folder, digest]
-        try:
-            source, spec = _source(name, folder)
-        except InputError:
-            if text is None:
-                raise
-            source = spec = None
-        found = None if source is None else sha256(source).hexdigest()
-        if digest not in (None, found):  # the file is another one by now, or not on this machine
-            source, spec, found = text, ModuleSpec(name, None, origin=f"<the oracle's module {name}>"), digest
-        if (name, folder, found) not in _read:
-            _read[name, folder, found] = _make(name, source, spec)
-        return _read[name, folder, found]
-
-
-def _source(name: str, folder: str) -> tuple[bytes | None, ModuleSpec | None]:
-    """The text of a module and where it is; None for what is no single file of Python."""
+def _text(name: str, folder: str) -> bytes | None:
+    """The text of a module in the folder; None for a package, and for what is installed, which is imported as it is."""
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    invalidate_caches()
     try:
-        invalidate_caches()
-        spec = None if "." in name else PathFinder.find_spec(name, [folder, *sys.path])
+        spec = PathFinder.find_spec(name, [folder]) if "." not in name else find_spec(name)
         spec = spec or find_spec(name)
         if spec is None:
             raise ModuleNotFoundError(f"No module named '{name}'")
-        package = spec.submodule_search_locations is not None
-        if package or spec.origin is None or not isinstance(spec.loader, SourceFileLoader):
-            return None, None
-        return Path(spec.origin).read_bytes(), spec
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # finding a module in a package imports that
+        place = None if spec.origin is None or spec.submodule_search_locations is not None else Path(spec.origin)
+        ours = place is not None and place.suffix == ".py" and place.is_relative_to(folder)
+        return place.read_bytes() if place is not None and ours else None
+    except BaseException as error:  # finding a module in a package imports the package
         raise _cannot_import(name, error) from None
 
 
-def _make(name: str, source: bytes | None, spec: ModuleSpec | None) -> ModuleType:
-    """The module of this text, or the one of its name that somebody else has imported before."""
-    before = sys.modules.get(name)
-    ours = before is None or any(before is module for module in _read.values())
-    try:
-        if source is None or spec is None or spec.origin is None or not ours:
-            return import_module(name)
-        module = sys.modules[name] = module_from_spec(spec)
-        exec(compile(source, spec.origin, "exec", dont_inherit=True), vars(module))
-        return module
-    except BaseException as error:  # whatever a module of the user's does when it is imported
-        if ours:
-            sys.modules.pop(name, None)
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise _cannot_import(name, error) from None
+def _module(name: str, folder: str, text: bytes | None) -> ModuleType:
+    """A module made of this very text, whatever its file holds now; without a text, the one that is installed."""
+    with _lock:
+        try:
+            if text is None:
+                return import_module(name)
+            if (name, text) not in _made:
+                spec = spec_from_file_location(name, Path(folder, *name.split(".")).with_suffix(".py"))
+                assert spec is not None
+                module = sys.modules[name] = module_from_spec(spec)
+                exec(compile(text, str(spec.origin), "exec", dont_inherit=True), vars(module))
+                _made[name, text] = module
+            return _made[name, text]
+        except BaseException as error:  # whatever a module of the user's does when it is imported
+            if text is not None:
+                sys.modules.pop(name, None)
+            raise _cannot_import(name, error) from None
 
 
 def _cannot_import(name: str, error: BaseException) -> InputError:
+    if isinstance(error, KeyboardInterrupt):
+        raise error
     return InputError(f"cannot import the oracle's module '{shorten(name)}': {said(error)}")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from bitwright.api import export
 from bitwright.api.certificates import NetworkCertificate
 from bitwright.api.certify import certify
-from bitwright.api.export import ExportClaim, exported_cells, exported_whole
+from bitwright.api.export import ExportClaim, Exported, exported_cells, exported_whole
 from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.making import Making, Plan
 from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.web.choosing import trained
 from bitwright.web.computers import read_computer
-from bitwright.web.exports import export_files
 from bitwright.web.graphs import read_nodes
 from bitwright.web.limits import Limits
 from bitwright.web.sources import read_source
 from bitwright.web.told import Files, Progress, json_file
 
 _HOURS = 1_000  # times what a server tries: what a command line tries in some hours
+_SUFFIXES = {"js": "mjs", "page": "html"}  # where it is not the name of the form
 
 
 def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
@@ -132,3 +134,31 @@ def _page(source: Mapping[str, Any], made: Making, limits: Limits) -> str:
         return computer_page(made.network, made.pattern, read_computer(source, limits)).text
     assert made.algorithm is not None
     return program_page(made.network, made.pattern, made.algorithm).text
+
+
+def forms() -> dict[str, Callable[[Exported, ExportClaim], str]]:
+    """The writers of that room by the names of their forms."""
+    return {name.removesuffix("_text"): getattr(export, name) for name in export.__all__ if name.endswith("_text")}
+
+
+def export_files(
+    name: str, found: Exported, claim: ExportClaim, most: int, page: Callable[[], str]
+) -> tuple[Files, Mapping[str, str]]:
+    """The files, of which each has at most so many bytes; and why another is not there. `page` writes the page."""
+    files: Files = {}
+    missing: dict[str, str] = {}
+    texts: dict[str, Callable[[], str]] = {form: partial(write, found, claim) for form, write in forms().items()}
+    for form, text in {"page": page, **texts}.items():
+        file = f"{name}.{_SUFFIXES.get(form, form)}"
+        try:
+            data = text().encode()
+        except BitwrightError as error:
+            missing[file] = str(error)
+            continue
+        if len(data) > most:
+            missing[file] = f"it has {len(data) >> 10:,} KiB, and this server keeps at most {most >> 10:,} KiB of it"
+        else:
+            files[file] = data
+    if f"{name}.mjs" in files:
+        files[f"{name}.d.mts"] = export.js_types(found).encode()
+    return files, missing

@@ -11,7 +11,7 @@ from bitwright.proofs.unrolling.graph import AndGraph
 from bitwright.proofs.unrolling.laws import LawFinder
 from bitwright.proofs.unrolling.runs import start_state, unroll
 from bitwright.proofs.unrolling.steps import Stepper
-from bitwright.running.executions import successors
+from bitwright.running.successors import successors
 
 
 def symbolic(algorithm, steps):

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
 from bitwright.pages.machine_view import MachineView, machine_view
 from bitwright.pages.page.assemble import assemble
 from bitwright.pages.page.blob import Blob
-from bitwright.pages.page.machine_rows import computer_data
-from bitwright.pages.page.one_hot import one_hot
 from bitwright.pages.page.outputs import outputs_data
-from bitwright.pages.page.sampling import sample_of
+from bitwright.pages.page.sampling import SampledSteps, sample_of
 from bitwright.program import Algorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
 SCRIPTS = ("program", "rows", "view", "panel", "controls")
+_STATES = 4_096  # at a time
 
 
 def trace_page(run: Run, *, computer: MachineView | None = None, title: str = "") -> str:
@@ -111,3 +112,44 @@ def _numbers(values: Mapping[str, int]) -> dict[str, str]:
     """As text: JavaScript's own numbers end at 2^53."""
     with any_digits():
         return {name: str(value) for name, value in values.items()}
+
+
+def one_hot(trace: Trace) -> list[int]:
+    """The first bits of one-hot arrays of more than two bits, or of such rows of arrays of higher rank."""
+    starts: list[int] = []
+    sizes: list[int] = []
+    for field in trace.layout.fields:
+        width = field.shape[-1] if field.shape else 1
+        starts += range(field.offset, field.offset + field.size, width)
+        sizes += [width] * (field.size // width)
+    most = np.zeros(len(starts), dtype=np.int64)
+    for first in range(0, len(trace), _STATES):
+        states = np.unpackbits(trace.packed[first : first + _STATES], axis=1, count=trace.layout.size)
+        most = np.maximum(most, np.add.reduceat(states, starts, axis=1, dtype=np.int64).max(axis=0))
+    return [start for start, size, on in zip(starts, sizes, most.tolist(), strict=True) if size > 2 and on == 1]
+
+
+def computer_data(trace: Trace, computer: MachineView, blob: Blob, sample: SampledSteps) -> dict[str, object]:
+    """Adds the marks in time to the blob, and gives instructions and words as people read them."""
+    machine, code = computer.machine, computer.code
+    steps, addresses = computer.instructions(trace)
+    phases = computer.phases(trace)
+    blob.integers("instruction_step", sample.piece_of(steps))
+    blob.integers("instruction_address", addresses)
+    blob.integers("phase_step", sample.piece_of(np.array([step for step, _ in phases], dtype=np.int64)))
+    blob.integers("phase_kind", [number for _, number in phases])
+    return {
+        "kind": machine.kind,
+        "phases": list(machine.phases),
+        "instructions": [
+            {
+                "label": computer.label(at),
+                "a": computer.word(sbn.a),
+                "b": computer.word(sbn.b),
+                "c": computer.label(sbn.c) or str(sbn.c),
+                "words": [sbn.a, sbn.b],
+            }
+            for at, sbn in enumerate(code.instructions)
+        ],
+        "words": [[computer.word(place), bits, True] for place, bits in enumerate(machine.memory_bits.tolist())],
+    }

@@ -14,7 +14,7 @@ MOST_PATHS = 64
 
 
 @dataclass(frozen=True)
-class Path:
+class RoundPath:
     """One way round: the states from a cut state to the next, with some bits of the first one fixed."""
 
     graph: AndGraph
@@ -26,7 +26,7 @@ class Path:
         return len(self.states) - 1
 
 
-def entry(algorithm: Algorithm, cut: int) -> Path:
+def entry(algorithm: Algorithm, cut: int) -> RoundPath:
     """From the start of a run to the first state in which the cut bit is on for certain. Raises RunTooLargeError."""
     graph = AndGraph()
     stepper, states = Stepper(algorithm.program, graph), [start_state(algorithm, graph)]
@@ -34,15 +34,15 @@ def entry(algorithm: Algorithm, cut: int) -> Path:
         if states[-1][cut] != FALSE or len(states) > (algorithm.steps or 0):
             raise RunTooLargeError("whether a run comes to its cut bit depends on its inputs")
         states.append(stepper.step(states[-1]))
-    return Path(graph, {}, states)
+    return RoundPath(graph, {}, states)
 
 
-def paths(algorithm: Algorithm, cut: int, fixed: Mapping[int, int]) -> list[Path]:
+def paths(algorithm: Algorithm, cut: int, fixed: Mapping[int, int]) -> list[RoundPath]:
     """All ways from a cut state to the next: bits that decide which one are fixed to either value.
 
     Bits in `fixed` have these values, all others may be either. Raises RunTooLargeError.
     """
-    found: list[Path] = []
+    found: list[RoundPath] = []
     ahead = [dict(fixed)]
     while ahead:
         given = ahead.pop()
@@ -56,7 +56,7 @@ def paths(algorithm: Algorithm, cut: int, fixed: Mapping[int, int]) -> list[Path
     return found
 
 
-def _path(algorithm: Algorithm, cut: int, given: Mapping[int, int]) -> Path | int:
+def _path(algorithm: Algorithm, cut: int, given: Mapping[int, int]) -> RoundPath | int:
     """The path with these bits fixed, or a bit on which it depends when the cut comes."""
     graph = AndGraph()
     stepper = Stepper(algorithm.program, graph)
@@ -68,7 +68,7 @@ def _path(algorithm: Algorithm, cut: int, given: Mapping[int, int]) -> Path | in
         states.append(stepper.step(states[-1]))
         reached = states[-1][cut]
         if reached == TRUE:
-            return Path(graph, given, states)
+            return RoundPath(graph, given, states)
         if reached != FALSE:
             return bit_of[next(node for node in graph.cone([reached]) if node in bit_of)]
     raise RunTooLargeError("a round takes more steps than the whole run may take")

@@ -27,7 +27,7 @@ from bitwright.program.ensures import EnsureLine, names_in
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph
 from bitwright.proofs.unrolling.laws import LawFinder, law_document
-from bitwright.proofs.unrolling.paths import Path, entry, paths
+from bitwright.proofs.unrolling.paths import RoundPath, entry, paths
 from bitwright.proofs.unrolling.polynomials import (
     Equation,
     Polynomial,
@@ -89,7 +89,7 @@ class Rounds:
 
     # Which bits are off in cut states.
 
-    def _ways(self, first: Path) -> list[Path]:
+    def _ways(self, first: RoundPath) -> list[RoundPath]:
         """All paths from cut states; a bit counts as off in these if it is so at the entry and after every path."""
         named = {bit for bits in self.fields.values() for bit in bits}
         self.off = {bit for bit, literal in enumerate(first.states[-1]) if literal == FALSE and bit not in named}
@@ -100,7 +100,7 @@ class Rounds:
                 return ways
             self.off -= on
 
-    def _key(self, way: Path) -> str:
+    def _key(self, way: RoundPath) -> str:
         """A path by the bits that decide on it, such as `multiplier[1]=0`."""
         name_of, common = self.algorithm.program.layout.name_of, self._cut_state()
         chosen = [f"{name_of(bit)}={value}" for bit, value in sorted(way.fixed.items()) if bit not in common]
@@ -111,7 +111,7 @@ class Rounds:
 
     # The invariant holds at the entry, and every round keeps it.
 
-    def _inductive(self, line: EnsureLine, first: Path, ways: Sequence[Path]) -> Equation:
+    def _inductive(self, line: EnsureLine, first: RoundPath, ways: Sequence[RoundPath]) -> Equation:
         """The invariant as a congruence that the entry establishes and every round keeps."""
         stated = weaker_equation(line)
         if stated is None:
@@ -132,7 +132,7 @@ class Rounds:
         taken = set(known)
         return {word.name: {(f"in.{word.name}",): 1} for word in self.algorithm.inputs if word.name not in taken}
 
-    def _holds_at(self, first: Path, difference: Polynomial, exponent: int) -> bool:
+    def _holds_at(self, first: RoundPath, difference: Polynomial, exponent: int) -> bool:
         """Whether the invariant holds at the entry: its words are linear in the inputs there."""
         if any(word.signed for word in self.algorithm.inputs):
             return False
@@ -147,7 +147,7 @@ class Rounds:
             given[name] = found
         return vanishes(substitute(difference, given), exponent)
 
-    def _kept(self, way: Path, difference: Polynomial, exponent: int) -> bool:
+    def _kept(self, way: RoundPath, difference: Polynomial, exponent: int) -> bool:
         """Whether a path keeps the invariant: by relations of new words to old, or of old words to new."""
         before = {name: [way.states[0][bit] for bit in bits] for name, bits in self.fields.items()}
         after = {f"{name}'": [way.states[-1][bit] for bit in bits] for name, bits in self.fields.items()}
@@ -190,7 +190,7 @@ class Rounds:
 
     # The number of rounds is bounded, and then nothing changes any more.
 
-    def _bound(self, first: Path, ways: Sequence[Path]) -> tuple[str, int]:
+    def _bound(self, first: RoundPath, ways: Sequence[RoundPath]) -> tuple[str, int]:
         """A word that is 0 after as many rounds as it has bits, within the steps of the run."""
         assert self.algorithm.steps is not None
         longest = max(way.steps for way in ways)
@@ -203,7 +203,7 @@ class Rounds:
                     return name, len(bits)
         raise UndecidedError("no word was shown to run empty before the run is over")
 
-    def _moves_down(self, way: Path, order: Sequence[int]) -> bool:
+    def _moves_down(self, way: RoundPath, order: Sequence[int]) -> bool:
         """Whether a bit of the word is on after a round only if a later one was on before."""
         later = {FALSE}
         for bit in reversed(order):

@@ -41,7 +41,7 @@ class StateSet:
     """Different sets of matched examples, none of them empty, and the next state of each.
 
     >>> from bitwright import addition
-    >>> from bitwright.running.executions import successors
+    >>> from bitwright.running.successors import successors
     >>> algorithm = addition(2)
     >>> states = np.array([algorithm.state({"p": p, "q": 3}) for p in (1, 2, 2)])
     >>> found = StateSet.of_states(algorithm.program, states, successors(algorithm.program, states))

@@ -11,7 +11,7 @@ from bitwright.errors import InputError
 from bitwright.networks.descent import Plan
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.start import NetworkShape
-from bitwright.theory.encoding.executions import StateSet
+from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.kernel_spectrum import kernel_ends
 from bitwright.theory.predictor import MAX_EXAMPLES
 
