@@ -52,7 +52,7 @@ def test_every_reader_is_on_the_page() -> None:
 def test_arrays_are_those_in_the_files(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     one = np.ones((1, 1), dtype=bool)
-    save_executions(path, Executions(one, one, ("x",), addition(2).program.id))
+    save_executions(path, Executions(one, one, ("x",), addition(2).program.id, {"l": 2}))
     described = tables("arrays")
     assert described["executions"] == set(np.load(path).files)
     assert described["training set"] == set(np.load(io.BytesIO(TrainingSet(addition(2).program).npz())).files)
