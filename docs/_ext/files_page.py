@@ -10,9 +10,12 @@ FOLDERS = {
     "docs/runs": "Logs of runs that took long or needed a GPU, as the commands wrote them.",
     "docs/report": "The report: its text in LaTeX, and what fills in its numbers (`make report`).",
     "examples": "Programs in rule text, and notebooks.",
+    "examples/clrs": "Programs for tasks of CLRS-30.",
+    "examples/exact_gnn": "Programs of exact_gnn.",
     "examples/graphs": "Node programs.",
     "examples/sbn": "Programs for SBN, in assembly and in the small language.",
     "examples/subleq": "Programs for SUBLEQ, in assembly and in the small language.",
+    "proofs": "Theorems in Rocq about trained networks.",
     "sceptic": "What checks our files without our code.",
 }
 
@@ -27,6 +30,8 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
         "What pages link to besides other pages: logs, examples and scripts, as they are in the repository.",
     ]
     for folder, what in FOLDERS.items():
+        if not (root / folder).is_dir():
+            continue
         files = sorted(path for path in (root / folder).iterdir() if path.is_file() and not path.name.startswith("."))
         links = [f"- {{download}}`{path.name} <../../{folder}/{path.name}>`" for path in files]
         parts += [f"({anchor(folder)})=\n## {folder}", what, "\n".join(links)]

@@ -56,8 +56,9 @@ def _place(app: Any, root: Path, node: nodes.Element) -> tuple[str, str | None] 
     name = path.relative_to(root).as_posix()
     if name in PAGES:
         return PAGES[name], part or None
-    if name in FOLDERS:
-        return "generated/files", anchor(name)
+    folder = name.removesuffix("/README.md")
+    if folder in FOLDERS:
+        return "generated/files", anchor(folder)
     if path.suffix == ".ipynb":
         return f"generated/notebooks/{path.stem}", None
     return None

@@ -60,6 +60,15 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     assert result["curve"][-1][1] <= result["tolerance"]
 
 
+def test_a_run_by_a_network_is_by_the_one_that_was_proved(server: Any) -> None:
+    """With the same seed: the page chooses it after training, and says so by these digests."""
+    source = {"kind": "addition", "bits": 6}
+    made = make(server, {"source": source, "seed": 3})
+    asked = {"source": source, "inputs": {"p": "5", "q": "6"}, "engine": "network", "seed": made["result"]["seed"]}
+    done = server.end(server.http.post("/api/runs", json=asked).json())
+    assert done["result"]["networks"] == [made["result"]["sha256"]]
+
+
 def test_one_of_the_whole_state_is_proved_on_every_state(server: Any) -> None:
     job = make(server, WHOLE)
     certificate = job["result"]["certificate"]

@@ -88,6 +88,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
         "size": size,
         "templates": algorithm.program.templates,
         "exact": exact,
+        "networks": list(engine.digests),  # by which one sees that it is the network that was proved
     }
     for name, values in (("inputs", done.inputs), ("outputs", done.outputs)):  # JavaScript would round long numbers
         shown[name] = {name: str(value) for name, value in values.items()}

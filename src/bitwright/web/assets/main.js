@@ -71,7 +71,16 @@ const run = () => follow("api/runs", request, showRun);
 
 const train = () => follow("api/networks", () => ({
   source: source(), of: element("network-of").value, seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
-}), showMade);
+}), made);
+
+/** Shows a network that was trained, and has the next run take its steps by it: the same seed gives the same network. */
+function made(job) {
+  showMade(job);
+  const { of, seed } = job.result;
+  if (of !== "cells" || element("network-width").value.trim() || refused("network", "calibrated") !== null) return;
+  for (const [id, value] of [["engine", "network"], ["rounding", "calibrated"], ["networks", "1"], ["width", ""], ["seed", String(seed)]]) element(id).value = value;
+  engine();
+}
 
 // From what is asked for to what came of it.
 

@@ -43,7 +43,10 @@ export function showRun({ id, result, files }, kind) {
   offer(...(result.nodes ? ["trace", "nodes", "certificate", "size", "files"] : ["trace", "certificate", "size", "files"]));
 }
 
+let proved = null; // the sha256 of the network that was last trained here and proved
+
 export function showMade({ id, result, files }) {
+  proved = result.certificate.certified ? result.sha256 : null;
   begin(result);
   showNetwork(id, result, files);
   downloads(id, files, result.missing);
@@ -80,12 +83,13 @@ function nodes(rows) {
     make("tbody", ...Object.entries(rows).map(([node, own]) => row(node, ...names.map((name) => own[name] || "–"))))));
 }
 
-function facts({ steps, engine, rounding, margin, exact, templates, cells, instructions }) {
+function facts({ steps, engine, rounding, margin, exact, templates, cells, instructions, networks = [] }) {
   const parts = [plural(templates, "template"), ...(instructions === undefined ? [] : [plural(instructions, "instruction")]), plural(steps, "step"), `engine ${engine}`];
   if (rounding) parts.push(`${rounding} rounding`);
   if (margin !== null && margin !== undefined) parts.push(`smallest margin ${margin.toPrecision(3)}`);
   if (exact) parts.push(instructions === undefined ? "every output as the rules give it" : "every step as the rules give it");
-  return parts.join(", ") + (cells ? `; ${behind(cells)}; ${plural(steps, "step")} taken from these answers` : "");
+  const own = networks.length === 1 && networks[0] === proved ? "; this is the network that you trained and proved" : "";
+  return parts.join(", ") + (cells ? `; ${behind(cells)}; ${plural(steps, "step")} taken from these answers${own}` : "");
 }
 
 function behind({ kinds, local_states, width, proved, wrong, margin }) {
