@@ -1,4 +1,4 @@
-"""docs/explanation/performance.md: parts of it are measured, and stand between marks."""
+"""Pages of which parts are measured: such a part stands between marks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 
 
-def replace_part(name: str, text: str) -> None:
+def replace_part(name: str, text: str, page: Path = PAGE) -> None:
     """Puts `text` between the marks of this name."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, _, rest = PAGE.read_text().partition(begin)
+    before, _, rest = page.read_text().partition(begin)
     _, _, after = rest.partition(end)
-    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")
 
 
 def machine() -> str:

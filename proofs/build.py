@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from machine import compared_text
+
 from bitwright import open as open_program
 from bitwright.api.export.rocq.writing import CHAINS, THEORY, makefile_text, project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
@@ -22,8 +24,12 @@ PROGRAMS = {
     "Comparison": "examples/comparison.bw",
     "DivisionByThree": "proofs/division-by-three.bw",
     "Multiplication": "multiplication",
+    "MachineV": None,  # its theorem is about every size, so its cells are written by hand
 }
-ADDERS = ("Addition", "Subtraction", "Multiplication")  # whose theorems use Adder.v
+USED = {  # by the theorem about a network
+    **dict.fromkeys(("Addition", "Subtraction", "Multiplication"), ("Adder",)),
+    "MachineV": ("Machine", "MachineSame", "MachineKinds", "MachineStep", "MachineRun", "Subleq"),
+}
 
 
 def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE / "networks") -> None:
@@ -38,7 +44,9 @@ def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE /
         proved = (HERE / "theorems" / f"{name}.v").exists()  # by hand, so that no certificate is needed
         written = rocq_files(name, network, pattern, algorithm, file, function=not proved)
         found |= written.files
-        for theorem in ("Adder", name) if name in ADDERS else (name,) if proved else ():
+        if name == "MachineV":
+            by_hand["Theorems/MachineCompared.v"] = compared_text()
+        for theorem in (*USED.get(name, ()), name) if proved else ():
             by_hand[f"Theorems/{theorem}.v"] = (HERE / "theorems" / f"{theorem}.v").read_text()
         print(*written.theorems, *written.left, sep="\n")
     found |= by_hand

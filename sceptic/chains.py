@@ -3,35 +3,11 @@
 The reader of check_function.py, with nothing but Python.
 """
 
-import ast
 import hashlib
-import sys
 from fractions import Fraction
 from itertools import product
 
-SAFE = (ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Load, ast.Constant, ast.operator, ast.boolop)
-SAFE += (ast.unaryop, ast.cmpop)
-
-
-def need(condition, message, code=1):
-    if not condition:
-        print("DOES NOT HOLD:" if code == 1 else "CANNOT BE READ:", message)
-        sys.exit(code)
-
-
-def parsed(text):
-    """A line as Python's own syntax tree: only signs, names and numbers."""
-    need(" for " not in text and "//" not in text, f"a line of another form: {text}", 2)
-    left, arrow, right = text.partition(" => ")
-    need("=>" not in right and (not arrow or left.count("(") == left.count(")")), f"two arrows: {text}", 2)
-    text = f"(not ({left})) or ({right})" if arrow else text
-    tree = ast.parse(text.replace("in.", "in_").replace("^", "**"), mode="eval").body
-    need(all(isinstance(node, SAFE) for node in ast.walk(tree)), f"a line of another form: {text}", 2)
-    return tree
-
-
-def value(node, names):
-    return eval(compile(ast.Expression(node), "line", "eval"), {"__builtins__": {}}, names)
+from expressions import Word, holds, need, parsed  # noqa: F401  (parsed: for check_function.py)
 
 
 def kind_of(at, length):
@@ -86,8 +62,9 @@ class Rules:
             for kind, at, mark in (("input", first, ""), ("input", first, "in_"), ("output", state, "")):
                 for name, (bits, signed) in self.words[kind].items():
                     top = signed and bits[-1] in at
-                    names[mark + name] = sum((bit in at) << k for k, bit in enumerate(bits)) - (top << len(bits))
-            need(all(value(line, names) for line in lines), f"a line is not true of {names}")
+                    number = sum((bit in at) << k for k, bit in enumerate(bits)) - (top << len(bits))
+                    names[mark + name] = Word(number)
+            need(all(holds(line, names) for line in lines), f"a line is not true of {names}")
 
     def chain(self):
         """What the classes have, and the words as weights: all that must be the same at every size."""

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from chains import Clock, Rules, need, parsed
-from lines import Line, with_numbers
+from lines import read_line, with_numbers
 
 FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}
 START = (0, 0, 0, 0)
@@ -175,7 +175,7 @@ def main(certificate, *texts):
             rules.run_all([parsed(line) for line in shown])
     long = [rules.chain() for rules in read if rules.length >= 5]
     need(all(one == long[0] for one in long), "the classes are not the same at all sizes")
-    lines = [Line(parsed(t), long[0][1], program["numbers"], chain["unit"], chain["extra"]) for t in program["ensures"]]
+    lines = [read_line(t, long[0][1], program["numbers"], chain["unit"], chain["extra"]) for t in program["ensures"]]
     read[program["at"] - 1].agrees(data, long[0][0], sizes[: sum(length < 5 for length in lengths)])
     check = Check(data, long[0][0], long[0][2], read[0].singles)
     for rules in read:  # the clock ends when the steps do; that nothing changes shows one step later

@@ -4,7 +4,8 @@ import ast
 import re
 from collections import defaultdict
 
-from chains import need, value
+from bits_of_words import Local, Places
+from expressions import need, parsed, value
 
 SIGNS = {ast.Eq: (0,), ast.NotEq: (-1, 1), ast.Lt: (-1,), ast.LtE: (-1, 0), ast.Gt: (1,), ast.GtE: (0, 1)}
 
@@ -22,32 +23,35 @@ def plus(one, other, times=1):
     return {key: factor for key, factor in found.items() if factor}
 
 
+def read_line(text, *about):
+    """The automaton of a line."""
+    tree = parsed(text)
+    line = Line(None if tree.loop else tree, *about)
+    return Local(tree, line) if tree.loop else line
+
+
 class Line:
     """A line as an automaton. A term is {key: factor}; keys are 1, ("2", e) for 2^(unit * size + e), (mark, class,
     track) for a bit that counts 2^position, and ("mod", term, e) for a term modulo 2^(unit * size + e)."""
 
     def __init__(self, tree, words, numbers, unit, extra):
-        self.tree, self.words, self.numbers, self.unit, self.extra = tree, words, numbers, unit, extra
-        self.terms, self.few = [], []
-        self.truth(tree, None)
+        self.words, self.numbers, self.unit, self.extra = dict(words), numbers, unit, extra
+        self.terms, self.few, self.rests = [], [], []
+        self.tree = tree and Places(self).visit(tree)
+        if tree:
+            self.truth(self.tree, None)
         deep = [key[1] for term in self.terms for key in term if isinstance(key, tuple) and key[0] == "mod"]
         weights = [
             w
-            for term in (*self.terms, *map(dict, deep))
+            for term in (*self.terms, *map(dict, deep), *(term for term, _ in self.rests))
             for k, w in term.items()
             if isinstance(k, tuple) and k[0] != "mod"
         ]
         self.base = max([0, *(weight.denominator.bit_length() - 1 for weight in weights)])
 
     def word(self, name):
-        return next(
-            (
-                m
-                for m in (f"i{name.removeprefix('in_')}" if name[:3] == "in_" else f"o{name}", f"i{name}")
-                if m in self.words
-            ),
-            None,
-        )
+        first = f"i{name.removeprefix('in_')}" if name[:3] == "in_" else f"o{name}"
+        return next((mark for mark in (first, f"i{name}") if mark in self.words), None)
 
     def is_few(self, node):
         names = [self.word(one.id) for one in ast.walk(node) if isinstance(one, ast.Name)]
@@ -97,15 +101,41 @@ class Line:
         if any(isinstance(one, ast.Compare | ast.BoolOp | ast.Not) for side in sides for one in ast.walk(side)):
             need(isinstance(node.ops[0], ast.Eq | ast.NotEq), "a truth as a number", 2)
             return (self.truth(sides[0], read) == self.truth(sides[1], read)) == isinstance(node.ops[0], ast.Eq)
+        for side, other in (sides, sides[::-1]):
+            if isinstance(getattr(side, "op", None), ast.FloorDiv | ast.Mod) and isinstance(side.right, ast.Constant):
+                need(isinstance(node.ops[0], ast.Eq) and side.right.value > 0, "a quotient that is not equal", 2)
+                return self.divided(side, other, side.right.value, read)
         term = plus(self.term(sides[0]), self.term(sides[1]), -1)
         if read is None:
             self.terms += [term]
             return True
         return self.sign(term, read[0][self.terms.index(term)]) in SIGNS[type(node.ops[0])]
 
+    def divided(self, side, other, k, read):
+        """`other` is the quotient, or of a number of a few bits the remainder, of a term by k."""
+        term = self.term(side.left)
+        if isinstance(side.op, ast.FloorDiv):
+            term = plus(term, self.term(other), -k)
+            pair = term, plus(term, {1: 1}, -k)
+            if read is None:
+                self.terms += pair
+                return True
+            low, high = (self.sign(one, read[0][self.terms.index(one)]) for one in pair)
+            return low >= 0 > high
+        need(self.is_few(other) and all(key == 1 or key[0] in "io" for key in term), "a remainder of another form", 2)
+        names = [one.id for one in ast.walk(other) if isinstance(one, ast.Name)]
+        if read is None:
+            self.rests.append((term, k))
+            self.few += [name for name in names if name not in self.few]
+            return True
+        rest = read[2][self.rests.index((term, k))][0]
+        found = value(other, {name: read[1][self.few.index(name)] for name in names})
+        return found << self.base == rest % (k << self.base)
+
     def begin(self, single):
         few = tuple(self.counted(name, 0, single, 0) for name in self.few)
-        return tuple(self.start(term) for term in self.terms), few
+        rests = tuple((term.get(1, 0) << self.base, 1) for term, _ in self.rests)
+        return tuple(self.start(term) for term in self.terms), few, rests
 
     def start(self, term):
         inside = tuple(self.start(dict(key[1])) for key in term if isinstance(key, tuple) and key[0] == "mod")
@@ -119,9 +149,13 @@ class Line:
     def next(self, state, letter):
         kind, _, chosen, bits = letter
         few = tuple(old + self.counted(name, kind, bits, chosen) for name, old in zip(self.few, state[1], strict=True))
-        return tuple(
-            self.add(term, old, kind, bits, chosen)[0] for term, old in zip(self.terms, state[0], strict=True)
-        ), few
+        sums = (self.add(term, old, kind, bits, chosen)[0] for term, old in zip(self.terms, state[0], strict=True))
+        rests = []
+        for (term, k), (rest, power) in zip(self.rests, state[2], strict=True):
+            digit = self.add({key: w for key, w in term.items() if key != 1}, (0, False), kind, bits, chosen)
+            total = 2 * digit[0][0] + digit[1]
+            rests.append(((rest + power * total) % (k << self.base), 2 * power % (k << self.base)))
+        return tuple(sums), few, tuple(rests)
 
     def add(self, term, state, kind, bits, chosen):
         """The state of a sum after a position, and the digit that it has there."""

@@ -197,9 +197,14 @@ def test_distances_are_those_of_shortest_paths(name: str, bounds: tuple[str, int
         for graph, topology in graphs()[:: 1 if value > 1 else 3]:
             weights = weighted(graph, topology, most)
             for chosen in sources(graph)[: 2 if len(graph) > 4 else 1]:
-                found = done(program.on(topology, {"source": one(len(graph), *chosen), "weight": weights}))
+                algorithm = program.on(topology, {"source": one(len(graph), *chosen), "weight": weights})
+                found = done(algorithm)
                 distances = nx.multi_source_dijkstra_path_length(graph, set(chosen)) if chosen else {}
                 assert column(found, "distance") == [distances.get(v) for v in graph]
+                tree = parents(algorithm, found)
+                assert set(tree) == set(distances) - set(chosen)
+                for v, [u] in tree.items():
+                    assert distances[u] + graph.edges[u, v]["weight"] == distances[v]
 
 
 def test_dfs_makes_the_tree_of_networkx() -> None:

@@ -1,4 +1,4 @@
-"""One page of the JSON schemas in docs/reference/schemas: the documents of `--json`, key by key."""
+"""Pages of the JSON schemas in docs/reference/schemas: the documents of `--json`, key by key."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 _HEAD = """# JSON schemas
 
 What `--json` prints, as [JSON schemas](https://json-schema.org) to check documents with. The tests hold every
-document that they look at against its schema, and [JSON](../reference/json.md) has what is common to all. A key in
-brackets is not always there."""
+document that they look at against its schema, and [JSON](../reference/json.md) has what is common to all."""
 # Documents that are not all of a verb's, and how one gets them.
 TITLES = {
     "run": "`add`, `multiply`, `run`",
@@ -28,16 +27,22 @@ TITLES = {
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    parts = [_HEAD]
-    for path in sorted((root / "docs" / "reference" / "schemas").glob("*.json")):
-        schema = json.loads(path.read_text(encoding="utf-8"))
+    """One page of all documents, and one for each."""
+    names = sorted(path.stem for path in (root / "docs" / "reference" / "schemas").glob("*.json"))
+    titles = {name: TITLES.get(name, f"`{name}`") for name in names}
+    links = "\n".join(f"| {title} | [{name}.json](schemas/{name}.md) |" for name, title in titles.items())
+    entries = "\n".join(f"schemas/{name}" for name in names)
+    table = f"| printed by | document |\n|---|---|\n{links}"
+    yield "schemas.md", f"{_HEAD}\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+    for name, title in titles.items():
+        schema = json.loads((root / "docs" / "reference" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
         rows = "\n".join(f"| {key} | {kind} | {meaning} |" for key, kind, meaning in _rows(schema, ""))
-        parts += [
-            f"({path.stem}-schema)=\n## {TITLES.get(path.stem, f'`{path.stem}`')}",
-            f"{{download}}`{path.name} <../reference/schemas/{path.name}>`",
-            f"| key | type | meaning |\n|---|---|---|\n{rows}",
-        ]
-    yield "schemas.md", "\n\n".join(parts) + "\n"
+        file = f"{{download}}`{name}.json <../../reference/schemas/{name}.json>`"
+        table = f"| key | type | meaning |\n|---|---|---|\n{rows}"
+        yield (
+            f"schemas/{name}.md",
+            f"# JSON of {title}\n\nThe schema: {file}. A key in brackets is not always there.\n\n{table}\n",
+        )
 
 
 def _rows(schema: dict[str, Any], prefix: str) -> Iterator[tuple[str, str, str]]:

@@ -16,7 +16,8 @@ ALIASES = {
     "Float": "A NumPy array of floating-point numbers.",
     "FloatArray": "A NumPy array of floating-point numbers.",
     "Given": "What `validate` takes as an oracle: a function, its name as module:function, or an oracle of "
-    "`bitwright.validation`; and what `infer` takes: `Executions`, or one or several .npz files of them.",
+    "`bitwright.validation`; and what `infer` takes: `Executions`, or one or several .npz files of them; and what "
+    "a `Model` is made of: an ONNX file, a PyTorch module or a function.",
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
     "Int8": "A NumPy array of integers of 8 bits.",
     "IntArray": "A NumPy array of integers.",
@@ -25,7 +26,9 @@ ALIASES = {
     "PathName": "The name of a file, as a str or a `pathlib.Path`.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
     "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
-    "Provable": "What `certify` takes as `network`: a `Network` or its file.",
+    "Provable": "What `certify` takes as `network`: a `Network` or its file; or a network of your own, as a `Model`, an "
+    "ONNX file, a PyTorch module or a function of an array of rows.",
+    "Reads": 'What a network of your own reads: `"states"`, `"templates"` or `"cells"`.',
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
     "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
@@ -49,6 +52,7 @@ CLASSES = {
     "bitwright.api.export.claims": "ExportClaim",
     "bitwright.proofs.claims": "Claim",
     "bitwright.api.images": "ComputerRun",
+    "bitwright.api.models": "StateTable",
     "bitwright.api.network": "Training",
     "bitwright.api.open": "SbnProgram SubleqProgram",
     "bitwright.api.show": "KindOfCells",

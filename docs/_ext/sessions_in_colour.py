@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from pygments.lexer import Lexer
-from pygments.lexers import BashLexer, PythonLexer
-from pygments.token import Generic, Token, _TokenType
+from pygments.lexers import PythonLexer
+from pygments.token import Comment, Generic, Token, _TokenType
 
 from bitwright.pages.lexer import STATEMENTS, RuleTextLexer
 
@@ -35,7 +35,7 @@ class SessionLexer(Lexer):
         for line in text.splitlines(keepends=True):
             if line.startswith("$ "):
                 yield at, Generic.Prompt, "$ "
-                yield from _at(BashLexer(), line[2:], at + 2)
+                yield from _typed(line[2:], at + 2)
                 shown = _shown(line)
             elif shown is not None:
                 yield from _at(shown, line, at)
@@ -60,6 +60,14 @@ def _shown(line: str) -> Lexer | None:
 def _at(lexer: Lexer, text: str, place: int) -> Iterator[Piece]:
     for index, kind, value in lexer.get_tokens_unprocessed(text):
         yield place + index, kind, value
+
+
+def _typed(command: str, at: int) -> Iterator[Piece]:
+    """A command, and the comment behind it."""
+    words, mark, comment = command.partition("  # ")
+    yield at, Token.Text, words
+    if mark:
+        yield at + len(words), Comment.Single, mark + comment
 
 
 def _output(line: str, at: int) -> Iterator[Piece]:

@@ -175,7 +175,7 @@ def test_rule_text_is_in_colours(site: Path) -> None:
 def test_a_run_in_a_notebook_is_a_page_with_its_panel(site: Path, browser: Any, width: int, beside: bool) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.set_default_timeout(1000 * PATIENCE)
-    page.goto((site / "generated/notebooks/train-and-open-a-network.html").as_uri())
+    page.goto((site / "generated/notebooks/your-own-algorithm.html").as_uri())
     page.locator("iframe").scroll_into_view_if_needed()
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for()
@@ -191,7 +191,7 @@ def test_a_run_in_a_notebook_has_the_theme_that_was_chosen(site: Path, browser: 
     page = browser.new_page(color_scheme=system)
     page.set_default_timeout(1000 * PATIENCE)
     page.add_init_script(f"if (window === top) localStorage.setItem('theme', '{chosen}')")
-    page.goto((site / "generated/notebooks/train-and-open-a-network.html").as_uri())
+    page.goto((site / "generated/notebooks/your-own-algorithm.html").as_uri())
     page.locator("iframe").scroll_into_view_if_needed()
     page.frame_locator("iframe").locator(f"html[data-ready][data-theme={chosen}]").wait_for()
     page.close()

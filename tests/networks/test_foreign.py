@@ -11,6 +11,7 @@ import pytest
 from own_networks import as_function, as_module, as_onnx, layers_of
 
 from bitwright import InputError, Model, addition, train
+from bitwright.networks.foreign import as_model
 from bitwright.networks.foreign.graph import Node, OperatorGraph
 
 EVERY = np.array(list(itertools.product((0, 1), repeat=8)))
@@ -73,7 +74,7 @@ def test_integer_operators_give_what_onnxruntime_gives(tmp_path: Path) -> None:
     adder = train(addition(4))
     for name, what in (("cells.onnx", None), ("step.onnx", addition(3))):
         adder.export(tmp_path / name, what)
-        model = Model(tmp_path / name)
+        model = as_model(tmp_path / name)
         columns = model.source.columns  # type: ignore[union-attr]
         rows = np.array(list(itertools.product((0, 1), repeat=columns or 0)))
         rows = rows if what is not None else rows[rows.sum(axis=1) <= 4]  # as many matches as there are blocks
@@ -90,14 +91,14 @@ def test_layers_come_out_alike_in_every_form(tmp_path: Path) -> None:
     rows = EVERY[:, : layers[0].shape[1]]
     wanted = as_function(layers)(rows)
     for form in (as_module(layers), as_onnx(layers, tmp_path / "x.onnx")):
-        model = Model(form)
+        model = as_model(form)
         analysis = model.analysis(rows.shape[1])
         assert analysis is not None
         assert analysis.exact
         assert model.answers(rows).error is None
         np.testing.assert_array_equal(model.answers(rows).outputs, wanted)
         np.testing.assert_array_equal(model.run(rows), wanted)
-    assert Model(as_function(layers)).analysis(rows.shape[1]) is None
+    assert as_model(as_function(layers)).analysis(rows.shape[1]) is None
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,6 @@ def test_files_that_are_no_models_are_refused_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="finite"):
         Model(lambda rows: rows, threshold=float("nan"))
     with pytest.raises(InputError, match="NaN or infinite"):
-        Model(lambda rows: rows * np.inf).run(np.ones((1, 2)))
+        as_model(lambda rows: rows * np.inf).run(np.ones((1, 2)))
     with pytest.raises(InputError, match="outputs of shape"):
-        Model(lambda rows: rows[0]).run(np.ones((2, 2)))
+        as_model(lambda rows: rows[0]).run(np.ones((2, 2)))

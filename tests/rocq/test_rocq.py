@@ -18,7 +18,9 @@ from bitwright.api.export.rocq import printed
 from bitwright.api.export.rocq.fitting import COMPARED, fitted
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.writing import module_name, rocq_files
-from bitwright.program.pattern import pattern_of
+from bitwright.machines.subleq import Shape, find_dialect, machine_v
+from bitwright.networks.store import read_about
+from bitwright.program.pattern import pattern_of, read_pattern
 
 ROOT = Path(__file__).parents[2]
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq")
@@ -181,7 +183,7 @@ def test_a_certificate_becomes_a_theorem(tmp_path: Path) -> None:
     # a law with another weight: the certificate no longer shows it
     file = tmp_path / "third/DivisionByThree/Function.v"
     text = file.read_text()
-    file.write_text(re.sub(r"(Definition found.*?laws := \[Law \[\(0, \()1\)", r"\g<1>3)", text, flags=re.DOTALL))
+    file.write_text(re.sub(r"(Definition found.*?laws := \[.*?Law \[\(0, \()1\)", r"\g<1>3)", text, flags=re.DOTALL))
     assert file.read_text() != text
     assert '"check_program' in coqc(tmp_path / "third", "DivisionByThree/Function.v").stderr
 
@@ -199,3 +201,44 @@ def test_machine_integers_say_the_same(tmp_path: Path, monkeypatch: pytest.Monke
     old, new = (f"[{';'.join(map(str, numbers))}]" for numbers in (row, [-number for number in row]))
     net.write_text(text.replace(old, new, 1))
     assert "right_fast net kinds = true" in coqc(tmp_path / "net", "Net/Net.v").stderr
+
+
+INCREMENT = """
+let l = 8
+bits x[l] c[l] over
+block x[i] c[i] for i in 1..l
+block over
+cell x[i] for i in 1..l
+cell over
+when x[i]=1 c[i]=0 write x[i]   for i in 1..l
+when x[i]=0 c[i]=1 write x[i]   for i in 1..l
+when x[i]=1 c[i]=1 write c[i+1] for i in 1..l-1
+when x[l]=1 c[l]=1 write over
+when over=1 write over
+input x
+output y = x
+output over
+start c[1]
+steps l
+ensure y == (x + 1) mod 2^l
+ensure over == (x == 2^l - 1)
+"""
+
+
+def test_laws_have_constants_and_powers() -> None:
+    algorithm = parse(INCREMENT)
+    network = train(algorithm)
+    written = rocq_files("Increment", network.weights, network.pattern, algorithm, None)
+    assert written.left == []
+    text = written.files["Increment/Function.v"]
+    assert "Same (Global 0) (Sign 1 (-1)%Z false true false)" in text  # x + 1 - 2^l == 0
+    assert "over l s = (x =? (2 ^ Z.of_nat (l) - 1))" in text
+
+
+def test_machine_v_is_of_the_kinds_of_its_file() -> None:
+    about = read_about(ROOT / "proofs/networks/MachineV.safetensors")
+    pattern = read_pattern(about.bits, about.examples)
+    assert pattern is not None
+    for bits, width in ((2, 2), (3, 5), (2, 20), (5, 6)):
+        program = machine_v(Shape(2**bits, width, find_dialect("top"))).program
+        assert set(program.kinds.kinds) <= set(pattern.kinds)

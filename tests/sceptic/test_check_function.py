@@ -35,7 +35,14 @@ def checked(folder: Path, certificate: dict[str, Any], text: str) -> tuple[int, 
 
 @pytest.mark.parametrize(
     "name",
-    ["tests/proofs/function/increment", "tests/proofs/function/adder", "examples/addition", "examples/comparison"],
+    [
+        "tests/proofs/function/increment",
+        "tests/proofs/function/adder",
+        "tests/proofs/function/third",
+        "examples/addition",
+        "examples/comparison",
+        "examples/gray",
+    ],
 )
 def test_proofs_are_taken(tmp_path: Path, name: str) -> None:
     text = (ROOT / f"{name}.bw").read_text()
@@ -137,3 +144,54 @@ def test_an_output_with_a_part_of_the_middle_is_refused(tmp_path: Path) -> None:
     assert checked(tmp_path, proof, text)[0] == 0
     code, said = checked(tmp_path, proof, text.replace("low = p[1..l]", "low = p[1..3]"))
     assert (code, "only a part of the positions in the middle" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("tests/proofs/function/third", "quotient == x // 3", "quotient == (x + 1) // 3"),
+        ("tests/proofs/function/third", "quotient == x // 3", "quotient == x // 2"),
+        ("tests/proofs/function/third", "remainder == x % 3", "remainder == (x + 1) % 3"),
+        ("tests/proofs/function/third", "remainder == x % 3", "remainder == x % 2"),
+        ("examples/gray", "x[i+1]) for i in 1..l-1", "x[i]) for i in 1..l-1"),
+        ("examples/gray", "(x[i] != x[i+1])", "(x[i] == x[i+1])"),
+        ("examples/gray", "gray[l] == x[l]", "gray[l] == x[l-1]"),
+        ("examples/gray", "gray[l] == x[l]", "gray[1] == x[l]"),
+    ],
+)
+def test_false_lines_are_refused(name: str, old: str, new: str) -> None:
+    """The invariant of the right lines with a false one in their place, at the positions of the invariant alone."""
+    text = (ROOT / f"{name}.bw").read_text()
+    assert old in text
+    proof = prove_function(text).certificate
+    assert proof is not None
+    data = json.loads(json.dumps(proof).replace(as_shown(old), as_shown(new)))
+    assert data != json.loads(json.dumps(proof))
+    said = subprocess.run(
+        [sys.executable, "-c", ENDS, json.dumps(data), *(parse(text, lets={"l": n}).text() for n in range(5, 9))],
+        capture_output=True,
+        text=True,
+        cwd=ROOT / "sceptic",
+    )
+    assert (said.returncode, said.stdout) == (1, "DOES NOT HOLD: a line is not true\n"), said
+
+
+ENDS = """
+import json, sys
+from chains import Rules
+from check_function import Check
+from lines import read_line
+data = json.loads(sys.argv[1])
+chain, program = data["chain"], data["program"]
+read = [Rules(text, chain["places"]) for text in sys.argv[2:]]
+classes, words, halt = read[0].chain()
+check = Check(data, classes, halt, read[0].singles)
+for line in program["ensures"]:
+    for single in check.windows:
+        check.end(single, read_line(line, words, program["numbers"], chain["unit"], chain["extra"]))
+"""
+
+
+def as_shown(line: str) -> str:
+    """A part of a line as certificates have it."""
+    return line.replace("[i+1]", "[i + 1]").replace("l-1", "l - 1")

@@ -20,14 +20,14 @@ from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, OtherKindError, ProofError, counted
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
-from bitwright.networks.foreign import Model, is_model
+from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cell_names import bit_names
 from bitwright.program.pattern import Pattern
 
-Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | Given
+Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | HeldModel | Given
 
 
 @dataclass(frozen=True)

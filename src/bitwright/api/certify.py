@@ -247,8 +247,7 @@ def _as_claimed(network: Provable, claimed: NetworkCertificate) -> Provable:
     """A network of one's own, read as its certificate says."""
     if claimed.model is None or not is_model(network):
         return network
-    given = network.given if isinstance(network, Model) else network
-    return Model(given, claimed.model["reads"], claimed.model["threshold"])  # type: ignore[arg-type]
+    return replace(as_model(network), reads=claimed.model["reads"], threshold=claimed.model["threshold"])
 
 
 def _claimed_oracle(
@@ -277,8 +276,7 @@ def _oracle(
 ) -> FittedModel:
     """What says what is right: it reads what the network reads."""
     assert isinstance(held.weights, FittedModel)
-    model = as_model(oracle)
-    same = Model(model.given, held.weights.columns.reads, model.threshold)
+    same = replace(as_model(oracle), reads=held.weights.columns.reads)
     return fitted(same, what, sizes, held.pattern is not None if cells is None else cells)[0]
 
 

@@ -28,6 +28,7 @@ from bitwright.running.progress import Progress
 from bitwright.running.successors import successors
 
 _MOST_LISTED = 200  # open rules, and configurations that were not seen, in the comments of a file
+_MOST_PRINTED = 6  # of each
 _MOST_SIZE = 100_000
 _STATED = ("ensure", "invariant")
 _COPIED = ("input", "output", "start", "steps", "halt", *_STATED)
@@ -114,7 +115,7 @@ class FamilyInference:
         # DETERMINED: 5 rules for every l >= 3, from 900 states at l = 5, 6, 7
         <BLANKLINE>
         """
-        verdict, *more = self._head()
+        verdict, *more = self._head(_MOST_LISTED)
         sizes = ", ".join(map(str, self.executions))
         fitted = [f"{line}  # fits the runs at {self.let} = {sizes}" for line in self.from_runs]
         return "\n".join(
@@ -207,9 +208,9 @@ class FamilyInference:
         if not self.inferred:
             yield f"NO FAMILY: {self._failure}"
             return
-        yield from self._head()
+        yield from self._head(_MOST_PRINTED)
 
-    def _head(self) -> Iterator[str]:
+    def _head(self, most: int) -> Iterator[str]:
         fitted, let = self._fitted, self.let
         bounds, needs, space, evidence = fitted.evidence.bounds, fitted.needs, fitted.space, fitted.evidence
         rules = counted(sum("when " in line for line in self._rules), "rule")
@@ -247,15 +248,15 @@ class FamilyInference:
         if needs.size is not None:
             yield f"  to decide   states at {let} = {needs.size} or more that show every configuration"
         unseen = unseen_lines(evidence.arrays, evidence.families, space.unseen, let)
-        yield from self._listed("not seen", len(space.unseen), unseen)
+        yield from self._listed("not seen", len(space.unseen), unseen, most)
         lines = (open_line(evidence.arrays, evidence.families, atom, let) for atom in space.atoms)
-        yield from self._listed("open", len(space.atoms), lines)
+        yield from self._listed("open", len(space.atoms), lines, most)
 
-    def _listed(self, what: str, number: int, lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
-        for line in islice(lines, _MOST_LISTED):
+    def _listed(self, what: str, number: int, lines: Iterator[str] | Sequence[str], most: int) -> Iterator[str]:
+        for line in islice(lines, most):
             yield f"  {what:<11} {line}"
-        if number > _MOST_LISTED:
-            yield f"  {what:<11} and {number - _MOST_LISTED:,} more"
+        if number > most:
+            yield f"  {what:<11} and {number - most:,} more"
 
 
 def infer_families(

@@ -16,7 +16,7 @@ from bitwright.api.sizes import SizesAsked, every_size_or_own
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import Columns, FittedModel
 from bitwright.errors import InputError, counted, option
-from bitwright.networks.foreign import READS, Model, as_model
+from bitwright.networks.foreign import READS, HeldModel, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern, pattern_of
@@ -158,7 +158,7 @@ def state_table(
     )
 
 
-def model_engine(algorithm: Algorithm, given: Model, settings: dict[str, Any]) -> Engine:
+def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any]) -> Engine:
     """The engine that runs a program by a network that was made elsewhere."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.cells.model import ModelDecider

@@ -19,7 +19,7 @@ from bitwright.bits import BoolArray, to_bit_rows
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.machines.subleq import MachineV
-from bitwright.networks.foreign import Model, as_model, is_model
+from bitwright.networks.foreign import HeldModel, Model, as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
@@ -313,7 +313,7 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     return held, files
 
 
-def _model(network: Networks | None) -> Model | None:
+def _model(network: Networks | None) -> HeldModel | None:
     """The one network that was made elsewhere, if it is one."""
     several = list(network) if isinstance(network, list | tuple) else [network]
     if not any(map(is_model, several)):

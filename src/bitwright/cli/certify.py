@@ -106,8 +106,11 @@ def command(
     If the program has an ensure line, what its rules compute is proved too: at every size if possible, else at the
     sizes looked at. A network of cells is proved at every size if the rule text allows it (--sizes all).
 
-    The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown) or
-    not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not hold.
+    The network may be one of your own, in ONNX: it is proved if its arithmetic is known, else tested in every state.
+
+    The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown),
+    tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
+    hold.
     """
     from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
     from bitwright.api.certify import certify

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
 from bitwright.networks.foreign.graph import Analysis
-from bitwright.networks.foreign.model import Model, Reads
+from bitwright.networks.foreign.model import HeldModel, Reads
 from bitwright.networks.start import NetworkShape
 from bitwright.networks.torch_trainer import check_device
 from bitwright.program import Program
@@ -130,12 +130,12 @@ class Columns:
 class FittedModel:
     """A network that was made elsewhere, and what its columns are."""
 
-    model: Model
+    model: HeldModel
     columns: Columns
     device: str = "cpu"  # another one is asked what it gives; what must come out is worked out on the CPU
 
     @classmethod
-    def of(cls, model: Model, reads: Reads, of: Program | Pattern) -> FittedModel:
+    def of(cls, model: HeldModel, reads: Reads, of: Program | Pattern) -> FittedModel:
         """The network as one that reads this."""
         return cls(model, Columns.of(reads, of))
 

@@ -10,7 +10,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellBatch
 from bitwright.engines.foreign import FittedModel
 from bitwright.engines.protocol import Batch
-from bitwright.networks.foreign import Model
+from bitwright.networks.foreign import HeldModel
 from bitwright.networks.foreign.model import Reads
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
@@ -35,13 +35,13 @@ class ModelEngine:
     networks: int | None = 1
     chunk = 1 << 12
 
-    def __init__(self, program: Program, model: Model, reads: Reads) -> None:
+    def __init__(self, program: Program, model: HeldModel, reads: Reads) -> None:
         self.program, self._model, self._reads = program, model, reads
         self._fitted = FittedModel.of(model, reads, program)
         self._rules = PackedRules(self._fitted.columns.program)
         self.digests: Sequence[str] = [model.digest]
 
-    def __reduce__(self) -> tuple[type[ModelEngine], tuple[Program, Model, Reads]]:
+    def __reduce__(self) -> tuple[type[ModelEngine], tuple[Program, HeldModel, Reads]]:
         return ModelEngine, (self.program, self._model, self._reads)
 
     def describe(self) -> dict[str, object]:

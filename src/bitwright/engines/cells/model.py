@@ -11,7 +11,7 @@ from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError
-from bitwright.networks.foreign import Model
+from bitwright.networks.foreign import HeldModel
 from bitwright.networks.foreign.model import Reads
 from bitwright.program.cells import Kind
 from bitwright.program.layout import IntArray
@@ -31,7 +31,7 @@ class ModelDecider(Decider):
     engine = "network"
     networks = 1
 
-    def __init__(self, pattern: Pattern, model: Model, reads: Reads) -> None:
+    def __init__(self, pattern: Pattern, model: HeldModel, reads: Reads) -> None:
         super().__init__(pattern, pattern.program.templates, None)
         self._fitted = FittedModel.of(model, reads, pattern)
         self.exact, self.width, self.digests = self._fitted.exact, self._fitted.width, [model.digest]

@@ -67,7 +67,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
     A cell that is active alone, as in a carry or a counter, needs no lists.
     """
     counters, words, lists, before, queue, seen = moving
-    entries, table, base, always = tables.entries, tables.table, tables.base, tables.always
+    entries, table, base, rows, wires, always = tables
     active, following = (lists[0], lists[1]) if counters[SIDE] == 0 else (lists[1], lists[0])
     count, held = counters[ACTIVE], counters[HELD]
     least, largest, found = np.int64(NONE_YET), np.int64(0), np.int64(0)
@@ -77,8 +77,8 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
         if count == 1 and len(always) == 0:
             lone, stopped = True, False
             unit = active[0]
+            now = words[unit]
             while lone and made < most:
-                now = words[unit]
                 place = table[unit] + now
                 entry = entries[place]
                 if entry & _HOLDS:
@@ -89,12 +89,23 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
                 kept = np.uint32(entry & _FULL)
                 words[unit] = kept
                 count = np.int64(kept != 0)
-                active[0] = unit
-                woken = False
                 which = entry >> _SET
-                if which != 0:
-                    count, held, woken = _send(np.uint64(base[unit]) + which, count, held, words, active, tables)
-                same = not woken and count == (now != 0) and words[unit] == now
+                row = np.uint64(base[unit]) + which
+                first = rows[row]
+                record = wires[first] if which != 0 and rows[row + _ONE] == first + 1 else np.uint64(0)
+                if record != 0 and count == 0 and words[record >> _WORD] == 0:  # it moves on to an empty cell
+                    unit, now, count = np.uint32(record >> _WORD), np.uint32(record & _FULL), 1
+                    words[unit] = now
+                    active[0] = unit
+                    same = False
+                else:
+                    active[0] = unit
+                    woken = False
+                    if which != 0:
+                        count, held, woken = _send(row, count, held, words, active, tables)
+                    same = not woken and count == (now != 0) and words[unit] == now
+                    unit = active[0]
+                    now = words[unit]
                 least, largest = min(least, n), max(largest, n)
                 made += 1
                 visits += 1
@@ -104,7 +115,6 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
                 for at in range(len(counted)):
                     found += (words[counted[at, 0]] & counted[at, 1]) != 0
                 lone = count == 1 and not stopped
-                unit = active[0]
             if stopped or made == most:
                 break
         visits += count

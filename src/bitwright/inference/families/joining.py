@@ -16,7 +16,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.elimination import Evidence, unpack_rows
+from bitwright.inference.elimination import Evidence, Rows, unpack_rows
 from bitwright.inference.families.lines import Array, Line, LineBounds, at
 from bitwright.inference.find_blocks import MAX_FOUND
 from bitwright.program import Layout
@@ -108,7 +108,7 @@ def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterato
     still = [(n, cell.low) for n, array in enumerate(arrays) if not array.length[0] for cell in array.cells(bounds)]
     for count in range(bits + 1):  # of single bits
         for singles in combinations(still, count):
-            chain = [(m, n, one, other) for (m, one), (n, other) in pairwise(singles)]
+            chain: list[Join] = [(m, n, one, other) for (m, one), (n, other) in pairwise(singles)]
             if count == bits:
                 yield frozenset[Join](chain)
                 continue
@@ -116,7 +116,7 @@ def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterato
                 lines = [cell.low for cell in arrays[first].cells(bounds) if cell.fixed]
                 ties = [(m, first, one, line) for m, one in singles[:1] for line in lines]
                 for far in product(distances, repeat=len(others)):
-                    shape = [*chain, *((first, n, None, c) for n, c in zip(others, far, strict=True))]
+                    shape: list[Join] = [*chain, *((first, n, None, c) for n, c in zip(others, far, strict=True))]
                     yield from (frozenset[Join]([*shape, tie]) for tie in ties) if singles else [frozenset[Join](shape)]
 
 
@@ -232,7 +232,7 @@ class _Side:
         return partition(self.bits, self.size, joins)
 
 
-def _explained(evidence: Evidence, blocks: Partition) -> np.ndarray:  # type: ignore[type-arg]
+def _explained(evidence: Evidence, blocks: Partition) -> Rows:
     explained = np.zeros_like(evidence.after)
     for block in blocks:
         explained |= evidence.block(block).candidates

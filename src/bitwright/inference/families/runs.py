@@ -62,7 +62,7 @@ def lines_of_runs(
         return found
     entered: dict[int, BoolArray] = {}
     for size, run in runs.items():
-        entered[size] = run.starts.any(axis=0) & ~run.starts.all(axis=0)
+        entered[size] = np.asarray(run.starts.any(axis=0) & ~run.starts.all(axis=0))
         if inputs is not None:
             entered[size][:] = False
             entered[size][list(inputs[size])] = True
@@ -90,9 +90,11 @@ def lines_of_runs(
 
 
 def polynomial(values: Mapping[int, int], let: str) -> str | None:
-    """The affine expression that has these values, or the quadratic one if no number in it is negative; or None."""
+    """The affine or quadratic expression that has these values, or None.
+
+    One that every choice of values has, through two or three sizes, counts only if no number in it is negative."""
     sizes = sorted(values)
-    if (line := fit_line(dict(values))) is not None:
+    if (line := fit_line(dict(values))) is not None and (len(sizes) > 2 or min(line) >= 0):
         return line_text(line, let)
     if len(sizes) < 3:
         return None
@@ -104,11 +106,13 @@ def polynomial(values: Mapping[int, int], let: str) -> str | None:
     if any(number.denominator > 1 for number in (square, slope, rest)):
         return None
     a, b, c = int(square), int(slope), int(rest)
-    if min(a, b, c) < 0 or any(a * size * size + b * size + c != value for size, value in values.items()):
+    if (len(sizes) == 3 and min(a, b, c) < 0) or any(
+        a * size * size + b * size + c != value for size, value in values.items()
+    ):
         return None
     text = affine_text((0, b, c), let)
-    power = f"{'' if a == 1 else f'{a}*'}{let}^2"
-    return power if text == "0" else f"{power}+{text}"
+    power = f"{'-' if a < 0 else ''}{'' if abs(a) == 1 else f'{abs(a)}*'}{let}^2"
+    return power if text == "0" else f"{power}{'' if text.startswith('-') else '+'}{text}"
 
 
 def _places(array: Array, layouts: Mapping[int, Layout], chosen: Mapping[int, BoolArray]) -> dict[int, list[int]]:

@@ -150,7 +150,7 @@ class _FamilySearch:
         for joined in islice(self.joined(bounds), _MOST_JOINED):
             yield replace(joined, unique=joined.unique and not tried)
             tried.append(joined)
-        for joined in tried:
+        for joined in tried[:1]:
             layouts = {size: self.layouts[size] for size in joined.blocks}
             larger = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
             for blocks in islice(larger, _MOST_JOINED):
@@ -181,7 +181,8 @@ class _FamilySearch:
             joined = next(self.joined(bounds, without=size), None)
             if joined is not None and joined.unique:
                 wrong = self.contradiction(self.families(joined.blocks, bounds), size)
-                found += [(size, wrong)] * (wrong is not None)
+                if wrong is not None:
+                    found.append((size, wrong))
         return min(found, key=lambda one: one[1].states, default=None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from math import isfinite
@@ -75,14 +75,13 @@ class Model:
     template that may match ("templates"), or the kind and the bits of one cell ("cells"). Without it, the number of
     columns decides.
 
-    >>> import numpy as np
     >>> from bitwright import certify, permutation
     >>> swap = Model(lambda rows: rows[:, ::-1], reads="states")
     >>> print(certify(permutation([2, 1]), swap).sentence)
     tested: this network, 4 states of every choice of every bit
     """
 
-    given: Given = field(repr=False)
+    network: Given
     reads: Reads | None = None
     threshold: float = 0.5
 
@@ -97,20 +96,20 @@ class Model:
         if not isfinite(self.threshold):
             raise InputError(f"the threshold is a finite number, got {self.threshold}")
         object.__setattr__(self, "threshold", float(self.threshold))
-        _ = self.source
+        object.__setattr__(self, "_held", HeldModel(source_of(self.network), self.reads, self.threshold))
 
-    @cached_property
-    def source(self) -> OnnxModel | TorchModel | PlainFunction:
-        """The network itself."""
-        if isinstance(self.given, str | PathLike):
-            return OnnxModel.read(Path(self.given))
-        if is_module(self.given):
-            return TorchModel(self.given)
-        if not callable(self.given):
-            raise InputError(
-                f"a network is an ONNX file, a PyTorch module or a function, got a {type(self.given).__name__}"
-            )
-        return PlainFunction(self.given)
+    def __repr__(self) -> str:
+        held = as_model(self)
+        return f"<Model: {held.form} {held.name}>"
+
+
+@dataclass(frozen=True, eq=False)
+class HeldModel:
+    """The network itself, read from its file, and how it is asked."""
+
+    source: OnnxModel | TorchModel | PlainFunction
+    reads: Reads | None = None
+    threshold: float = 0.5
 
     @property
     def form(self) -> str:
@@ -192,12 +191,26 @@ def is_model(value: object) -> bool:
     """Whether a value is a network that was made elsewhere, or the name of its file."""
     if isinstance(value, str | PathLike):
         return Path(value).suffix.lower() == ".onnx"
-    if isinstance(value, Model) or is_module(value):
+    if isinstance(value, Model | HeldModel) or is_module(value):
         return True
     ours = isinstance(value, FloatNetwork | type) or type(value).__module__.startswith("bitwright.")
     return callable(value) and not ours
 
 
-def as_model(value: Any) -> Model:
+def as_model(value: Any) -> HeldModel:
     """The network that was given, with the usual reading if none is named."""
-    return value if isinstance(value, Model) else Model(value)
+    if isinstance(value, HeldModel):
+        return value
+    held: HeldModel = (value if isinstance(value, Model) else Model(value))._held  # type: ignore[attr-defined]
+    return held
+
+
+def source_of(network: Any) -> OnnxModel | TorchModel | PlainFunction:
+    """What holds the network that was given."""
+    if isinstance(network, str | PathLike):
+        return OnnxModel.read(Path(network))
+    if is_module(network):
+        return TorchModel(network)
+    if not callable(network):
+        raise InputError(f"a network is an ONNX file, a PyTorch module or a function, got a {type(network).__name__}")
+    return PlainFunction(network)

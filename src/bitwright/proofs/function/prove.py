@@ -233,7 +233,9 @@ class _Sizes:
             if sum(len(word.bits) for word in algorithm.inputs) <= 8:
                 values = list(all_inputs(algorithm))
             else:
-                values = [{word.name: _some(range_of(word), random) for word in algorithm.inputs} for _ in range(LANES)]
+                rows = max(sum(1 for _ in line.rows()) for line in algorithm.ensures)  # of `for i in 1..l`
+                lanes = max(4, min(LANES, 2 * LANES // max(1, rows)))
+                values = [{word.name: _some(range_of(word), random) for word in algorithm.inputs} for _ in range(lanes)]
             found = self._wrong(algorithm, lets, values)
             if found:
                 return found

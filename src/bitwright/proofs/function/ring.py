@@ -1,14 +1,16 @@
-"""A few steps on a ring of any size: every bit depends on few inputs, so trying those proves it for every ring.
+"""A few steps on a ring or torus of any size: every bit depends on few inputs, so trying those proves it for all.
 
-The rules must look the same at every position: arrays of one length w, indices `i`, `i%w+1`, `(i-2)%w+1` and the like
-for i in 1..w. A state of a ring repeats along the whole line of integers, and so does the next one. So what holds at
-position 0 of the line, for all values of the inputs that can have reached it, holds at every position of every ring.
+The rules must look the same at every position. On a ring of w positions that means arrays of this length and indices
+`i`, `i%w+1`, `(i-2)%w+1` and the like for i in 1..w; on a torus arrays of length h*w and indices `(y-1)*w+x`,
+`y%h*w+(x-2)%w+1` and the like for y in 1..h, x in 1..w. A state of a ring repeats along the whole line of integers
+(that of a torus over the plane), and so does the next one. So what holds at position 0 of the line, for all values of
+the inputs that can have reached it, holds at every position of every ring.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -18,42 +20,48 @@ from bitwright.program.ensures import Combined, Constant, Expression, Named, Neg
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import parse_statements
-from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside, statements
+from bitwright.proofs.function.affine import MAX_ROWS, IndexForm, NoChainError, outside, statements
 from bitwright.text.scanner import Token
 
-MOST_INPUTS = 20  # bits that may reach a position
-Bit = tuple[str, int]  # array, position
+MOST_INPUTS = 16  # bits that may reach a position
+Shift = tuple[int, ...]  # how far from a position, in each direction
+Bit = tuple[str, Shift]  # array, position
+Known = Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class RingRule:
-    """A rule at position 0: the values of its block, and what it writes."""
+@dataclass
+class RingBlock:
+    """The arrays of a block, and by those of its bits that are on: what it writes."""
 
-    on: frozenset[str]
-    block: frozenset[str]
-    writes: tuple[Bit, ...]
+    arrays: frozenset[str]
+    rules: dict[frozenset[str], set[Bit]] = field(default_factory=dict)
 
 
 class Ring:
-    """Rules on a ring; raises NoChainError for a text that is none."""
+    """Rules on a ring or torus; raises NoChainError for a text that is none."""
 
     def __init__(self, text: str, lets: Mapping[str, int]) -> None:
         tree = parse_statements(text)
-        self.numbers = {**plain_lets(text), **lets}
-        extents = {
-            extent.token.text if isinstance(extent, syntax.Name) else ""
+        numbers = {**plain_lets(text), **lets}
+        extents = [
+            extent
             for item in tree.statements
             if isinstance(item, syntax.BitsDeclaration)
             for _, several in item.items
             for extent in (several or (None,))
-        }
-        if len(extents) != 1 or not extents <= set(self.numbers):
+        ]
+        shapes = {_extent(extent) for extent in extents}
+        self.sizes: tuple[str, ...] = shapes.pop() if len(shapes) == 1 else ()
+        if not self.sizes or len(set(self.sizes)) < len(self.sizes) or not {*self.sizes} <= {*numbers}:
             raise NoChainError("not all arrays have the one length of a ring")
-        (self.size,) = extents
-        fixed = {name: value for name, value in self.numbers.items() if name != self.size}
-        self.reader = SizeReader(tree, self.size, fixed)
-        self.block_of: dict[str, frozenset[str]] = {}
-        self.rules: list[RingRule] = []
+        self.numbers: dict[str, int] = {}  # those that do not depend on a size
+        for item in tree.statements:
+            if isinstance(item, syntax.Let) and item.name.text not in self.sizes:
+                value = numbers.get(item.name.text, self._value(item.value, self.numbers))
+                if value is not None:
+                    self.numbers[item.name.text] = value
+        self.blocks: list[RingBlock] = []
+        self.block_of: dict[str, RingBlock] = {}
         self.words: dict[str, dict[str, str]] = {"input": {}, "output": {}}
         self.steps: int | None = None
         lines = list(statements(tree))
@@ -67,107 +75,158 @@ class Ring:
         if self.steps is None:
             raise NoChainError("a ring needs a fixed number of steps")
 
+    # Reading the text.
+
     def _block(self, item: syntax.Block) -> None:
-        index = self._through(item.clauses, item.token)
-        members = [(member.token.text, self._shift(member, index)) for member in item.members]
-        if any(shift for _, shift in members) or len({name for name, _ in members}) < len(members):
+        rows = list(self._rows(item.clauses, item.token))
+        names = [member.token.text for member in item.members]
+        moved = any(any(self._shift(member, indices)) for _, indices in rows for member in item.members)
+        if len(rows) != 1 or moved or len(set(names)) < len(names) or set(names) & set(self.block_of):
             outside(item.token, "the bits of a block stand at different positions of the ring")
-        for name, _ in members:
-            self.block_of[name] = frozenset(name for name, _ in members)
+        self.blocks.append(RingBlock(frozenset(names)))
+        self.block_of |= dict.fromkeys(names, self.blocks[-1])
 
     def _line(self, item: syntax.Statement) -> None:
         if isinstance(item, syntax.WhenClause):
-            self._rule(item)
+            for known, indices in self._rows(item.clauses, item.token):
+                self._rule(item, known, indices)
         elif isinstance(item, syntax.PortLine):
             for member in item.members if item.token.text == "input" and not item.name else item.members[:1]:
                 if member.parts or (item.name and len(item.members) > 1):
                     outside(item.token, "a number on a ring is a whole array")
                 self.words[item.token.text][item.name.text if item.name else member.token.text] = member.token.text
         elif isinstance(item, syntax.Count) and item.token.text == "steps":
-            form = self.reader.form(item.value, {})
-            if form.size:
+            self.steps = self._value(item.value, self.numbers)
+            if self.steps is None:
                 outside(item.token, "the number of steps depends on the size of the ring")
-            self.steps = form.constant
         elif isinstance(item, syntax.Start | syntax.Halt):
             outside(item.token, f"'{item.token.text}' on a ring")
 
-    def _rule(self, item: syntax.WhenClause) -> None:
-        index = self._through(item.clauses, item.token)
+    def _rule(self, item: syntax.WhenClause, known: Known, indices: Iterable[str]) -> None:
         choices: list[list[dict[str, int]]] = []
         for test in item.tests:
             name = test.left.token.text
-            if self._shift(test.left, index):
+            bits = [test.left, *([test.right] if isinstance(test.right, syntax.BitRef) else [])]
+            if any(any(self._shift(bit, indices)) for bit in bits):
                 outside(test.left.token, "a rule asks about another position of the ring")
             if test.right is None:
                 choices.append([{name: 0}, {name: 1}])
             elif isinstance(test.right, syntax.BitRef):
                 other = test.right.token.text
-                if self._shift(test.right, index):
-                    outside(test.right.token, "a rule asks about another position of the ring")
                 choices.append([{name: value, other: value if test.same else 1 - value} for value in (0, 1)])
             else:
-                value = self.reader.form(test.right, {})
-                if not value.fixed:
+                value = self._value(test.right, known)
+                if value is None:
                     outside(test.left.token, "a value that depends on the position")
-                choices.append([{name: value.constant if test.same else 1 - value.constant}])
-        writes = tuple((target.token.text, self._shift(target, index)) for target in item.targets)
+                choices.append([{name: value if test.same else 1 - value}])
+        writes = {(target.token.text, self._shift(target, indices)) for target in item.targets}
         for choice in product(*choices):
             values = {name: value for part in choice for name, value in part.items()}
-            block = self.block_of[next(iter(values))]
             on = frozenset(name for name, value in values.items() if value)
-            self.rules.append(RingRule(on, block, writes))
+            self.block_of[next(iter(values))].rules.setdefault(on, set()).update(writes)
 
-    def _through(self, clauses: syntax.Clauses, place: Token) -> str:
-        """The index of `for i in 1..w`."""
-        if len(clauses.ranges) != 1 or clauses.conditions:
-            outside(place, f"not one line for all positions, as in: for i in 1..{self.size}")
-        (item,) = clauses.ranges
-        if self.reader.form(item.first, {}) != IndexForm(0, 1) or self.reader.form(item.last, {}) != IndexForm(1, 0):
-            outside(item.token, f"the range of a ring is 1..{self.size}")
-        return item.token.text
+    def _rows(self, clauses: syntax.Clauses, place: Token) -> Iterator[tuple[Known, tuple[str, ...]]]:
+        """Values of the indices of fixed ranges that the conditions allow, and the indices that go round the ring."""
+        swept: dict[str, str] = {}  # by size
+        fixed: dict[str, range] = {}
+        for item in clauses.ranges:
+            first, last = self._value(item.first, self.numbers), self._value(item.last, self.numbers)
+            if first is not None and last is not None:
+                fixed[item.token.text] = range(first, last + 1)
+            elif first == 1 and isinstance(item.last, syntax.Name) and item.last.token.text in self.sizes:
+                swept[item.last.token.text] = item.token.text
+            else:
+                outside(item.token, f"the range of a ring is 1..{self.sizes[0]}")
+        if set(swept) != set(self.sizes) or len(swept) + len(fixed) < len(clauses.ranges):
+            outside(place, f"not one line for all positions, as in: for i in 1..{self.sizes[0]}")
+        for number, chosen in enumerate(product(*fixed.values())):
+            if number >= MAX_ROWS:
+                outside(place, f"ranges of fixed length stand for more than {MAX_ROWS:,} rows")
+            known = {**self.numbers, **dict(zip(fixed, chosen, strict=True))}
+            if all(self._allowed(condition, known) for condition in clauses.conditions):
+                yield known, tuple(swept[size] for size in self.sizes)
 
-    def _shift(self, bit: syntax.BitRef, index: str) -> int:
+    def _allowed(self, condition: syntax.ComparedNumbers, known: Known) -> bool:
+        left, right = self._value(condition.left, known), self._value(condition.right, known)
+        if left is None or right is None:
+            outside(condition.token, "a condition on a position of the ring")
+        sign = condition.token.text
+        return bool(ensures.COMPARISONS["==" if sign == "=" else sign](left, right))
+
+    def _value(self, part: syntax.Expression, known: Known) -> int | None:
+        """The value of an expression; None where it depends on a size or a position."""
+        if isinstance(part, syntax.Number):
+            return part.value
+        if isinstance(part, syntax.Name):
+            return known.get(part.token.text)
+        if isinstance(part, syntax.Digits):
+            return None
+        left, right = self._value(part.left, known), self._value(part.right, known)
+        if left is None or right is None or (part.token.text in ("//", "%") and right == 0):
+            return None
+        if part.token.text == "^" and not 0 <= right <= 64:
+            return None
+        found = ensures.combined(part.token.text, left, right)
+        assert isinstance(found, int)
+        return found
+
+    def _shift(self, bit: syntax.BitRef, indices: Iterable[str]) -> Shift:
         """The distance of `x[i]`, `x[i%w+1]` or `x[(i-2)%w+1]` from position i."""
         part = bit.parts[0] if len(bit.parts) == 1 else None
         if part is None or part.first is None or part.first is not part.last:
             outside(bit.token, f"{bit.token.text} is given no single index")
-        found = self.turned(_plain(part.first), index)
+        found = self.turned(_plain(part.first), tuple(indices))
         if found is None:
-            outside(bit.token, f"this index is no place on a ring of {self.size}")
+            outside(bit.token, f"this index is no place on a ring of {'*'.join(self.sizes)}")
         return found
 
-    def turned(self, part: Expression, index: str) -> int | None:
-        """k where an index is the place k beyond `index`, round the ring."""
-        if part == Named(index):
-            return 0
-        if isinstance(part, Combined) and part.sign == "+" and part.right == Constant(1):
-            rest = part.left
-            if isinstance(rest, Combined) and rest.sign == "%" and rest.right == Named(self.size):
-                form = _affine(rest.left)
-                return form.constant + 1 if form is not None and form.index == {index: 1} else None
-        return None
+    def turned(self, part: Expression, indices: tuple[str, ...]) -> Shift | None:
+        """k where an index is the place k beyond `indices`, round the ring."""
+        terms = _terms(part)
+        if len(self.sizes) == 1:
+            shift = _round(terms, indices[0], self.sizes[0], 1)
+            return None if shift is None else (shift,)
+        (height, width), (row, column) = self.sizes, indices
+        rows = [one for one in terms if isinstance(one, Combined) and one.sign == "*" and one.right == Named(width)]
+        if len(self.sizes) > 2 or len(rows) != 1:
+            return None
+        above = _round(_terms(rows[0].left), row, height, 0)
+        beside = _round([one for one in terms if one is not rows[0]], column, width, 1)
+        return None if above is None or beside is None else (above, beside)
+
+    # Steps on the line of integers, or on the plane.
 
     def after(self, state: set[Bit]) -> set[Bit]:
-        """One step on the line of integers, of a state with finitely many bits on."""
+        """One step of a state with finitely many bits on."""
+        on: dict[tuple[int, Shift], set[str]] = {}
+        numbers = {array: number for number, block in enumerate(self.blocks) for array in block.arrays}
+        for array, at in state:
+            on.setdefault((numbers[array], at), set()).add(array)
         found: set[Bit] = set()
-        places = {at for _, at in state}
-        for rule in self.rules:
-            for at in places:
-                if {name for name in rule.block if (name, at) in state} == rule.on:
-                    found |= {(name, at + shift) for name, shift in rule.writes}
+        for (number, at), arrays in on.items():
+            for array, shift in self.blocks[number].rules.get(frozenset(arrays), ()):
+                found.add((array, _moved(at, shift)))
         return found
 
-    @property
-    def far(self) -> int:
-        return max([abs(shift) for rule in self.rules for _, shift in rule.writes], default=0)
+    def reaching(self, bits: Iterable[Bit]) -> set[Bit]:
+        """All bits of the first state on which these of the last may depend."""
+        wanted = set(bits)
+        for _ in range(self.steps or 0):
+            before: set[Bit] = set()
+            for block in self.blocks:
+                shifts = {write for writes in block.rules.values() for write in writes}
+                for array, at in wanted:
+                    for shift in (shift for name, shift in shifts if name == array):
+                        before |= {(name, _moved(at, tuple(-k for k in shift))) for name in block.arrays}
+            wanted = before
+        return wanted
 
 
 def ring_violation(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[int, str]:
     """How many inputs were tried, and what is wrong, or nothing; raises NoChainError for what is no such ring."""
     ring = Ring(text, lets)
-    if any(not rule.on for rule in ring.rules):
+    if any(frozenset() in block.rules for block in ring.blocks):
         raise NoChainError("a rule matches where all bits are off")
-    assert ring.steps is not None
     tried = 0
     for line in algorithm.ensures:
         count, wrong = _violation(ring, line)
@@ -178,47 +237,44 @@ def ring_violation(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> 
 
 
 def _violation(ring: Ring, line: ensures.EnsureLine) -> tuple[int, str]:
-    if len(line.ranges) != 1 or line.ranges[0].first != Constant(1) or line.ranges[0].last != Named(ring.size):
-        raise NoChainError(f"a line about a ring is one for i in 1..{ring.size}")
-    index = line.ranges[0].name
-    bits: dict[Named, tuple[bool, str, int]] = {}
-    constants: dict[str, Any] = {}
+    indices = {item.last.text: item.name for item in line.ranges if isinstance(item.last, Named)}
+    if set(indices) != set(ring.sizes) or any(item.first != Constant(1) for item in line.ranges):
+        raise NoChainError(f"a line about a ring is one for i in 1..{ring.sizes[0]}")
+    if len(line.ranges) != len(ring.sizes):
+        raise NoChainError("one index for each size")
+    own = tuple(indices[size] for size in ring.sizes)
+    bits: dict[Named, tuple[bool, Bit]] = {}
+    constants: dict[str, int] = {}
+    inside = {id(part) for name in names_in(line.truth) if name.index is not None for part in names_in(name.index)}
     for name in names_in(line.truth):
+        if id(name) in inside:
+            continue
         if name.index is None:
-            if name.text not in (index, ring.size):
-                form = ring.reader.forms.get(name.text)
-                if not isinstance(form, IndexForm) or form.size:
-                    raise NoChainError(f"'{name.text}' in a line about a ring")
-                constants[name.text] = form.constant
+            if name.text not in ring.numbers or name.entered:
+                raise NoChainError(f"'{name.text}' in a line about a ring")
+            constants[name.text] = ring.numbers[name.text]
             continue
         entered = name.entered or name.text not in ring.words["output"]
-        shift = ring.turned(name.index, index)
+        shift = ring.turned(name.index, own)
         array = ring.words["input" if entered else "output"].get(name.text)
         if shift is None or array is None:
             raise NoChainError(f"{ensures.shown(name)} is no bit of the ring")
-        bits[name] = entered, array, shift
-    if any(part.text in (index, ring.size) for part in _outside_indices(line.truth)):
-        raise NoChainError(f"'{index}' and '{ring.size}' stand in indices only")
-    steps, far = ring.steps or 0, ring.far
-    reached = {shift for entered, _, shift in bits.values() if not entered}
-    inputs = {(array, shift) for entered, array, shift in bits.values() if entered}
-    inputs |= {
-        (array, at + k)
-        for at in reached
-        for k in range(-steps * far, steps * far + 1)
-        for array in ring.words["input"].values()
-    }
+        bits[name] = entered, (array, shift)
+    arrays = set(ring.words["input"].values())
+    inputs = {bit for entered, bit in bits.values() if entered}
+    reached = ring.reaching(bit for entered, bit in bits.values() if not entered)
+    inputs |= {bit for bit in reached if bit[0] in arrays}
     if len(inputs) > MOST_INPUTS:
-        raise NoChainError(f"{len(inputs)} input bits reach a position in {steps} steps; the most is {MOST_INPUTS}")
+        raise NoChainError(
+            f"{len(inputs)} input bits reach a position in {ring.steps} steps; the most is {MOST_INPUTS}"
+        )
     free = sorted(inputs)
     for chosen in product((0, 1), repeat=len(free)):
         start = {bit for bit, on in zip(free, chosen, strict=True) if on}
         state = start
-        for _ in range(steps):
+        for _ in range(ring.steps or 0):
             state = ring.after(state)
-        values = {
-            name: int((array, shift) in (start if entered else state)) for name, (entered, array, shift) in bits.items()
-        }
+        values = {name: int(bit in (start if entered else state)) for name, (entered, bit) in bits.items()}
         if not _value(line.truth, values, constants):
             return 1 << len(free), f"{line} is not true"
     return 1 << len(free), ""
@@ -234,12 +290,41 @@ def _value(part: Expression, bits: Mapping[Named, int], constants: Mapping[str, 
     return ensures.combined(part.sign, _value(part.left, bits, constants), _value(part.right, bits, constants))
 
 
-def _outside_indices(part: Expression) -> list[Named]:
-    if isinstance(part, Named):
-        return [part] if part.index is None else []
-    if isinstance(part, Negation):
-        return _outside_indices(part.body)
-    return [] if isinstance(part, Constant) else _outside_indices(part.left) + _outside_indices(part.right)
+def _moved(at: Shift, by: Shift) -> Shift:
+    return tuple(one + more for one, more in zip(at, by, strict=True))
+
+
+def _extent(part: syntax.Expression | None) -> tuple[str, ...]:
+    """The sizes of which a length is the product; none where it is something else."""
+    if isinstance(part, syntax.Name):
+        return (part.token.text,)
+    if isinstance(part, syntax.Operation) and part.token.text == "*":
+        return _extent(part.left) + _extent(part.right)
+    return ()
+
+
+def _terms(part: Expression) -> list[Expression]:
+    """The terms of a sum."""
+    if isinstance(part, Combined) and part.sign == "+":
+        return _terms(part.left) + _terms(part.right)
+    if isinstance(part, Combined) and part.sign == "-" and isinstance(part.right, Constant):
+        return [*_terms(part.left), Constant(-part.right.value)]
+    return [part]
+
+
+def _round(terms: list[Expression], index: str, size: str, lowest: int) -> int | None:
+    """k for `i`, or `(i + k-1) % w + 1`: a place counted from `lowest`, k beyond position i, which counts from 1."""
+    rest = [one for one in terms if not isinstance(one, Constant)]
+    constant = sum(one.value for one in terms if isinstance(one, Constant))
+    if len(rest) != 1:
+        return None
+    (one,) = rest
+    if one == Named(index):
+        return 0 if constant == lowest - 1 else None
+    if isinstance(one, Combined) and one.sign == "%" and one.right == Named(size) and constant == lowest:
+        form = _affine(one.left)
+        return form.constant + 1 if form is not None and form.index == {index: 1} else None
+    return None
 
 
 def _plain(part: syntax.Expression) -> Expression:

@@ -13,7 +13,7 @@ Five things are shown, each for all sizes at once:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from bitwright.errors import BitwrightError, counted
@@ -22,7 +22,7 @@ from bitwright.program.ensures import EnsureLine, names_in
 from bitwright.program.text import parse, syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.function.affine import IndexForm, SizeReader, outside, reach
+from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import (
     Growth,
@@ -33,6 +33,7 @@ from bitwright.proofs.function.growth import (
     power_growth,
     times,
 )
+from bitwright.proofs.function.paths import Path, check_ranges
 from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
 from bitwright.proofs.function.waiting import Wait, found_wait, holds, is_timer
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, substitute, weaker_equation
@@ -41,33 +42,6 @@ FORMAT = "bitwright function by rounds 1"
 SEEN = 6  # the size at which paths are found, to be shown at all
 MOST_STEPS, MOST_PATHS = 24, 16
 Proves = Callable[[str, Mapping[str, int]], Any]  # a FunctionProof of a text of busy arrays, with these numbers
-
-
-@dataclass
-class Path:
-    """One way round: what the lowest bits of words are, and the states and phases on the way."""
-
-    fixed: Mapping[str, int]
-    states: list[State] = field(default_factory=list)
-    waits: dict[int, Wait] = field(default_factory=dict)  # by the state in which a phase starts
-
-    def document(self, proofs: list[str]) -> dict[str, Any]:
-        """As a certificate has it; arrays that are off are left out."""
-        states = [
-            {array: [part for part in shape if part] for array, shape in state.items() if shape != OFF}
-            for state in self.states
-        ]
-        phases = {
-            str(number): {
-                "timer": wait.timer,
-                "busy": list(wait.busy),
-                "inputs": list(wait.inputs),
-                "sums": {array: dict(factors) for array, factors in wait.sums.items()},
-                "proof": proofs.index(wait.text),
-            }
-            for number, wait in self.waits.items()
-        }
-        return {"fixed": dict(self.fixed), "states": states, "phases": phases}
 
 
 class RoundsProof:
@@ -91,7 +65,7 @@ class RoundsProof:
         ports = (syntax.PortLine, syntax.Cell, syntax.Ensure)
         rules = SyntaxTree([item for item in self.tree.statements if not isinstance(item, ports)])
         for item in rules.statements:
-            _check_ranges(item)
+            check_ranges(item)
         margin = reach(rules, self.size, self.numbers).margin
         if margin > MAX_MARGIN:
             raise NoShapeError(f"a distance of {margin} bits from an end; the most is {MAX_MARGIN}")
@@ -411,25 +385,3 @@ class RoundsProof:
 
 def _at_most(one: Growth, other: Growth) -> bool:
     return never_negative(plus(other, one, -1), 1)
-
-
-def _check_ranges(item: syntax.Statement) -> None:
-    """Refuses what a single index can stretch: `write x[i..l]` reaches further at larger sizes."""
-    targets = item.targets if isinstance(item, syntax.WhenClause) else ()
-    swept = {one.token.text for one in getattr(item, "clauses", syntax.Clauses()).ranges}
-    for target in targets:
-        for part in target.parts:
-            if part.first is not part.last and any(
-                name in swept for end in (part.first, part.last) if end is not None for name in _names(end)
-            ):
-                outside(target.token, "a range of bits that depends on an index")
-
-
-def _names(part: syntax.Expression) -> Iterator[str]:
-    if isinstance(part, syntax.Name):
-        yield part.token.text
-    elif isinstance(part, syntax.Operation):
-        yield from _names(part.left)
-        yield from _names(part.right)
-    elif isinstance(part, syntax.Digits):
-        yield from _names(part.value)

@@ -104,8 +104,6 @@ class Chained:
         chain, clock = certificate["chain"], certificate["clock"]
         if len(clock["sweeps"]) != 1 or clock["delay"] or clock["fixed"] is not None:
             raise NotAffineError(f"the clock {clock} is not one sweep without a delay")
-        if any(constant or power for _, _, constant, power in certificate["laws"]):
-            raise NotAffineError("a law has a constant")
         tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
         if any(offset < 0 for _, _, offset in tracks):
             raise NotAffineError("an array begins two positions after another one")
@@ -132,18 +130,18 @@ class Chained:
 
 @dataclass
 class Linear:
-    """A weighted sum of words and a constant; `mod` and `//` around it where it is one."""
+    """A weighted sum of words, a constant, and a multiple of 2^positions."""
 
     words: dict[tuple[bool, str], int] = field(default_factory=dict)  # (whether it is the input, name): factor
     constant: int = 0
+    power: int = 0
 
     def plus(self, other: Linear, times: int = 1) -> Linear:
         words = dict(self.words)
         for word, factor in other.words.items():
             words[word] = words.get(word, 0) + times * factor
-        return Linear(
-            {word: factor for word, factor in words.items() if factor}, self.constant + times * other.constant
-        )
+        left = {word: factor for word, factor in words.items() if factor}
+        return Linear(left, self.constant + times * other.constant, self.power + times * other.power)
 
 
 class ClaimedLines:
@@ -181,10 +179,9 @@ class ClaimedLines:
             if sign == "==" and isinstance(left, Named) and self._bit(left) is not None and self._is_truth(right):
                 bit = self._bit(left)
                 assert isinstance(right, Combined)
-                law = self._law(self._linear(right.left).plus(self._linear(right.right), -1))
-                signs = " ".join(("false", "true")[s] for s in _SIGNS[right.sign])
+                sign_is = self._sign(self._linear(right.left).plus(self._linear(right.right), -1), _SIGNS[right.sign])
                 self._add(
-                    f"Same ({bit}) (Sign {law} {signs})",
+                    f"Same ({bit}) ({sign_is})",
                     f"{_coq(left.text)} l s = {self._truth(right)}",
                     f"Bool.eqb ({_coq(left.text)} l s) {self._truth(right)}",
                     f"bit_is {_coq(left.text)}",
@@ -193,27 +190,26 @@ class ClaimedLines:
             if sign == "==" and isinstance(left, Named) and isinstance(right, Combined) and right.sign in ("%", "//"):
                 self._divided(left, right)
                 return
-        law = self._law(self._linear(truth.left).plus(self._linear(truth.right), -1))
-        signs = " ".join(("false", "true")[s] for s in _SIGNS[truth.sign])
+        sign_is = self._sign(self._linear(truth.left).plus(self._linear(truth.right), -1), _SIGNS[truth.sign])
         sign = {"==": "=", "!=": "<>"}.get(truth.sign, truth.sign)
         one, other = self._text(truth.left), self._text(truth.right)
         test = f"({one} {_TESTS[truth.sign]} {other})" if truth.sign in _TESTS else f"negb ({one} =? {other})"
-        self._add(f"Sign {law} {signs}", f"{one} {sign} {other}", test, "sums; lia")
+        self._add(sign_is, f"{one} {sign} {other}", test, "sums; lia")
 
     def _divided(self, left: Named, right: Combined) -> None:
         """W == E mod 2^l, W == E // k, and W == E % k where another line says what E // k is."""
         word, inner = self._linear(left), self._linear(right.left)
         statement = f"{self._text(left)} = {self._text(right)}"
         test = f"({self._text(left)} =? {self._text(right)})"
-        key = tuple(sorted(inner.words.items())), inner.constant
+        key = tuple(sorted(inner.words.items())), inner.constant, inner.power
         if isinstance(right.right, Constant):
             k = right.right.value
             if right.sign == "//":
-                low = self._law(inner.plus(word, -k))
-                high = self._law(inner.plus(word, -k).plus(Linear(constant=k - 1), -1))
+                low = self._sign(inner.plus(word, -k), (False, True, True))
+                high = self._sign(inner.plus(word, -k).plus(Linear(constant=k - 1), -1), (True, True, False))
                 self.quotients[key, k] = left.text
                 self._add(
-                    f"And (Sign {low} false true true) (Sign {high} true true false)",
+                    f"And ({low}) ({high})",
                     statement,
                     test,
                     f"sums; apply (Z.div_unique_pos {self._text(right.left)} {k} ({self._text(left)}) ({self._text(right.left)} - {k} * {self._text(left)})); lia",
@@ -221,15 +217,14 @@ class ClaimedLines:
                 return
             if (key, k) in self.quotients:
                 quotient = Linear({(False, self.quotients[key, k]): 1})
-                law = self._law(word.plus(inner, -1).plus(quotient, k))
                 self._add(
-                    f"Sign {law} false true false",
+                    self._sign(word.plus(inner, -1).plus(quotient, k), (False, True, False)),
                     statement,
                     test,
                     f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({_coq(self.quotients[key, k])} l s)); lia",
                 )
                 return
-        elif right.sign == "%" and self._power(right.right) is not None:
+        elif right.sign == "%" and self._power(right.right) is not None and not inner.power:
             exponent = self._power(right.right)
             law = self._law(word.plus(inner, -1))
             scale = self.laws[law][2].bit_length() - 1
@@ -250,6 +245,11 @@ class ClaimedLines:
         self.formulas.append(formula)
         self.statements.append(statement)
         self.proofs.append(proof)
+
+    def _sign(self, sum_: Linear, signs: Sequence[bool]) -> str:
+        """The formula that a sum has one of these signs: negative, zero, positive."""
+        law = self._law(sum_)
+        return f"Sign {law} ({sum_.power * self.laws[law][2]})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
 
     def _law(self, sum_: Linear) -> int:
         shifted = [
@@ -277,13 +277,21 @@ class ClaimedLines:
                 return Linear({(False, part.text): 1})
             if part.text in self.inputs:
                 return Linear({(True, part.text): 1})
+        if (exponent := self._power(part)) is not None:
+            if not exponent.size:
+                return Linear(constant=2**exponent.constant)
+            if exponent == self.chained.positions:
+                return Linear(power=1)
+            raise NotAffineError(
+                f"2^({exponent.text()}) is not 2^({self.chained.positions.text()}), the length of the chain"
+            )
         if isinstance(part, Combined) and part.sign in "+-":
             return self._linear(part.left).plus(self._linear(part.right), 1 if part.sign == "+" else -1)
         if isinstance(part, Combined) and part.sign == "*":
             left, right = self._linear(part.left), self._linear(part.right)
-            if not left.words or not right.words:
-                one, factor = (right, left.constant) if not left.words else (left, right.constant)
-                return Linear().plus(one, factor)
+            for one, other in ((left, right), (right, left)):
+                if not one.words and not one.power:
+                    return Linear().plus(other, one.constant)
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
     def _power(self, part: Expression) -> AffineIndex | None:
@@ -478,8 +486,8 @@ class _Text:
         )
         width = len(chain["tracks"])
         laws = listing(
-            f"Law {_weights(tracks, width)} {_weights(inputs, width)} [] []"
-            for tracks, inputs, _, _ in certificate["laws"]
+            f"((({constant})%Z, ({power})%Z), Law {_weights(tracks, width)} {_weights(inputs, width)} [] [])"
+            for tracks, inputs, constant, power in certificate["laws"]
         )
         verdicts = listing(
             f"({state}, {listing(f'({sign})%Z' for sign in signs)})"

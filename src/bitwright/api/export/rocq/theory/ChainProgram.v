@@ -168,7 +168,7 @@ Record certificate := Certificate {
   global_values : list N;
   left_out : bool;                                     (* windows do not look at inputs *)
   windows : list ((N * option letter) * list letter);  (* globals and a letter (or the beginning): the letters that may follow *)
-  laws : list law;
+  laws : list ((Z * Z) * law);  (* a constant, a multiple of 2^length, and what is added to them *)
   verdicts : list (N * list Z) }.
 
 Definition state : Type := option letter * list law_state.
@@ -183,10 +183,12 @@ Section Check.
   Variables (p : program) (c : certificate) (specs : list (Z * law)) (post : N -> option letter -> option letter -> list law_state -> bool) (fuel : nat).
   Definition letters (t : table) (g : N) (q : state) : list letter :=
     match PositiveMap.find (key g (fst q)) t with Some l => l | None => [] end.
-  Definition next (q : state) (x : letter) : state := (Some (if left_out c then with_input x 0%N else x), laws_next (laws c) (snd q) x).
+  Definition next (q : state) (x : letter) : state := (Some (if left_out c then with_input x 0%N else x), laws_next (map snd (laws c)) (snd q) x).
+  Definition signs (qs : list law_state) : list Z :=
+    map (fun fq => verdict (snd (fst (fst fq)) + fst (snd fq), snd (snd fq))%Z) (combine (laws c) qs).
   Definition accepts (g : N) (q : state) : bool :=
-    match fst q with Some x => N.eqb (class_of x) 5 && isin (g, map verdict (snd q)) (verdicts c) | None => false end.
-  Definition zero (fs : list law) : list law_state := map (fun _ => (0%Z, false)) fs.
+    match fst q with Some x => N.eqb (class_of x) 5 && isin (g, signs (snd q)) (verdicts c) | None => false end.
+  Definition constants : list law_state := map (fun f => (fst (fst f), false)) (laws c).
   Definition end_state : Type := (option letter * option letter) * list law_state.
   Definition end_next (s : end_state) (x : letter) : end_state :=
     ((match fst (fst s) with None => Some x | f => f end, Some x), laws_next (map snd specs) (snd s) x).
@@ -195,5 +197,5 @@ Section Check.
     let t := build p c in
     (0 <? rate p) && (early p <=? rate p) &&
     check nothing (send_left p) (send_right p) (make p) (gbegin p) (gadd p) 0%N order (N.eqb 5) (choices p) (begins p) (start_globals p)
-      (None, zero (laws c)) (letters t) next accepts (over p) ((None, None), map (fun s => (fst s, false)) specs) end_next holds (global_values c) fuel.
+      (None, constants) (letters t) next accepts (over p) ((None, None), map (fun s => (fst s, false)) specs) end_next holds (global_values c) fuel.
 End Check.

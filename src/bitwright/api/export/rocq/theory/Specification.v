@@ -6,9 +6,9 @@ From Bitwright Require Import Reach Chain ChainProgram Clock ChainRules.
 Import ListNotations.
 Notation val := Words.val.
 
-(** Law j has one of these signs; it is a multiple of 2^n; a global is on; a bit at the first or last position is on. *)
+(** Law j and p * 2^n together have one of these signs; it is a multiple of 2^n; a global is on; a bit at the first or last position is on. *)
 Inductive formula :=
-| Sign (j : nat) (negative zero positive : bool)
+| Sign (j : nat) (p : Z) (negative zero positive : bool)
 | Multiple (j : nat)
 | Global (k : N) | First (k : N) | Last (k : N)
 | Not (f : formula) | And (f g : formula) | Same (f g : formula).
@@ -19,7 +19,7 @@ Definition of_sign (v : Z) (negative zero positive : bool) : bool := if Z.ltb v 
 Fixpoint judge (f : formula) (g : N) (first last : option N) (qs : list law_state) : bool :=
   let bit x k := match x with Some x => N.testbit x k | None => false end in
   match f with
-  | Sign j a b c => of_sign (verdict (nth j qs (0%Z, false))) a b c
+  | Sign j p a b c => let q := nth j qs (0%Z, false) in of_sign (verdict (p + fst q, snd q)%Z) a b c
   | Multiple j => negb (snd (nth j qs (0%Z, false)))
   | Global k => N.testbit g k | First k => bit first k | Last k => bit last k
   | Not f => negb (judge f g first last qs)
@@ -35,7 +35,7 @@ Definition law_value (n : nat) (e y : N -> nat -> bool) (f : law) : Z :=
   word_sum n e (base f) + word_sum n y (entered f) + bit_sum (fun k => e k 0%nat) (at_first f) + 2 ^ Z.of_nat (n - 1) * bit_sum (fun k => e k (n - 1)%nat) (at_last f).
 Fixpoint means (f : formula) (n : nat) (e : N -> nat -> bool) (g : N -> bool) (v : nat -> Z) : bool :=
   match f with
-  | Sign j a b c => of_sign (v j) a b c
+  | Sign j p a b c => of_sign (v j + p * 2 ^ Z.of_nat n) a b c
   | Multiple j => Z.eqb (v j mod 2 ^ Z.of_nat n) 0
   | Global k => g k | First k => e k 0%nat | Last k => e k (n - 1)%nat
   | Not f => negb (means f n e g v)
@@ -48,7 +48,7 @@ Section Computes.
   Variables (p : program) (tracks : list track) (flags : list name) (c : certificate) (specs : list (Z * law)) (f : formula) (fuel : nat).
   Fixpoint in_range (f : formula) : bool :=
     match f with
-    | Sign j _ _ _ | Multiple j => j <? List.length specs
+    | Sign j _ _ _ _ | Multiple j => j <? List.length specs
     | Global k => N.ltb k (N.of_nat (List.length flags)) | First k | Last k => N.ltb k (N.of_nat (List.length tracks))
     | Not f => in_range f | And f g | Same f g => in_range f && in_range g
     end.
@@ -76,6 +76,8 @@ Section Computes.
 
   Lemma sgn_verdict n v q : reads_as n v q -> forall a b z, of_sign (verdict q) a b z = of_sign v a b z.
   Proof. intros R a b z. rewrite (reads_verdict n v q R). unfold of_sign. destruct v; easy. Qed.
+  Lemma reads_more n v q m : reads_as n v q -> reads_as n (v + m * 2 ^ Z.of_nat n) (m + fst q, snd q)%Z.
+  Proof. intros (r & E & B & S). exists r. cbn [fst snd]. split; [rewrite E; ring|]. now split. Qed.
   Lemma multiple n v q : reads_as n v q -> negb (snd q) = Z.eqb (v mod 2 ^ Z.of_nat n) 0.
   Proof.
     intros (r & E & B & S). assert (M : (v mod 2 ^ Z.of_nat n = r)%Z) by (symmetry; apply (Z.mod_unique_pos _ _ (fst q)); lia).
@@ -139,8 +141,8 @@ Section Computes.
       apply (f_equal (@rev _)) in RW. rewrite rev_involutive in RW. cbn in RW. rewrite RW. rewrite app_nth2; [|apply (f_equal (@List.length _)) in RW; rewrite app_length in RW; cbn in RW; lia].
       apply (f_equal (@List.length _)) in RW. rewrite app_length in RW. cbn in RW. replace (n - 1 - List.length (rev u)) with 0 by lia. easy. }
     rewrite H0, H1 in J. rewrite <- J. clear J F H0 H1 VS checked. revert FR.
-    induction f as [j a b z|j|k|k|k|h IH|h IH1 h' IH2|h IH1 h' IH2]; cbn [in_range judge means]; intros FR.
-    - apply Nat.ltb_lt in FR. symmetry. apply (sgn_verdict n), Q, FR.
+    induction f as [j m a b z|j|k|k|k|h IH|h IH1 h' IH2|h IH1 h' IH2]; cbn [in_range judge means]; intros FR.
+    - apply Nat.ltb_lt in FR. symmetry. apply (sgn_verdict n), reads_more, Q, FR.
     - apply Nat.ltb_lt in FR. symmetry. apply (multiple n), Q, FR.
     - apply N.ltb_lt in FR. now apply V1'.
     - apply N.ltb_lt in FR. apply V0'; [lia|easy].

@@ -1,0 +1,51 @@
+"""`ensure` lines as Python's own syntax trees: signs, names, bits of words and numbers. For check_function.py."""
+
+import ast
+import re
+import sys
+
+SAFE = (ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Load, ast.Constant, ast.operator, ast.boolop)
+SAFE += (ast.unaryop, ast.cmpop, ast.Subscript)
+
+
+def need(condition, message, code=1):
+    if not condition:
+        print("DOES NOT HOLD:" if code == 1 else "CANNOT BE READ:", message)
+        sys.exit(code)
+
+
+class Word(int):
+    """A number; its bits are x[1], x[2] and so on, the lowest first."""
+
+    def __getitem__(self, place):
+        return self >> (place - 1) & 1
+
+
+def parsed(text):
+    """A line as a tree; `loop` has the index of `for i in a..b`, and the trees of its bounds."""
+    text, _, loop = text.partition(" for ")
+    left, arrow, right = text.partition(" => ")
+    need("=>" not in right and (not arrow or left.count("(") == left.count(")")), f"two arrows: {text}", 2)
+    tree = expression(f"(not ({left})) or ({right})" if arrow else text)
+    found = re.fullmatch(r"(\w+) in (.+)\.\.(.+)", loop)
+    need(found or not loop, f"a line with another loop: {loop}", 2)
+    tree.loop = (found[1], expression(found[2]), expression(found[3])) if found else None
+    return tree
+
+
+def expression(text):
+    tree = ast.parse(text.replace("in.", "in_").replace("^", "**"), mode="eval").body
+    need(all(isinstance(node, SAFE) for node in ast.walk(tree)), f"a line of another form: {text}", 2)
+    return tree
+
+
+def value(node, names):
+    return eval(compile(ast.Expression(node), "line", "eval"), {"__builtins__": {}}, names)
+
+
+def holds(tree, names):
+    """Whether a line is true of these values."""
+    if tree.loop is None:
+        return value(tree, names)
+    name, first, last = tree.loop
+    return all(value(tree, {**names, name: at}) for at in range(value(first, {}), value(last, {}) + 1))
