@@ -20,8 +20,8 @@ def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: f
         met = "" if margin is None else ", some of which occurred" if margin < 0 else ", none of which occurred"
         shown = f"WRONG in {cells['wrong']:,} of {states}{met}"
     else:
-        margin = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
-        shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{margin}"
+        least = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
+        shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{least}"
     how = "" if steps is None else f"; {counted(steps, 'step')} taken from these answers"
     if cells["evaluated"]:
         how = "; every cell of every step was evaluated"
