@@ -21,7 +21,7 @@ from bitwright.inference.families.blocks import fit_arrays, fit_blocks
 from bitwright.inference.families.cover import atoms_of, cheapest_cover
 from bitwright.inference.families.lines import LineBounds
 from bitwright.program import Algorithm, Program, load
-from bitwright.running.executions import executions_of_inputs, random_executions
+from bitwright.running.successors import executions_of_inputs, random_executions
 from experiments.style import COLOURS, MARKERS, plot_style
 
 ROOT = Path(__file__).parent.parent

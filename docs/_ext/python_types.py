@@ -26,7 +26,7 @@ ALIASES = {
     "PathName": "The name of a file, as a str or a `pathlib.Path`.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
     "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
-    "Provable": "What `certify` takes as `network`: a `Network` or its file; or a network of your own, as a `Model`, an "
+    "Provable": "What `certify` takes as `network`: a `Network` or its file; or a network of your own: a `Model`, an "
     "ONNX file, a PyTorch module or a function of an array of rows.",
     "Reads": 'What a network of your own reads: `"states"`, `"templates"` or `"cells"`.',
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
