@@ -26,7 +26,7 @@ ALIASES = {
     "PathName": "The name of a file, as a str or a `pathlib.Path`.",
     "Progress": "A function that long work calls on the way, with what is done and how much there is, such as "
     "`lambda done, total: print(done, total)`. `progress=True` writes lines to standard error instead.",
-    "Provable": "What `certify` takes as `network`: a `Network` or its file; or a network of your own: a `Model`, an "
+    "Provable": "What `certify` takes as `network`: a `Network` or its file; or your own network, as a `Model`, an "
     "ONNX file, a PyTorch module or a function of an array of rows.",
     "Reads": 'What a network of your own reads: `"states"`, `"templates"` or `"cells"`.',
     "Reader": "A function that gives the next byte of the input, or None where there is no more.",
@@ -77,7 +77,6 @@ CLASSES = {
     "bitwright.program.builder": "Rule",
     "bitwright.program.cells": "CellKinds Cells Kind",
     "bitwright.program.graph.schema": "NodeWord Schema",
-    "bitwright.program.graph.topology": "Board",
     "bitwright.program.graph.wiring": "GraphWiring",
     "bitwright.program.ensures": "EnsureLine",
     "bitwright.program.pattern": "Pattern",

@@ -48,15 +48,38 @@ def test_a_network_computes_a_function_at_every_size(adder: bw.Network) -> None:
     assert [claim["about"] for claim in document["claims"]] == ["function", "sizes", "network"]
 
 
-def test_a_function_that_is_proved_at_one_size_is_claimed_there_alone() -> None:
+def test_multiplication_is_computed_at_every_size(tmp_path: Path) -> None:
     network = bw.train(bw.multiplication(4))
     found = bw.certify(bw.multiplication(5), network)
+    assert links(found)["function"] == links(found)["sizes"] == ("proved", "every")
+    assert str(found).startswith(
+        "CERTIFIED: this network computes product == multiplicand * multiplier, at every size\n"
+    )
+    found.save(tmp_path / "product.json")
+    assert bw.Certificate.load(tmp_path / "product.json").check(bw.multiplication(5), network).certified
+
+
+REVERSE = """
+let l = 5
+bits p[l]
+block p[i] for i in 1..l
+when p[i]=1 write p[l+1-i] for i in 1..l
+input p
+output p
+steps 1
+ensure p[l+1-i] == in.p[i] for i in 1..l
+"""
+
+
+def test_a_function_that_is_proved_at_one_size_is_claimed_there_alone() -> None:
+    network = bw.train(bw.parse(REVERSE))
+    found = bw.certify(bw.parse(REVERSE), network)
     assert found.certified
     assert links(found)["function"] == ("proved", "5")
     assert links(found)["sizes"] == ("proved", "every")
-    assert "computes product == multiplicand * multiplier, at size 5; it takes every step" in str(found)
-    several = bw.certify(bw.multiplication(5), network, sizes="2..4")
-    assert links(several)["function"] == links(several)["sizes"] == ("proved", "2..4")
+    assert "computes p[l + 1 - i] == in.p[i] for i in 1..l, at size 5; it takes every step" in str(found)
+    several = bw.certify(bw.parse(REVERSE), network, sizes="2..4")
+    assert links(several)["function"] == links(several)["sizes"] == ("proved", "l=2..4")
 
 
 def test_a_wrong_function_refutes_a_right_network(adder: bw.Network, tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, certify, parse, run, train
+from bitwright.api.export.nodes import node_facts
 from bitwright.api.graphs import on_graph
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
+from bitwright.program.pattern import Pattern
 
 
 def life(boards: BoolArray) -> BoolArray:
@@ -148,3 +150,14 @@ def test_boards_of_another_size_are_refused() -> None:
     dead = replace(data, after=np.zeros_like(data.after))
     with pytest.raises(InputError, match="no neighbourhood is followed by 1"):
         infer_local_rule(dead, 4, 4).text()
+
+
+def test_canonical_text_keeps_the_ways() -> None:
+    program = parse(life_rule().text(), "life")
+    assert parse(program.text(), "life").text() == program.text()
+
+
+def test_a_page_says_that_it_cannot_follow_ways() -> None:
+    program = parse(life_rule().text(), "life")
+    with pytest.raises(InputError, match=r"cannot follow the path 'east\.'"):
+        node_facts(program, Pattern.of(program.kinds))

@@ -79,7 +79,14 @@ def run_on_graphs(
 
     places = range(len(graphs))
     on = list(in_threads(lambda at: named(at, lambda: on_graph(program, graphs[at], given[at])), places))
-    done: list[Any] = list(in_threads(lambda at: named(at, lambda: run(on[at], **how)), places))  # type: ignore[arg-type]
+
+    def ran(place: int) -> Run:
+        algorithm = on[place]
+        assert algorithm is not None
+        found: Run = run(algorithm, **how)
+        return found
+
+    done = list(in_threads(lambda at: named(at, lambda: ran(at)), places))
     if failed:
         first = failed[min(failed)]
         warn(f"{counted(len(failed), 'graph')} of {len(graphs):,} skipped; {first}", BitwrightWarning, stacklevel=3)

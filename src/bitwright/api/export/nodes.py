@@ -15,6 +15,7 @@ from bitwright.program.pattern import Pattern
 
 MOST_NODES = 256  # of graphs, where what a program says depends on how many nodes there are
 _LARGE = (1_000, 1_000_000)
+_PATHS = {"far", "all", "far.all", "next", "every"}  # that pages can follow
 
 
 def node_facts(program: NodeProgram, pattern: Pattern) -> dict[str, Any]:
@@ -43,6 +44,8 @@ def _at(program: NodeProgram, pattern: Pattern, nodes: int) -> dict[str, Any] | 
 
 
 def _document(schema: Schema, pattern: Pattern) -> dict[str, Any]:
+    if others := sorted({path for path, _ in schema.targets} - _PATHS):
+        raise InputError(f"a page cannot follow the path '{others[0]}.'; it knows {', '.join(sorted(_PATHS))}")
     how, steps, halt = halting_of(schema.halt, schema.steps)
     fields = zip(schema.program.layout.fields, schema.places, strict=False)
     document = {

@@ -33,7 +33,7 @@ class Moving(NamedTuple):
 
 
 @compiled
-def _send(row: Any, new: int, held: int, words: Any, following: Any, tables: Any) -> Any:
+def _send(row: Any, new: Any, held: Any, words: Any, following: Any, tables: Any) -> Any:
     """Sets what a row of wires reaches; gives how many cells are active next, n of those at rest, and whether one of
     these was woken."""
     entries, table, rows, wires = tables.entries, tables.table, tables.rows, tables.wires

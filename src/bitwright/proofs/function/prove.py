@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Literal
 
@@ -33,6 +34,8 @@ MOST_WORK = 1_000_000  # states of all searches together
 RUNS, LENGTHS = 150, (5, 6, 7, 8, 9)  # random runs, from which laws and first windows are taken
 LANES = 256
 RANDOM_SIZES = (5, 6, 7, 8, 11, 16)
+_REMEMBERED = 32  # proofs that one process keeps; the text and its size decide all of a proof
+_PROVED: dict[tuple[object, ...], FunctionProof] = {}
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,19 @@ def prove_function(
     if not lines:
         return FunctionProof(algorithm.name, "not stated", (), "", "no ensure line")
     tell = progress or (lambda _: None)
+    if text is None:
+        return _prove(None, algorithm, lets, lines, tell)
+    key = (text, algorithm.name, tuple(sorted(lets.items())))
+    if key not in _PROVED:
+        while len(_PROVED) >= _REMEMBERED:
+            del _PROVED[next(iter(_PROVED))]
+        _PROVED[key] = _prove(text, algorithm, lets, lines, tell)
+    return replace(_PROVED[key], certificate=deepcopy(_PROVED[key].certificate))
+
+
+def _prove(
+    text: str | None, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], tell: Progress
+) -> FunctionProof:
     tell("running inputs")
     at = _Sizes(text, algorithm, lets)
     try:

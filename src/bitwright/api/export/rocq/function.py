@@ -246,7 +246,7 @@ class ClaimedLines:
         self.statements.append(statement)
         self.proofs.append(proof)
 
-    def _sign(self, sum_: Linear, signs: Sequence[int]) -> str:
+    def _sign(self, sum_: Linear, signs: Sequence[bool | int]) -> str:
         """The formula that a sum has one of these signs: negative, zero, positive."""
         law = self._law(sum_)
         return f"Sign {law} ({sum_.power * self.laws[law][2]})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
