@@ -77,6 +77,7 @@ CLASSES = {
     "bitwright.program.builder": "Rule",
     "bitwright.program.cells": "CellKinds Cells Kind",
     "bitwright.program.graph.schema": "NodeWord Schema",
+    "bitwright.program.graph.topology": "Board",
     "bitwright.program.graph.wiring": "GraphWiring",
     "bitwright.program.ensures": "EnsureLine",
     "bitwright.program.pattern": "Pattern",

@@ -46,7 +46,7 @@ def _send(row: Any, new: Any, held: Any, words: Any, following: Any, tables: Any
             if now & mask == mask:
                 continue
             now &= FULL
-            held -= np.int64((entries[table[target] + now] >> _N_AT) & _N)  # type: ignore[assignment]
+            held -= np.int64((entries[table[target] + now] >> _N_AT) & _N)
             following[new] = np.uint32(target)
             new += 1
             woken = True
