@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from bitwright.running.executions import executions_of_inputs, random_executions
 
 from benchmarks.page import machine, replace_part
 from bitwright import infer
@@ -22,6 +21,7 @@ from bitwright.inference.families.blocks import fit_arrays, fit_blocks
 from bitwright.inference.families.cover import atoms_of, cheapest_cover
 from bitwright.inference.families.lines import LineBounds
 from bitwright.program import Algorithm, Program, load
+from bitwright.running.successors import executions_of_inputs, random_executions
 from experiments.style import COLOURS, MARKERS, plot_style
 
 ROOT = Path(__file__).parent.parent

@@ -29,7 +29,9 @@ from bitwright.errors import InputError
 @click.option("--full", is_flag=True, help="The paper's full setting; what trains networks then wants a GPU.")
 @click.option("--device", default="cpu", show_default=True, help="Where networks are trained: cpu, or cuda (PyTorch).")
 @workers_option
-@click.option("--minutes", type=float, help="Stop training after so many minutes; the same command goes on from there.")
+@click.option(
+    "--minutes", type=float, help="Stop training after this many minutes; the same command goes on from there."
+)
 @click.option(
     "--page",
     type=click.Path(path_type=Path),

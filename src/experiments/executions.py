@@ -29,7 +29,7 @@ from experiments.table import Row, Table
 
 COLUMNS = ("of", "bits", "source", "labels", "trial", "K", "examples", "right", "right_in_runs", "tested", "width")
 SOURCES = ("states", "runs")
-_ALL, _SAMPLE = 1 << 12, 4_096  # so many states are all tried; of more, so many at random
+_ALL, _SAMPLE = 1 << 12, 4_096  # up to this many states are all tried; of more, this many at random
 _FIRST, _STEP = 8, 2**0.5  # sizes of the training sets
 _PER_EXAMPLE = 256  # hidden units
 _ENOUGH = 3  # sizes in a row at which every state is right: larger ones are not tried
@@ -116,7 +116,7 @@ def _examples(algorithm: Algorithm, job: Curve) -> StateSet:
 
 
 def _every(algorithm: Algorithm, job: Curve) -> StateSet:
-    """All states that can be told apart, or so many at random."""
+    """All states that can be told apart, or a random sample."""
     bits = algorithm.program.bits
     if 1 << bits <= _ALL:
         return _set_of(algorithm, np.arange(1 << bits)[:, None] >> np.arange(bits) & 1 == 1, job.labels)

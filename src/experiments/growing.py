@@ -74,7 +74,7 @@ def curve(
 
 
 def _blocks(members: Growing, size: int) -> Callable[[int], Generator[Outputs]]:
-    """All members, so many at a time, from a block on."""
+    """All members in batches, from a block on."""
 
     def blocks(first: int) -> Generator[Outputs]:
         for number in count(first):

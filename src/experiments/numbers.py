@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def number(value: float, digits: int, plus: bool = False) -> str:
-    """A number with so many digits; what is rounded to zero has no sign, others have a plus where it is asked for.
+    """A number with this many digits; what is rounded to zero has no sign, others have a plus where it is asked for.
 
     >>> number(-1e-17, 3), number(-0.0004, 3, plus=True), number(0.25, 2, plus=True), number(-0.5, 1)
     ('0.000', '0.000', '+0.25', '-0.5')

@@ -53,7 +53,7 @@ class ExactJob:
 
 
 def star(writers: int) -> Program:
-    """A bit that keeps itself, and so many others that write it, each in a block of its own."""
+    """A bit that keeps itself, and others that write it, each in a block of its own."""
     b = Builder()
     x, y = b.bits("x", writers), b.bit("y")
     i = span(1, writers)

@@ -178,7 +178,7 @@ MEANINGLESS = {
     "¦matches -1": "matches must be 0 or more, got -1",
     "¦matches 0": "matches must be 1 or more, got 0",
     "when x[1]=i y[1]=j write f for i in 0..1, j in 0..1\nwhen x[2]=i y[2]=j write f for i in 0..1, j in 0..1\n"
-    "¦matches 1": "matches must be 2 or more, got 1: so many blocks have a template for every configuration",
+    "¦matches 1": "matches must be 2 or more, got 1: that many blocks have a template for every configuration",
     "when f=0 g=1 write f\n¦examples 1": "examples must be 2 or more, one for each template, got 1",
     "¦examples 2000000000": "examples must be at most 1,000,000,000, got 2,000,000,000",
     "matches 1\nexamples 2\n¦examples 2": "'examples' is given twice",

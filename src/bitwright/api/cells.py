@@ -117,7 +117,7 @@ def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.nd
 
 
 def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (states, bits of the pattern)
-    """Local states as states of the pattern, all other cells idle: all of them, or so many at random.
+    """Local states as states of the pattern, all other cells idle: all of them, or `most` at random.
 
     Raises InputError where an idle cell matches something: then no state of the pattern is one of a single cell.
     """

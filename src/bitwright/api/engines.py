@@ -224,7 +224,7 @@ def _is_of_cells(choice: EngineChoice, pattern: Pattern | None) -> bool:
 def _cell_networks(
     pattern: Pattern, choice: EngineChoice, trained: Sequence[AnyNetwork] | None, train: Trainer | None
 ) -> Sequence[AnyNetwork]:
-    """Networks of a pattern: those that are held, those of files, or such as are trained now.
+    """Networks of a pattern: those given, those in files, or networks trained now.
 
     One is rounded to integers and proved; several are averaged as they are.
     """
@@ -258,7 +258,7 @@ def _cell_limit(pattern: Pattern, choice: EngineChoice) -> Decider:
 
 
 def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None = None) -> list[AnyNetwork]:
-    """Trained networks from files, or such as are trained now; without a trainer of the caller's they are kept."""
+    """Networks from files, or trained now; without a trainer of the caller's own the cache keeps them."""
     from bitwright.networks import load_any_network
     from bitwright.networks.cache import cached_network
     from bitwright.networks.members import network_files

@@ -218,7 +218,7 @@ def unseen(executions: ExecutionSet) -> list[int]:
 
 
 def unseen_kinds(pattern: Pattern, executions: ExecutionSet) -> list[int]:
-    """The kinds of cells of which no local state occurs that matches something."""
+    """The kinds of cells that never match anything in the data."""
     seen = np.asarray(executions.set.matched.any(axis=0))
     first = pattern.first_template
     return [kind for kind in range(len(pattern.kinds)) if not seen[first[kind] : first[kind + 1]].any()]

@@ -45,7 +45,7 @@ class EnsembleSizes:
 
     name: str
     found: dict[str, Any]
-    of: str  # what shall come out right
+    of: str  # what must be right
     n_scope: str
 
     @property
@@ -183,7 +183,7 @@ def size(  # type: ignore[misc]
 ) -> EnsembleSizes | WidthOfNetwork:
     """How many networks an `ensemble` needs to be wrong with probability at most `delta`; or how wide a `network`.
 
-    Of an ensemble: `scope` is what shall come out right, one `input`, all `inputs` (the default) or all steps of all
+    Of an ensemble: `scope` is what must be right, one `input`, all `inputs` (the default) or all steps of all
     `runs`; `n` says how matches are bounded, as in `certify`; `unmasked` lets the sign rule guess bits that nothing
     writes, as in the paper.
 

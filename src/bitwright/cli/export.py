@@ -57,7 +57,7 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
 @click.argument("target", metavar="NETWORK|FILE|NAME")
 @click.option(
     "--to",
-    help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()) + ". Without it, what -o ends in says it.",
+    help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()) + ". Without it, the suffix of -o decides.",
 )
 @click.option(
     "--output",
@@ -78,7 +78,11 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
 @machine_option
 @graph_option
 @click.option(
-    "--input", "values", multiple=True, metavar="NAME=NUMBER", help="With --to page: what is in the boxes at first."
+    "--input",
+    "values",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="With --to page: the inputs that the page starts with.",
 )
 @click.option(
     "--properties", metavar="FROM..TO", help="With --to vnnlib: the states that get a property.  [default: all]"

@@ -39,18 +39,20 @@ from bitwright.errors import InputError
     "--cell", type=click.Path(path_type=Path), help="With --grid: write the rule of one cell to this .bw file."
 )
 @click.option(
-    "--like", metavar="FILE", help="Of sizes: copy the input, output, start, steps and ensure lines of this file."
+    "--like",
+    metavar="FILE",
+    help="For several sizes: copy the input, output, start, steps and ensure lines of this file.",
 )
 @click.option(
     "--line",
     "lines",
     multiple=True,
     metavar="TEXT",
-    help="Of sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
+    help="For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
 )
-@click.option("--coefficients", type=int, help="Of sizes: how large a may be in x[a*i+b*l+c].")
-@click.option("--offsets", type=int, help="Of sizes: how large c may be in x[a*i+b*l+c], and in bounds b*l+c.")
-@click.option("--seconds", type=float, help="Of sizes: how long to look for a shorter text.  [default: 60]")
+@click.option("--coefficients", type=int, help="For several sizes: how large a may be in x[a*i+b*l+c].")
+@click.option("--offsets", type=int, help="For several sizes: how large c may be in x[a*i+b*l+c], and in bounds b*l+c.")
+@click.option("--seconds", type=float, help="For several sizes: how long to look for a shorter text.  [default: 60]")
 @json_option
 @quiet_option
 def command(

@@ -132,7 +132,7 @@ graph_options = together(
         type=click.Path(path_type=Path),
         help="For node programs: a table (.csv); its first column names nodes, the others are inputs.",
     ),
-    click.option("--directed", is_flag=True, help="For node programs: the edges of an edge list point."),
+    click.option("--directed", is_flag=True, help="For node programs: the edge list is directed."),
 )
 
 
@@ -242,10 +242,10 @@ recipe_options = together(
         type=click.Choice(["float32", "float64"]),
         default="float32",
         show_default=True,
-        help="Of weights and training.",
+        help="Precision of weights and training.",
     ),
     click.option(
-        "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the linear algebra."
+        "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Threads for linear algebra."
     ),
 )
 sample_options = together(
@@ -263,7 +263,7 @@ network_options = together(
         multiple=True,
         type=click.Path(path_type=Path),
         callback=_with_network,
-        help="Trained network file(s), for --engine network; they say the bit length.",
+        help="Trained network file(s), for --engine network; they set the bit length.",
     ),
     width_option,
     whole_option,
@@ -283,7 +283,7 @@ engine_options = together(
     click.option(
         "--precision",
         type=click.Choice(["float32", "float64", "bfloat16", "float16"]),
-        help="Of the products of a network.  [default: float32]",
+        help="Precision of a network's products.  [default: float32]",
     ),
 )
 
@@ -301,9 +301,16 @@ resume_option = click.option(
 computer_options = together(
     click.option("--max-instructions", type=click.IntRange(0), help="Stop after this many instructions."),
     click.option(
-        "--max-seconds", type=click.FloatRange(0), callback=_finite, help="Stop after this time, waiting not counted."
+        "--max-seconds",
+        type=click.FloatRange(0),
+        callback=_finite,
+        help="Stop after this many seconds, not counting the time spent waiting for input.",
     ),
-    click.option("--checkpoint", type=click.Path(path_type=Path), help="Keep the run in this .npz file, to --resume."),
+    click.option(
+        "--checkpoint",
+        type=click.Path(path_type=Path),
+        help="Save the run to this .npz file, so that --resume can continue it.",
+    ),
     resume_option,
     click.option(
         "--memory",

@@ -61,8 +61,8 @@ def command(
 
     Outputs are printed in the base of the inputs: decimal, 0x or 0b.
 
-    An image talks to standard input and output; what it did is said on standard error at the end. Words that it leaves
-    in memory are shown by --memory.
+    An image reads standard input and writes standard output; a summary follows on standard error. --memory shows words
+    of its memory at the end.
 
     \b
     bitwright run examples/subtraction.bw a=719 b=483

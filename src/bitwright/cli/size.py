@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     metavar="ensemble|network",
     help="How many networks to average, or how wide one network should be by the width law.",
 )
-@click.option("--scope", help="What shall come out right: input (one), inputs (all, the default), runs.")
+@click.option("--scope", help="What must be right: one input, all inputs (the default), or all steps of all runs.")
 @click.option("--domain", help="With --of network: right in all states (the default), or in those of runs (runs).")
 @sample_seed_option
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")

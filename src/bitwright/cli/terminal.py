@@ -49,7 +49,7 @@ class Terminal(ImageConsole):
 
     @property
     def stopped(self) -> bool:
-        """Whether the run shall end: by a signal, or because nobody reads what it writes."""
+        """Whether the run should end: because of a signal, or because nobody reads what it writes."""
         return self.signal is not None or (not self.collect and reader_gone())
 
     def read(self) -> int | None:
@@ -91,7 +91,7 @@ class Terminal(ImageConsole):
             raise KeyboardInterrupt
 
     def look(self, now: MachineTally) -> bool:
-        """Shows how far the run is; False where it shall end."""
+        """Shows how far the run is; False if it should end."""
         if not self._quiet and sys.stderr is not None:
             self._progress(now)
         return not self.stopped

@@ -56,7 +56,7 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
 @whole_option
 @sizes_option
 @tile_option
-@click.option("--seeds", type=click.IntRange(1, 1000), help="Of cells: try up to this many seeds.  [default: 10]")
+@click.option("--seeds", type=click.IntRange(1, 1000), help="For cells: try up to this many seeds.  [default: 10]")
 @click.option(
     "--integer/--float", default=None, help="Integer weights or not.  [default: integers, floats with --whole]"
 )

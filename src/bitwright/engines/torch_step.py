@@ -25,7 +25,7 @@ _AT_ONCE = 1 << 23  # numbers in a layer
 
 
 class StepModule(torch.nn.Module):
-    """Maps states, a tensor of 0 and 1 of shape (..., bits), to the states that follow them after so many steps.
+    """Maps states, a tensor of 0 and 1 of shape (..., bits), to the states that follow them after `steps` steps.
 
     The result has the type and the device of what is given. No gradient flows through it.
     """
@@ -43,7 +43,7 @@ class StepModule(torch.nn.Module):
         self.kinds = torch.nn.ModuleList([_Cells(*one) for one in tables])
 
     def forward(self, states: Any, steps: int = 1) -> Any:
-        """The states after so many steps."""
+        """The states after this many steps."""
         if states.shape[-1] != self.bits or states.dim() < 1:
             raise InputError(f"a state has {self.bits:,} bits, got a tensor of shape {tuple(states.shape)}")
         if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:

@@ -378,7 +378,9 @@ def impossible_matches(program: Program, declared: int | None) -> str | None:
         return f"matches must be 1 or more, got {declared}"
     if declared >= always:
         return None
-    return f"matches must be {always:,} or more, got {declared}: so many blocks have a template for every configuration"
+    return (
+        f"matches must be {always:,} or more, got {declared}: that many blocks have a template for every configuration"
+    )
 
 
 def impossible_examples(program: Program, declared: int | None) -> str | None:

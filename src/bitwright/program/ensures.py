@@ -102,7 +102,7 @@ class EnsureLine:
         return all(bool(self.value(self.truth, inputs, values, row)) for row in self.rows())
 
     def rows(self, row: Mapping[str, int] | None = None, most: int = 0) -> Iterator[Mapping[str, int]]:
-        """Every choice of values for the indices; with `most`, of longer ranges only so many, at both ends."""
+        """Every choice of values for the indices; with `most`, only that many of longer ranges, at both ends."""
         row = {} if row is None else row
         if len(row) == len(self.ranges):
             yield row

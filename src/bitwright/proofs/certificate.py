@@ -50,7 +50,7 @@ class LimitVerdict:
     blocks: int
     bits: int
     writers_max: int
-    writers_bit: str  # the first bit with so many
+    writers_bit: str  # the first bit with that many
     n_min: int
     n_max: int
     n_source: str

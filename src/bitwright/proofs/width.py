@@ -221,5 +221,5 @@ def _check_size(program: Program) -> None:
 def _even(width: float) -> int:
     """Hidden units come in pairs."""
     if width == inf or width > 2**62:
-        raise InputError("no width that could be trained covers so many states; give a larger delta")
+        raise InputError("no width that could be trained covers that many states; give a larger delta")
     return max(2, 2 * ceil(width / 2))

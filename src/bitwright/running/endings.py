@@ -64,7 +64,7 @@ class FixedPoint(Ending):
 class Stuck(Ending):
     """Given up when a step changes nothing and no host has answered since; that step counts.
 
-    Looking costs about a fifth of a step of many states, so it may be done `every` so many steps only.
+    Looking costs about a fifth of a step of many states, so it may be done only once in `every` steps.
     """
 
     ends_at_rest = True
@@ -123,7 +123,7 @@ class FirstOf(Ending):
 
 
 class StepCount(Ending):
-    """Done after exactly so many steps."""
+    """Done after exactly this many steps."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps

@@ -44,7 +44,7 @@ class Begun(Observer):
 
 
 class InstructionLimit(Ending):
-    """Done after so many instructions, counted from the first that an observer has counted."""
+    """Done after this many instructions, counted from the first that an observer has counted."""
 
     def __init__(self, machine: MachineV, instructions: Instructions, most: int) -> None:
         self._instructions, self._most, timing = instructions, most, machine.timing

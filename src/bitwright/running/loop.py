@@ -18,7 +18,7 @@ from bitwright.running.endings import Ending
 from bitwright.running.observers import Observer, View
 
 LONG = 30_000  # steps after which a single run is worth the start of the compiled loops, or
-_WORTH = 0.1  # so many seconds
+_WORTH = 0.1  # seconds
 _FIRST_LEAP, _LEAP = 16, 400_000  # steps between two looks at a run that can be left alone
 _SHORT, _TOO_LONG = 0.05, 0.2  # seconds of a leap, so that progress is shown and Ctrl-C is heard
 

@@ -50,7 +50,7 @@ class Observer:
         """After every leap."""
 
     def repeated(self, view: View, times: int) -> None:
-        """Nothing changes any more: the last step would be made so many times again, and need not be."""
+        """Nothing changes any more: the last step would be repeated `times` times, and need not be."""
 
 
 class Margins(Observer):

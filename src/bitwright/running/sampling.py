@@ -15,7 +15,7 @@ _MAX_STEPS = 4_096  # of a run are looked at; some never end
 
 
 def random_starts(algorithm: Algorithm, count: int, seed: int, ones: int | None = None) -> BoolArray:  # (count, k)
-    """Start states with random inputs; with `ones`, of inputs that have just so many bits on."""
+    """Start states with random inputs; with `ones`, with exactly that many input bits on."""
     if not 1 <= count <= MAX_STATES:
         raise InputError(f"the number of states must lie between 1 and {MAX_STATES:,}, got {count:,}")
     places = algorithm.input_bits

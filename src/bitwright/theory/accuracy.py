@@ -43,7 +43,7 @@ def signed_gaps(
 
 
 def expected_accuracy(networks: int, gaps: FloatArray, sigma: FloatArray) -> float:
-    """The part of the states that the average of so many networks gets right in every bit, in expectation.
+    """The share of the states that the average of that many networks gets right in every bit, in expectation.
 
     With sigma = 0 only the side of the mean decides; a mean on the threshold itself counts as right for an unset bit,
     which is how it is rounded.

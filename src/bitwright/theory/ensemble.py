@@ -1,7 +1,7 @@
 """How many networks must be averaged (Section 6): Eq. (8) as printed, its tight form, and for calibrated rounding.
 
 The average of N independent networks errs on one bit with probability at most exp(-N gap^2/(2 sigma^2)), gap being the
-distance of the mean from the threshold. A union over bits, and over everything that shall come out right, gives N.
+distance of the mean from the threshold. A union over bits, and over everything that must be right, gives N.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def _climb(
 
 
 def most_sweeps(field: WidthField, units: int) -> int:
-    """How often neighbours are looked at, for so many hidden units in all."""
+    """How often neighbours are looked at, for this many hidden units in all."""
     K, k = field.dense.shape
     each = 2.0 * units * _KEPT * 1.5 * K * (3 * K + 2 * k)  # a block has a neighbour or so more than its templates
     return int(max(2, min(SWEEPS, _WORK / each)))

@@ -1,4 +1,4 @@
-"""Which states a width shall suffice for: a choice in every block of a program, or of one kind of cell in a pattern."""
+"""Which states a width must suffice for: a choice in every block of a program, or of one kind of cell in a pattern."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ def witness(program: Program, bit: int, matches: int, matching: int) -> BoolArra
     """A state with n = `matches`, of which `matching` write the bit: the fewest that can, or one.
 
     Blocks match without writing the bit where they can. Beyond that, the blocks that write it are chosen: open ones
-    that cannot do otherwise if there have to be so many matches, else one block of any kind.
+    that cannot do otherwise if that many matches are needed, else one block of any kind.
     """
     templates = np.bincount(program.template_block, minlength=program.blocks)
     full = templates == np.left_shift(1, np.diff(program.block_start))

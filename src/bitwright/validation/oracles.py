@@ -68,7 +68,7 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class InterpreterOracle:
-    """The plain interpreter of SBN, for so many instructions; every one takes a run at least a step.
+    """The plain interpreter of SBN, for at most `limit` instructions; each takes a run at least one step.
 
     That a run never ends it says only where the same instruction has found the same memory twice.
     """

@@ -84,7 +84,7 @@ def _adds_up(tally: Tally) -> bool:
 
 
 def _can_occur(tally: Tally, program: Program) -> bool:
-    """Whether states of this program can have these n, and bits with so many writers and matches."""
+    """Whether states of this program can have these n, and bits with these numbers of writers and matches."""
     n_max, writers = blocks_range(program).n_max, set(program.writers[program.writers > 0].tolist())
     return max(tally.matches, default=0) <= n_max and all(
         n <= n_max and c in writers and m <= min(n, c) for n, c, m in tally.triples

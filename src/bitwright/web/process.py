@@ -47,7 +47,7 @@ class Worker:
             raise BrokenError(message["trace"])
 
     async def do(self, job: Mapping[str, Any], report: Callable[[dict[str, Any]], None], most: int) -> dict[str, Any]:
-        """The answer to a job, whose files have at most so many bytes."""
+        """The answer to a job; its files have at most `most` bytes together."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self.leaving = self.silent = True

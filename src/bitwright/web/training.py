@@ -144,7 +144,7 @@ def forms() -> dict[str, Callable[[Exported, ExportClaim], str]]:
 def export_files(
     name: str, found: Exported, claim: ExportClaim, most: int, page: Callable[[], str]
 ) -> tuple[Files, Mapping[str, str]]:
-    """The files, of which each has at most so many bytes; and why another is not there. `page` writes the page."""
+    """The files of at most `most` bytes each, and why others are missing. `page` writes the page."""
     files: Files = {}
     missing: dict[str, str] = {}
     texts: dict[str, Callable[[], str]] = {form: partial(write, found, claim) for form, write in forms().items()}

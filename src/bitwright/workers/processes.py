@@ -31,7 +31,7 @@ _AHEAD = 2  # jobs handed out for each worker, so that none waits for the next o
 def in_processes(
     count: int, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]
 ) -> Generator[Result]:
-    """`work(common, job)` for each job, in order, by so many processes."""
+    """`work(common, job)` for each job, in order, by this many processes."""
     context = get_context("spawn")
     with _shared(context, count, bytes(ForkingPickler.dumps((work, common)))) as mine:
         pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=mine)
@@ -51,7 +51,7 @@ def in_processes(
 
 @contextmanager
 def _shared(context: SpawnContext, count: int, data: bytes) -> Iterator[tuple[Connection, Lock]]:
-    """Where each of so many processes gets these bytes, one at a time.
+    """Where each of these processes gets the bytes, one at a time.
 
     They do not go with what starts a process: whoever starts it waits until it has read that, if it is long, and so
     processes would start one after the other, each a second after the last.

@@ -21,7 +21,7 @@ _MISSING = re.compile(r"No module named '[^']*'")
 _AHEAD = 4  # jobs handed out for each CPU: while one of them is late, the others go on
 _RETRIES = 10  # how often a job may lose its worker or its machine
 _COPIES = 3  # of a job that is late, at most
-_LATE = 2  # a job that takes so many times as long as others is late
+_LATE = 2  # a job that takes this many times as long as others is late
 _LOOK = 1.0  # seconds after which the cluster is looked at again: machines join it, and leave
 
 

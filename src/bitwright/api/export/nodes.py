@@ -32,7 +32,7 @@ def node_facts(program: NodeProgram, pattern: Pattern) -> dict[str, Any]:
 
 
 def _at(program: NodeProgram, pattern: Pattern, nodes: int) -> dict[str, Any] | None:
-    """The tables for so many nodes; None where the program is not for them."""
+    """The tables for this many nodes; None if the program does not run on such graphs."""
     try:
         few, many = (program.schema(nodes, ports) for ports in (2 * nodes, 8 * nodes))
     except ProgramError:

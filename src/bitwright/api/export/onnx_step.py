@@ -95,7 +95,7 @@ def _groups(core: Core, wires: WiresOut) -> Iterator[tuple[int, IntArray]]:
 
 
 def _tensors(core: Core, kind: int, cells: IntArray) -> dict[str, Any]:
-    """The tables of a kind, for so many cells of it."""
+    """The tables of a kind, for this many of its cells."""
     blocks = np.arange(core.kind_block[kind], core.kind_block[kind + 1])
     examples = slice(core.block_example[blocks[0]], core.block_example[blocks[-1] + 1])
     ports = slice(core.kind_port[kind], core.kind_port[kind + 1])

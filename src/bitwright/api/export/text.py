@@ -47,5 +47,5 @@ def halting_of(halt: Halt, steps: int | None) -> tuple[str, int, int]:
 
 
 def most_digits(bits: int) -> int:
-    """Decimal digits of the numbers of so many bits; log10(2) is below 0.30103."""
+    """Decimal digits of numbers with this many bits; log10(2) is below 0.30103."""
     return bits * 30103 // 100000 + 1

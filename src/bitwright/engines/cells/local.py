@@ -13,7 +13,7 @@ from bitwright.bits import BoolArray
 from bitwright.program.cells import Kind
 from bitwright.program.layout import IntArray
 
-_INT64 = 1 << 63  # up to so many local states their numbers fit an int64; beyond it they are Python's integers
+_INT64 = 1 << 63  # up to this many local states their numbers fit an int64; beyond it they are Python's integers
 
 
 @dataclass(frozen=True)
@@ -68,5 +68,5 @@ def draw_numbers(rng: np.random.Generator, count: int, many: int) -> IntArray:  
     """Random numbers from 0 to before `count`, which may be more than an int64 holds."""
     if count <= _INT64:
         return rng.integers(0, count, many)
-    octets = count.bit_length() // 8 + 8  # so many more than needed that the rest of a division is as good as even
+    octets = count.bit_length() // 8 + 8  # more than needed, so that the remainder of a division is practically uniform
     return np.array([int.from_bytes(rng.bytes(octets), "little") % count for _ in range(many)], dtype=object)

@@ -23,7 +23,7 @@ _EXACT = {"float32": 1 << 24, "float64": 1 << 53}
 _ROOM = 1 << 62  # what sums and thresholds may reach together, so that their difference fits an int64
 _UNITS, _MOST_UNITS = 32, 512  # hidden units that are looked at together; the most in a group
 _STATES = 512  # states whose hidden values of a group are kept at a time
-FEW = 8  # up to so many states, adding up just the matched examples is faster than a product with all
+FEW = 8  # up to this many states, adding up just the matched examples is faster than a product with all
 
 
 class ExactSums:

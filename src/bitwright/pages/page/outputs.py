@@ -202,7 +202,7 @@ def _store_cells(asked: CellEngine, trace: Trace, blob: Blob, shown: IntArray, c
 
 
 def _chunks(trace: Trace) -> Iterator[tuple[int, BoolArray]]:
-    """All states, so many at a time that a few tables of them fit into memory."""
+    """All states, in batches small enough that a few tables of them fit into memory."""
     size = max(8, min(1 << 16, (1 << 22) // max(trace.program.bits, trace.program.templates)))
     for first in range(0, len(trace), size):
         yield first, np.unpackbits(trace.packed[first : first + size], axis=1, count=trace.program.bits).astype(bool)

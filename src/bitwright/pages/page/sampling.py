@@ -1,4 +1,4 @@
-"""Which steps of a run a page shows: all of them, or of a long run every so many and the last."""
+"""Which steps of a run a page shows: all of them, or every n-th and the last of a long run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitwright.theory.closed_form import FloatArray
 
 @dataclass(frozen=True)
 class SampledSteps:
-    """The steps that are shown, of a run of so many. Between two of them lies a piece of the run."""
+    """The steps of a run that are shown. Between two of them lies a piece of the run."""
 
     every: int
     run_steps: int

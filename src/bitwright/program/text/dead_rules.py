@@ -16,7 +16,7 @@ from bitwright.program.text.written import WrittenRule
 
 
 class DeadRules:
-    """The rules of which no template can ever match; `bits` and `templates` are those that can be on, and match."""
+    """The rules whose templates can never match; `bits` and `templates` are those that can be on, and match."""
 
     def __init__(self, program: Program, bits: BoolArray, templates: BoolArray) -> None:
         self._program = program

@@ -88,7 +88,7 @@ def _idle(
 
 
 def _unused(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
-    """Declared names of which no bit is ever wanted on, written, put in or put out."""
+    """Declared names whose bits are never tested for 1, written, or used as input or output."""
     program = algorithm.program
     used = program.writers > 0
     used[wanted_bits(program)[1]] = True

@@ -43,7 +43,7 @@ def is_node_program(tree: SyntaxTree) -> bool:
 
 
 def schema_of(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
-    """What a node program says for graphs with so many nodes and ports; raises ProgramError with every problem."""
+    """What a node program says for graphs with this many nodes and ports; raises ProgramError with every problem."""
     return blaming(lets, lambda given: _NodeExpansion(tree, given, nodes, ports).schema())
 
 

@@ -64,7 +64,7 @@ class _Walk(Protocol):
     end: int
 
     def go(self, first: int, last: int, most: int) -> Findings:
-        """Judges the states of these numbers, at most so many at a time."""
+        """Judges the states with these numbers, in batches of limited size."""
 
     def check(self) -> None:
         """Raises BitwrightError where the device gave other sums than plain products do."""

@@ -87,7 +87,7 @@ class Findings:
 
 
 def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)
-    """States of which no bit is looked at: local states of cells without ports."""
+    """States in which no bit is looked at: local states of cells without ports."""
     n, none = np.count_nonzero(matched, axis=1), np.zeros(len(matched), dtype=bool)
     return Judged(n, None, none, none)
 

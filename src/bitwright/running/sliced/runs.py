@@ -109,7 +109,7 @@ def to_be_compiled() -> bool:
 
 
 def is_cut_off(algorithm: Algorithm, limit: int) -> bool:
-    """Whether the limit comes before the end of every run: of an algorithm that is done after just so many steps."""
+    """Whether the limit comes before the end of every run: of an algorithm that takes a fixed number of steps."""
     return algorithm.halt is None and limit != algorithm.steps
 
 
