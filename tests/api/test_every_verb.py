@@ -71,7 +71,7 @@ def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = bw.infer(held, grid=(3, 3), neighbourhood="von-neumann")
     assert found.to_dict() | {"file": None, "cell_file": None} == told
     found.save(tmp_path / "rule.bw")
-    assert bw.open(tmp_path / "rule.bw").inputs[0].name == "board"
+    assert bw.open(tmp_path / "rule.bw").inputs[0].name == "alive"
 
 
 @pytest.mark.parametrize(

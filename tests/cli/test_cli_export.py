@@ -61,7 +61,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
     [
         (
             ["whole.safetensors", "--to", "onx", "-o", "{}/a.onnx"],
-            "vnnlib or rocq or integer or dataset or executions, got onx; did you mean",
+            "vnnlib or rocq or hub or integer or dataset or executions, got onx; did you mean",
         ),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
         (

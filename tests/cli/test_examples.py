@@ -15,8 +15,10 @@ from bitwright.errors import InputError
 ROOT = Path(__file__).parents[2]
 Capture = pytest.CaptureFixture[str]
 KEPT = [
-    *(path for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts),
-    *(ROOT / "sceptic").glob("**/*.py"),
+    path
+    for folder in ("examples", "sceptic")
+    for path in (ROOT / folder).rglob("*")
+    if path.is_file() and "__pycache__" not in path.parts
 ]
 MENTIONED = re.compile(r"\b(?:examples|sceptic)/[\w./-]*\.(?:bw|sbn|sq|py|ipynb|yaml)\b")
 

@@ -15,7 +15,7 @@ from bitwright.files.storage import make_folder, write_atomically
 
 _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE / "example_files", _PACKAGE.parents[1])
-_KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", "")  # the last: a Dockerfile
+_KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", ".md", ".json", ".npz", "")  # the last: a Dockerfile
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class ExampleFile:
 
     @property
     def about(self) -> str:
-        """The first line of what the file says about itself."""
+        """The first line of what the file says about itself; nothing for data."""
+        if self.kept.suffix in (".json", ".npz"):
+            return ""
         text = self.data.decode()
         if self.kept.suffix == ".ipynb":
             text = "".join(json.loads(text)["cells"][0]["source"])
@@ -55,7 +57,7 @@ def example_files() -> list[ExampleFile]:
 
 def _below(folder: Path) -> Iterator[Path]:
     """Our files of a folder, first those in it, without what editors and Python leave there."""
-    found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__")))
     yield from (path for path in found if path.is_file() and path.suffix in _KINDS)
     for inner in found:
         if inner.is_dir():

@@ -133,6 +133,7 @@ def test_one_generation_of_life_is_proved_on_every_board(monkeypatch: pytest.Mon
     assert (proof.verdict, proof.method) == ("proved", "a finite lemma, 512 neighbourhoods")
     broken = text.replace("%2 = 3\n", "%2 = 4\n")
     assert prove_function(broken).verdict == "refuted"
+    monkeypatch.setattr("bitwright.proofs.function.prove._PROVED", {})
     monkeypatch.setattr("bitwright.proofs.function.prove._Sizes.wrong_random", lambda _: None)
     moved = text.replace("write alive[(y-1)*w+x] north[(y-2)%h*w+x]", "write alive[(y-1)*w+x] north[y%h*w+x]", 1)
     for wrong in (broken, moved, text.replace("k%2 = 1 and ", "k%2 = 0 and "), text.replace("steps 2", "steps 3")):
