@@ -40,7 +40,7 @@ def test_what_is_exported_follows_from_the_end_of_the_name(capsys: Captured) -> 
     assert "bw_step" in Path("adder.c").read_text()
     code, _, err = said(capsys, "export", "adder.safetensors", "-o", "adder.txt")
     assert code == 2
-    assert "give --to c or js or page or onnx or vnnlib or rocq, or -o a file that ends in .c or" in err
+    assert "give --to c or js or page or onnx or vnnlib or rocq or hub, or -o a file that ends in .c or" in err
 
 
 def test_a_run_says_what_check_would_warn_of(capsys: Captured) -> None:
