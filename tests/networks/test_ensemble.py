@@ -132,7 +132,7 @@ def test_members_in_a_folder(tmp_path: Path) -> None:
     assert alone[0].stat().st_mtime_ns == kept
     with pytest.raises(InputError, match="other settings"):
         train_members(program, replace(recipe, seed=2), 3, tmp_path / "alone")
-    with pytest.raises(InputError, match="without member-"):
+    with pytest.raises(InputError, match="or member-"):
         network_files(tmp_path)
     assert not member_file(tmp_path, 0).exists()
 
