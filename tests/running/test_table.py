@@ -12,8 +12,10 @@ from programs import CASES, Case
 
 from bitwright.api.run import run
 from bitwright.engines.make import ENGINES
+from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.theory import calibrated_size, sign_size, smallest_examples
+from bitwright.theory.predictor import MAX_EXAMPLES
 
 
 def _enough_networks(program: Program) -> dict[str, Any]:
@@ -69,6 +71,11 @@ def test_the_answer_is_pythons(case: Case, way: Way) -> None:
     states = case.states(inputs)
     limit = min(case.algorithm.steps or 10_000, TOO_LONG.get(way.engine, 10**9))
     settings = way.settings(case.algorithm.program)
+    examples = case.algorithm.program.templates + settings.get("padding", 0)
+    if way.engine == "kernel" and examples > MAX_EXAMPLES:
+        with pytest.raises(InputError, match="use the limit engine"):
+            run(case.algorithm, states=states, engine=way.engine, steps=limit, **settings)
+        return
     done = run(case.algorithm, states=states, engine=way.engine, steps=limit, **settings)
     if case.algorithm.steps is not None and limit < case.algorithm.steps:  # compare as far as it went
         assert (done.states == run(case.algorithm, states=states, steps=limit).states).all()
