@@ -1,4 +1,4 @@
-"""Runs the benchmarks and prints their tables; --write puts them into docs/explanation: data/*.csv and performance.md."""
+"""Runs the benchmarks and prints their tables; --write puts them into docs/explanation, as CSV and on a page."""
 
 from __future__ import annotations
 
