@@ -235,14 +235,14 @@ def caption(given: Tables) -> str:
     )
     inputs, width = int(measured.numbers("inputs")[0]), int(measured.numbers("width")[0])
     return (
-        f"**Beyond the paper.** Ensembles of width {width:,} on {inputs:,} states from random runs that match two "
-        "examples or more, without padding, NTK parametrization, plain gradient descent to an error of 1e-4; bits "
-        "that nothing writes are masked for the sign rule. Marks: the first N at which 90% of the states have every "
-        f"bit right, geometric mean over {len(set(measured.column('trial')))} trials with a 95% interval; an arrow: "
-        "not within the members trained. Dashed: N (and accuracy) expected in the limit with a random start, sign and "
-        f"calibrated: {'; '.join(parts)}. SBN is machine B with two words and two instructions, random code. Bottom "
-        "middle: 1/2 less the worst margin of one network (zero-output start, calibrated, momentum) against its "
-        f"width, fitted exponents: {fits}. {closed} Seed {measured.column('seed')[0]}; trained on: "
+        f"**Beyond the paper.** Ensembles of width {width:,} (NTK parametrization, plain gradient descent to an error "
+        f"of 1e-4, no padding) on {inputs:,} states from random runs that match two examples or more; the sign rule "
+        "masks bits that nothing writes. Marks: the first N at which 90% of the states have every bit right, geometric "
+        f"mean over {len(set(measured.column('trial')))} trials with a 95% interval; an arrow: not within the members "
+        "trained. Dashed: N (and accuracy) expected in the limit with a random start, sign and calibrated: "
+        f"{'; '.join(parts)}. SBN is machine B with two words and two instructions, random code. Bottom middle: 1/2 "
+        "less the worst margin of one network (zero-output start, calibrated, momentum) against its width, fitted "
+        f"exponents: {fits}. {closed} Seed {measured.column('seed')[0]}; trained on: "
         f"{', '.join(map(str, measured.values('device')))}."
     )
 
