@@ -143,16 +143,6 @@ DOCUMENTATION = (FOLDER.parents[1] / "docs" / "reference" / "sbn.md").read_text(
 BLOCKS = re.findall(r"^```[a-z]*\n(.*?)^```$", DOCUMENTATION, re.DOTALL | re.MULTILINE)
 
 
-@for_each("name", PROGRAMS)
-def test_the_table_of_the_library_gives_sizes_and_a_true_example(name: str) -> None:
-    row = next(line for line in DOCUMENTATION.splitlines() if line.startswith(f"| `{name}` |"))
-    *_, instructions, words, example, _ = row.split("|")
-    assert (int(instructions), int(words)) == (PROGRAMS[name].instructions, PROGRAMS[name].words)
-    given, result = (dict(pair.split("=") for pair in side.split()) for side in example.split(":"))
-    outputs = run_interpreter(load_sbn(FOLDER / f"{name}.sbn"), {key: int(value) for key, value in given.items()})
-    assert outputs == {key: int(value) for key, value in result.items()}
-
-
 def test_what_the_documentation_quotes_is_so() -> None:
     assert (FOLDER / "divide.sbn").read_text() in BLOCKS
     assert (FOLDER / "gcd.py").read_text() in BLOCKS
