@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cases import for_each
 
-from bitwright.errors import InputError, ProgramError
+from bitwright.errors import InputError
 from bitwright.machines.assembly.disassembler import disassemble, to_json
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.language.sbn_compiler import compile_function
