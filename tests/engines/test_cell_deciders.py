@@ -10,6 +10,8 @@ import pytest
 from cases import for_each
 from programs import CASES, Case
 
+from long import LONG
+
 from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
@@ -21,7 +23,7 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.cells import cell_sizes
 from bitwright.theory import calibrated_size, covariance, weights
 
-SEEDS = 2_000
+SEEDS = 2_000 if LONG else 700
 
 
 def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:

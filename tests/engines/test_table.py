@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import random_program
 
+from long import LONG
+
 from bitwright import Algorithm, Builder, addition, multiplication, parse, run
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
@@ -345,7 +347,7 @@ def test_remembered_instructions_are_those_that_are_made(
     program, rng = PROGRAMS[name]().program, np.random.default_rng(4)
     pattern, hits = pattern_of([program]), 0
     engine = CellEngine(program, pattern, Flipped(pattern, share))
-    for trial in range(12):
+    for trial in range(12 if LONG else 4):
         boundary = int(rng.integers(program.bits))
         stops = tuple(rng.integers(program.bits, size=trial % 2).tolist())
         state = rng.random((1, program.bits)) < rng.choice([0.02, 0.2, 0.5])

@@ -22,7 +22,7 @@ from long import LONG
 from bitwright.errors import InputError
 
 READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
-CASES = 300 if LONG else 100  # of each reader: a fault that one input in 33 meets is found with a probability of 95%
+CASES = 300 if LONG else 40  # of each reader: a fault that one input in 13 meets is found with a probability of 95%
 SEED = 0
 ROOT = Path(__file__).parents[2]
 
@@ -53,10 +53,12 @@ def test_a_reader_gives_a_result_or_one_line(reports: Reports, reader: Reader) -
 
 
 def test_the_seed_decides_the_cases() -> None:
-    for reader in READERS:
+    some = [reader for reader in READERS if "text" in reader.name]
+    assert len(some) > 1
+    for reader in some:
         reader.case(7, 0)  # what all cases are made from
-    here = {seed: [attack(reader, seed, range(1)).digest for reader in READERS] for seed in (7, 8)}
-    assert here[7] == [report["digest"] for report in fuzz("--cases", 1, "--seed", 7).values()]
+    here = {seed: [attack(reader, seed, range(1)).digest for reader in some] for seed in (7, 8)}
+    assert here[7] == [report["digest"] for report in fuzz("--cases", 1, "--seed", 7, "--reader", "text").values()]
     assert not set(here[7]) & set(here[8])
 
 
