@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
-from programs import EXAMPLES
-
 from long import LONG
+from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, permutation, run
 from bitwright.algorithms import arithmetic

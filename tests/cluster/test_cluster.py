@@ -12,6 +12,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 
 import pytest
+from long import LONG
 from nodes import SOURCES, Lab, Node, lab, why_no_namespaces
 from runs import DRIVER, Training, bitwright, environment, python, records
 from waiting import wait_until

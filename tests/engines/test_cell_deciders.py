@@ -8,9 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import for_each
-from programs import CASES, Case
-
 from long import LONG
+from programs import CASES, Case
 
 from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from cases import for_each
 from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
-
 from long import LONG
 
 from bitwright.api.cells import TrainedCells, train_on_pattern

@@ -12,9 +12,8 @@ from cases import for_each
 from graph_programs import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from programs import random_program
-
 from long import LONG
+from programs import random_program
 
 from bitwright import Algorithm, Builder, addition, multiplication, parse, run
 from bitwright.bits import BoolArray
