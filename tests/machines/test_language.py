@@ -264,7 +264,7 @@ def indented(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
-VALUES = (*(range(-9, 12) if LONG else range(-4, 8)), -128, -65, -64, 63, 64, 127)
+VALUES = (*(range(-9, 12) if LONG else range(-2, 5)), -128, -65, -64, 63, 64, 127)
 
 
 @for_each("body", FUNCTIONS.values())
@@ -279,7 +279,7 @@ def test_a_function_does_what_python_does(body: str) -> None:
                 continue
             assert on_the_machine(code, a=a, b=b) == expected, (a, b)
             tried += 1
-    assert tried > 100
+    assert tried > 40
 
 
 @pytest.mark.parametrize(
