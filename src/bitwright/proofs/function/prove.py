@@ -59,7 +59,7 @@ class FunctionProof:
         return self.verdict == "proved"
 
     def sentence(self) -> str:
-        what = " and ".join(self.lines)
+        what = joined(self.lines)
         if self.verdict == "proved":
             return f"proved at every size ({self.method})"
         if self.verdict == "refuted":
