@@ -3,7 +3,7 @@
     python -m benchmarks.subleq_image IMAGE.dec --input TEXT [--words 65536 --width 16 --dialect howerj] [--out FILE]
 
 Every byte of output and the number of instructions are compared, for the templates and for the limit under the sign
-rule, with the padding for which it is certified.
+rule.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import peak_memory
-from bitwright.api.open import with_padding
 from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import Interpreter, Shape, find_dialect, load_image, machine_v
 from bitwright.running.computer import Computer
-from bitwright.theory.ranges import training_size
 
 
 def main() -> None:
@@ -88,8 +86,7 @@ def main() -> None:
 
 
 def run(machine: Any, image: list[int], name: str, text: str, wanted: bytes, plain: Interpreter) -> dict[str, Any]:
-    examples = training_size(with_padding(machine.algorithm()), "sign") if name == "limit" else None
-    engine = make_engine(name, machine.program, rounding="sign", examples=examples)
+    engine = make_engine(name, machine.program, rounding="sign")
     supply, output, answered = list(text.encode()), bytearray(), []
 
     def write(byte: int) -> None:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright import validation
 from bitwright.api.engines import EngineChoice
-from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED, SbnProgram, is_image, named_algorithm, open_sbn, opened, subject
 from bitwright.api.run import engine_for
-from bitwright.api.telling import Teller, teller
+from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option

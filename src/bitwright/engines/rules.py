@@ -128,15 +128,20 @@ class LimitEngine(RuleEngine):
     def _follow(self, states: BoolArray) -> Batch:
         if self.rounding != "sign":
             return super()._follow(states)
-        if self.decisions.fails_from is not None:
-            return PackedBatch(self, states)
         from bitwright.engines.table.sign import SignBatch
 
-        return SignBatch(self.packed, states[0], self.least_means)
+        return SignBatch(self, states[0])
+
+    def one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
+        """One step of one state, its margin and its n."""
+        batch = PackedBatch(self, states)
+        batch.step()
+        n = self.rules.counts(batch.last_matches, 1)[0]
+        return batch.states(), float(self.margins(batch.last_matches, 1)[0]), int(n[0])
 
     @cached_property
     def least_means(self) -> FloatArray:  # by n
-        """How close to 0 a mean can be where the sign rule takes every step of the rules.
+        """How close to 0 a mean can be where the sign rule takes the step of the rules.
 
         Those of bits with none or one of their writers matching are the closest. Nothing is at stake for n <= 1.
         """
@@ -164,8 +169,8 @@ class LimitEngine(RuleEngine):
 
 
 def loops_pay() -> bool:
-    """Whether this process has the compiled loops already, or makes so many single runs that loading them pays, which
-    takes half a second; every call stands for one more run."""
+    """Whether this process has the compiled loops already, or makes enough single runs for loading them to pay,
+    which takes half a second; every call stands for one more run."""
     return next(_runs) >= _MANY or "bitwright.engines.table.batch" in sys.modules
 
 

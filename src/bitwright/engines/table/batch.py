@@ -79,7 +79,7 @@ class TableBatch(Batch):
 
     @property
     def _crowded(self) -> bool:
-        """Whether so many cells moved in the step just made that rows of them are faster."""
+        """Whether enough cells moved in the last step for rows of them to be faster."""
         visits = int(self._counters[loop.VISITS])
         return visits > _MANY and self._cells.rows.pays(visits)
 

@@ -1,32 +1,52 @@
-"""A single run where the sign rule takes every step of the rules: only how close it comes to an error is its own."""
+"""A single run by the sign rule: from the table of the rules' answers, as long as the rule takes the same steps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.table import loop
 from bitwright.engines.table.batch import TableBatch
-from bitwright.engines.table.packed import PackedCells
 from bitwright.theory.closed_form import FloatArray
+
+if TYPE_CHECKING:
+    from bitwright.engines.rules import LimitEngine
+
+_FARTHEST = 1 << 40  # steps of a leap
 
 
 class SignBatch(TableBatch):
-    """A batch of one state; `least` says for each n how close to 0 a mean can be."""
+    """A batch of one state; steps in which the sign rule may differ from the rules are taken by its means."""
 
     _by_rows_too = False  # n is not followed there
 
-    def __init__(self, cells: PackedCells, state: BoolArray, least: FloatArray) -> None:
-        self._least, self._closest = least, np.inf
-        super().__init__(cells, state)
+    def __init__(self, engine: LimitEngine, state: BoolArray) -> None:
+        self._engine, self._closest, self._reach = engine, np.inf, _FARTHEST
+        self._fails_from = engine.decisions.fails_from
+        super().__init__(engine.packed, state)
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
-        made = super().leap(most, stops, counted)
-        if made and self.matches is not None:
-            lowest, highest = self.matches
-            self._closest = min(self._closest, float(self._least[lowest : highest + 1].min()))
-        return made
+        before = None if self._fails_from is None else self.states()
+        made = super().leap(min(most, self._reach), stops, counted)
+        assert self.matches is not None
+        least, largest = self.matches
+        if before is None or self._fails_from is None or largest < self._fails_from:
+            self._reach = min(2 * self._reach, _FARTHEST)
+            self._closest = min(self._closest, float(self._engine.least_means[least : largest + 1].min()))
+            return made
+        self.load(before)
+        if made > 1:  # which of these steps it is shows in shorter leaps
+            self._reach = 1
+            return self.leap(1, stops, counted)
+        after, margin, n = self._engine.one_step(before)
+        self.load(after)
+        self._counters[loop.UNCHANGED] = bool((before == after).all())
+        self.counted, self.matches = sum(bool(after[0, bit]) for bit in counted), (n, n)
+        self._closest = min(self._closest, margin)
+        return 1
 
     def margin(self) -> FloatArray:
         """No mean of all steps so far was closer to 0 than this, by the n that were met."""
