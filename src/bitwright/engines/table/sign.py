@@ -16,26 +16,31 @@ if TYPE_CHECKING:
     from bitwright.engines.rules import LimitEngine
 
 _FARTHEST = 1 << 40  # steps of a leap
+_NEVER = 1 << 62  # more than any n
 
 
 class SignBatch(TableBatch):
-    """A batch of one state; steps in which the sign rule may differ from the rules are taken by its means."""
+    """A batch of one state.
+
+    Its means are looked at only in steps in which the sign rule may differ from the rules, or come closer to 0 than it
+    did before: both follow from n.
+    """
 
     _by_rows_too = False  # n is not followed there
 
     def __init__(self, engine: LimitEngine, state: BoolArray) -> None:
         self._engine, self._closest, self._reach = engine, np.inf, _FARTHEST
-        self._fails_from = engine.decisions.fails_from
+        fails_from = engine.decisions.fails_from
+        self._fails_from = _NEVER if fails_from is None else fails_from
         super().__init__(engine.packed, state)
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
-        before = None if self._fails_from is None else self.states()
+        before = self.states()
         made = super().leap(min(most, self._reach), stops, counted)
         assert self.matches is not None
         least, largest = self.matches
-        if before is None or self._fails_from is None or largest < self._fails_from:
+        if largest < self._fails_from and self._engine.least_means[least : largest + 1].min() >= self._closest:
             self._reach = min(2 * self._reach, _FARTHEST)
-            self._closest = min(self._closest, float(self._engine.least_means[least : largest + 1].min()))
             return made
         self.load(before)
         if made > 1:  # which of these steps it is shows in shorter leaps
@@ -49,5 +54,5 @@ class SignBatch(TableBatch):
         return 1
 
     def margin(self) -> FloatArray:
-        """No mean of all steps so far was closer to 0 than this, by the n that were met."""
+        """The smallest of all steps so far."""
         return np.array([self._closest])
