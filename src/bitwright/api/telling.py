@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, cast
 
-from bitwright.compiling import keep_nothing as keep_nothing  # for a process that may not write files
 from bitwright.running.progress import Progress, as_progress, say
 
 
@@ -67,3 +66,10 @@ def say_compiling(tell: Teller | None = None) -> bool:
         _said.add(COMPILING)
         print(f"bitwright: {COMPILING}", file=sys.stderr)
     return True
+
+
+def keep_nothing() -> None:
+    """From here on compiled loops read and write no file: for a process that may not."""
+    from bitwright.compiling import keep_nothing as keep  # takes numba
+
+    keep()
