@@ -238,7 +238,7 @@ def check_network(
 
 
 def _as_claimed(network: Provable, claimed: NetworkCertificate) -> Provable:
-    """A network of one's own, read as its certificate says."""
+    """A network that was made elsewhere, read as its certificate says."""
     if claimed.model is None or not is_model(network):
         return network
     return replace(as_model(network), reads=claimed.model["reads"], threshold=claimed.model["threshold"])

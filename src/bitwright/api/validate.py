@@ -182,7 +182,7 @@ def _device(algorithm: Algorithm, network: Networks | None, random: int | None, 
         return "cpu"
     (one,) = given
     if isinstance(one, str | PathLike):
-        integers = devices.is_whole_numbers(Path(one))
+        integers = devices.is_integer_network(Path(one))
     else:
         integers = isinstance(getattr(one, "weights", one), IntegerNetwork) and getattr(one, "pattern", None) is None
     if not integers or (gpu := devices.gpu_name()) is None:

@@ -1,4 +1,4 @@
-"""The file from which a validation goes on after an interruption: how far it came, and what it found till then."""
+"""The file from which an interrupted validation continues: how far it came, and what it found."""
 
 from __future__ import annotations
 
