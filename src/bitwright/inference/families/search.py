@@ -10,7 +10,13 @@ from bitwright.files.executions import Executions
 from bitwright.inference.contradiction import Contradiction, find_contradiction
 from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.families.atoms import Evidences
-from bitwright.inference.families.blocks import Blocks, FittedBlocks, NoFamilyError, fit_arrays, fit_blocks
+from bitwright.inference.families.blocks import (
+    Blocks,
+    FittedBlocks,
+    NoFamilyError,
+    fit_arrays,
+    fit_blocks,
+)
 from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
 from bitwright.inference.families.joining import JoinedBlocks, join_blocks, larger_blocks
 from bitwright.inference.families.lines import Array, LineBounds

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from bitwright.inference.families.atoms import Atom, AtomSource
 from bitwright.inference.families.blocks import FittedBlocks
 from bitwright.inference.families.cover import Term
-from bitwright.inference.families.lines import Array, LineCell, affine_text, in_cell, line_text
+from bitwright.inference.families.lines import (
+    Array,
+    LineCell,
+    affine_text,
+    in_cell,
+    line_text,
+)
 
 
 def rule_lines(arrays: Sequence[Array], families: Sequence[FittedBlocks], terms: Sequence[Term], let: str) -> list[str]:
