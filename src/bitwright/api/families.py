@@ -18,6 +18,7 @@ from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.families.blocks import Blocks, fit_arrays
 from bitwright.inference.families.cover import SECONDS
+from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
 from bitwright.inference.families.text import open_line, rule_lines, unseen_lines
@@ -76,7 +77,7 @@ class FamilyInference:
     @property
     def first(self) -> int:
         """The size from which on the theorem holds."""
-        return self._fitted.needs.first
+        return self._fitted.first
 
     @cached_property
     def smallest(self) -> int:
@@ -224,12 +225,16 @@ class FamilyInference:
         b = bounds.offset
         index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
         yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
-        if any(array.half is not None for array in evidence.arrays):
+        if any(array.halved for array in evidence.arrays):
             yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
         if (joined := self.found.joined) is not None:
             yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
-        if needs.size is None:
-            yield f"  theorem     none for slices with |a| > 1; {space.open:,} writes are open at {let} = {space.size}"
+        if fitted.contained is not None:
+            yield f"  theorem     not needed: all that fits lies in writes that are forced, at every {let} >= {self.first}"
+        elif needs.size is None:
+            flat = all(len(array.dimensions) == 1 for array in evidence.arrays)
+            what = "with |a| > 1" if flat else "of arrays that grow in two dimensions"
+            yield f"  theorem     none for slices {what}; {space.open:,} writes are open at {let} = {space.size}"
         else:
             there = f"{let} = {needs.size}"
             yield f"  theorem     programs of this class that agree at {there} agree at every {let} >= {needs.first}"
@@ -247,9 +252,9 @@ class FamilyInference:
                 yield f"  blocks      other indices of {names} fit these sizes too"
         if needs.size is not None:
             yield f"  to decide   states at {let} = {needs.size} or more that show every configuration"
-        unseen = unseen_lines(evidence.arrays, evidence.families, space.unseen, let)
+        unseen = unseen_lines(evidence, space.unseen, let)
         yield from self._listed("not seen", len(space.unseen), unseen, most)
-        lines = (open_line(evidence.arrays, evidence.families, atom, let) for atom in space.atoms)
+        lines = (open_line(evidence, atom, let) for atom in space.atoms)
         yield from self._listed("open", len(space.atoms), lines, most)
 
     def _listed(self, what: str, number: int, lines: Iterator[str] | Sequence[str], most: int) -> Iterator[str]:
@@ -281,9 +286,9 @@ def infer_families(
         if number is not None and not 1 <= number <= 8:
             raise InputError(f"{option(name)} is from 1 to 8, got {number}")
     names = {name.partition("[")[0] for one in executions.values() for name in one.names}
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {"i", *KEYWORDS, *names}:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {*NAMES, *KEYWORDS, *names}:
         raise InputError(
-            f"the size needs a name that no bit has, other than i and words of the language, got '{shorten(let)}'"
+            f"the size needs a name that no bit has, other than i, j and words of the language, got '{shorten(let)}'"
         )
     if not isinstance(seconds, int | float) or not 0 < seconds < 10**6:
         raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(str(seconds))}")

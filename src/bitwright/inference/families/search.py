@@ -17,6 +17,7 @@ from bitwright.inference.families.blocks import (
     fit_arrays,
     fit_blocks,
 )
+from bitwright.inference.families.containment import contained_from
 from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
 from bitwright.inference.families.joining import JoinedBlocks, join_blocks, larger_blocks
 from bitwright.inference.families.lines import Array, LineBounds
@@ -38,12 +39,18 @@ class Fitted:
     cover: Cover
     needs: Sufficient
     space: VersionSpace  # at the size that decides, or past the largest where the theorem does not say
+    contained: int | None = None  # where it does not: from which size on all atoms that fit lie in forced ones
 
     @property
     def determined(self) -> bool:
         """Whether all programs of the class with these blocks are the same at every size."""
         unique = all(family.unique for family in self.evidence.families)
-        return unique and self.needs.size is not None and self.space.determined
+        return unique and self.space.determined and (self.needs.size is not None or self.contained is not None)
+
+    @property
+    def first(self) -> int:
+        """The size from which on programs that agree stay the same."""
+        return self.needs.first if self.contained is None else self.contained
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class _FamilySearch:
 
     def offsets(self, asked: int | None) -> list[int]:
         """Offsets in the order in which they are tried."""
-        least = max([1, *(abs(array.length[1]) for array in self.arrays if array.length[0])])
+        least = max([1, *(abs(one.length[1]) for array in self.arrays for one in array.dimensions if array.grows)])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
         if asked is None:
             asked_least, most = least, max(least, (usual - 2) // 2)
@@ -100,7 +107,7 @@ class _FamilySearch:
 
     def contradiction(self, families: list[FittedBlocks], size: int) -> Contradiction | None:
         """Whether no rules with these blocks explain the states of a size."""
-        blocks = [bits for family in families for _, bits in family.bits(self.arrays, self.layouts[size], size)]
+        blocks = [bits for family in families for *_, bits in family.bits(self.arrays, self.layouts[size], size)]
         if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
             raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
         return find_contradiction(Elimination(Evidence(self.executions[size]), blocks))
@@ -110,8 +117,10 @@ class _FamilySearch:
         evidence = Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
         cover = cheapest_cover(evidence, self.seconds)
         needs = sufficient(evidence, cover.terms)
-        size = needs.size if needs.size is not None else max(self.executions) + 1
-        return Fitted(evidence, cover, needs, version_space(evidence, size))
+        if needs.size is None:
+            space = version_space(evidence, max(self.executions) + 1)
+            return Fitted(evidence, cover, needs, space, contained_from(evidence) if space.determined else None)
+        return Fitted(evidence, cover, needs, version_space(evidence, needs.size))
 
     def with_blocks(self, blocks: Mapping[int, Blocks], offsets: list[int], coefficients: range) -> FoundFamilies:
         """A fit with blocks that were given; or the first size at which no rules with them explain the states."""
@@ -200,7 +209,7 @@ def find_families(
     for halves in (False, True):  # then every second position as an array of its own
         try:
             search = _FamilySearch(executions, seconds, progress, halves)
-            if halves and all(array.half is None for array in search.arrays):
+            if halves and not any(array.halved for array in search.arrays):
                 break
             offsets = search.offsets(offset)
             if blocks is None:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bitwright.inference.families.atoms import Atom, AtomSource
+import numpy as np
+
+from bitwright.inference.families.atoms import Atom, AtomSource, Evidences
 from bitwright.inference.families.blocks import FittedBlocks
-from bitwright.inference.families.cover import Term
 from bitwright.inference.families.lines import (
+    NAMES,
+    Affine,
     Array,
+    Cell,
+    Dimension,
     LineCell,
+    Wrapped,
     affine_text,
     in_cell,
     line_text,
 )
+from bitwright.inference.families.terms import Piece, Term
 
 
 def rule_lines(arrays: Sequence[Array], families: Sequence[FittedBlocks], terms: Sequence[Term], let: str) -> list[str]:
@@ -22,22 +29,22 @@ def rule_lines(arrays: Sequence[Array], families: Sequence[FittedBlocks], terms:
     return [writer.bits(), *map(writer.block, families), "", *writer.rules(terms)]
 
 
-def open_line(arrays: Sequence[Array], families: Sequence[FittedBlocks], atom: Atom, let: str) -> str:
+def open_line(evidence: Evidences, atom: Atom, let: str) -> str:
     """An atom as a rule."""
-    source, writer = atom.source, _Writer(arrays, families, let)
-    term = Term(source.family, source.config, source.cell, source.cell, atom.array, atom.target)
-    return next(writer.rules([term]))
+    source, writer = atom.source, _Writer(evidence.arrays, evidence.families, let)
+    cells = writer.rectangle(source)
+    return next(writer.rules([Term(source.family, source.config, cells, atom.array, evidence.target(atom))]))
 
 
-def unseen_lines(
-    arrays: Sequence[Array], families: Sequence[FittedBlocks], sources: Sequence[AtomSource], let: str
-) -> list[str]:
+def unseen_lines(evidence: Evidences, sources: Sequence[AtomSource], let: str) -> Iterator[str]:
     """Configurations as conditions, each with where it was not seen."""
-    writer = _Writer(arrays, families, let)
-    return [
-        f"{writer.condition(s.family, s.config, s.cell, s.cell)}{writer.range(s.family, s.cell, s.cell)}"
-        for s in sources
-    ]
+    writer = _Writer(evidence.arrays, evidence.families, let)
+    for source in sources:
+        cells = writer.rectangle(source)
+        yield f"{writer.condition(source.family, source.config, cells)}{writer.range(source.family, cells)}"
+
+
+Rectangle = tuple[tuple[int, int], ...]
 
 
 class _Writer:
@@ -47,55 +54,67 @@ class _Writer:
     def bits(self) -> str:
         shown: dict[int, str] = {}  # by field: the last of its arrays has the largest constant indices
         for array in self.arrays:
-            shown[array.field] = array.index.format(line_text(array.whole, self.let))
+            shown[array.field] = array.index.format(*(line_text(one.whole, self.let) for one in array.dimensions))
         return f"bits {' '.join(shown.values())}"
 
     def block(self, family: FittedBlocks) -> str:
-        number, last = self.families.index(family), len(family.cells) - 1
-        return f"block {' '.join(self._members(number, 0, last))}{self.range(number, 0, last)}"
+        number, whole = self.families.index(family), tuple((0, len(cells) - 1) for cells in family.ranges)
+        return f"block {' '.join(self._members(number, whole))}{self.range(number, whole)}"
 
     def rules(self, terms: Sequence[Term]) -> Iterator[str]:
         """One line for the terms of a configuration over the same cells; the first is no `also`."""
-        groups: dict[tuple[int, int, int, int], list[Term]] = {}
-        for term in sorted(terms, key=lambda t: (t.family, t.config, t.first, t.last, t.array)):
-            groups.setdefault((term.family, term.config, term.first, term.last), []).append(term)
+        groups: dict[tuple[int, int, Rectangle], list[Term]] = {}
+        for term in sorted(terms, key=lambda t: (t.family, t.config, t.cells, t.array)):
+            groups.setdefault((term.family, term.config, term.cells), []).append(term)
         said: set[tuple[int, int]] = set()
-        for (family, config, first, last), those in groups.items():
+        for (family, config, cells), those in groups.items():
             also = "also " if (family, config) in said else ""
             said.add((family, config))
-            when = self.condition(family, config, first, last)
             writes = " ".join(map(self._target, those))
-            yield f"{also}when {when} write {writes}{self.range(family, first, last)}"
+            yield f"{also}when {self.condition(family, config, cells)} write {writes}{self.range(family, cells)}"
 
-    def condition(self, family: int, config: int, first: int, last: int) -> str:
-        names = self._members(family, first, last)
+    def condition(self, family: int, config: int, cells: Rectangle) -> str:
+        names = self._members(family, cells)
         return " ".join(f"{name}={config >> k & 1}" for k, name in enumerate(names))
 
-    def range(self, family: int, first: int, last: int) -> str:
-        cells = self.families[family].cells
-        low, high = cells[first].low, cells[last].high
-        if low == high:
-            return ""
-        return f" for i in {line_text(low, self.let)}..{line_text(high, self.let)}"
+    def range(self, family: int, cells: Rectangle) -> str:
+        rows = [
+            f"{name} in {line_text(one.low, self.let)}..{line_text(one.high, self.let)}"
+            for name, one in zip(NAMES, self._cell(family, cells), strict=False)
+            if not one.fixed
+        ]
+        return f" for {', '.join(rows)}" if rows else ""
 
-    def _members(self, family: int, first: int, last: int) -> list[str]:
-        one = self.families[family]
-        cell = LineCell(one.cells[first].low, one.cells[last].high)
+    def rectangle(self, source: AtomSource) -> Rectangle:
+        """The one cell of a source."""
+        counts = [len(cells) for cells in self.families[source.family].ranges]
+        return tuple((int(k), int(k)) for k in np.unravel_index(source.cell, counts))
+
+    def _cell(self, family: int, cells: Rectangle) -> Cell:
+        """A rectangle of cells as one."""
+        ranges = zip(self.families[family].ranges, cells, strict=True)
+        return tuple(LineCell(own[first].low, own[last].high) for own, (first, last) in ranges)
+
+    def _members(self, family: int, cells: Rectangle) -> list[str]:
+        one, cell = self.families[family], self._cell(family, cells)
         return [
-            self.arrays[m].bit(in_cell(index, cell), self.let)
+            self.arrays[m].bit([in_cell(part, cell) for part in index], self.let)
             for m, index in zip(one.members, one.indices, strict=True)
         ]
 
     def _target(self, term: Term) -> str:
-        array, cells = self.arrays[term.array], self.families[term.family].cells
-        if isinstance(term.target, LineCell):
-            low, high = term.target.low, term.target.high
-            if low == (0, 1) and high == array.length:
-                return array.index.format("*")
-            return array.index.format(f"{line_text(low, self.let)}..{line_text(high, self.let)}")
-        if term.wrapped:
-            shifted = affine_text((1, 0, term.target[2] - 1), self.let)
-            inner = shifted if shifted == "i" else f"({shifted})"
-            length = line_text(array.length, self.let)
-            return array.index.format(f"{inner}%{length if length.isalnum() else f'({length})'}+1")
-        return array.bit(in_cell(term.target, LineCell(cells[term.first].low, cells[term.last].high)), self.let)
+        array, cell = self.arrays[term.array], self._cell(term.family, term.cells)
+        parts = zip(term.target, array.dimensions, strict=True)
+        return array.index.format(*(self._piece(piece, dimension, cell) for piece, dimension in parts))
+
+    def _piece(self, piece: Piece, dimension: Dimension, cell: Cell) -> str:
+        if isinstance(piece, LineCell):
+            if piece.low == (0, 1) and piece.high == dimension.length:
+                return "*"
+            return f"{line_text(piece.low, self.let)}..{line_text(piece.high, self.let)}"
+        if isinstance(piece, Wrapped):
+            index: Affine = (*piece.index[:-1], piece.index[-1] - 1)
+            shifted, length = affine_text(index, self.let), line_text(dimension.length, self.let)
+            inner = shifted if shifted in NAMES else f"({shifted})"
+            return f"{inner}%{length if length.isalnum() else f'({length})'}+1"
+        return dimension.text(in_cell(piece, cell), self.let)
