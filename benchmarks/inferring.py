@@ -18,8 +18,9 @@ from bitwright import infer
 from bitwright.files.executions import Executions
 from bitwright.inference.families.atoms import Evidences
 from bitwright.inference.families.blocks import fit_arrays, fit_blocks
-from bitwright.inference.families.cover import atoms_of, cheapest_cover
+from bitwright.inference.families.cover import cheapest_cover
 from bitwright.inference.families.lines import LineBounds
+from bitwright.inference.families.terms import Terms
 from bitwright.program import Algorithm, Program, load
 from bitwright.running.successors import executions_of_inputs, random_executions
 from experiments.style import COLOURS, MARKERS, plot_style
@@ -130,8 +131,9 @@ def programs_left(program: Program, size: int, counts: list[int], seed: int) -> 
     for count in counts:
         some = Executions(every.before[:count], every.after[:count], every.names)
         evidence = Evidences(arrays, families, bounds, {size: some}, {size: layout})
-        shortest = {atom for term in cheapest_cover(evidence).terms for atom in atoms_of(evidence, term) or ()}
-        left.append(sum(map(len, evidence.atoms.values())) - len(shortest))
+        terms = Terms(evidence)
+        shortest = {atom for term in cheapest_cover(evidence).terms for atom in terms.atoms(term) or ()}
+        left.append(evidence.sound_atoms() - len(shortest))
     return left
 
 

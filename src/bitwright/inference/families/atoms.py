@@ -81,9 +81,10 @@ class Choices:
 
     def all_on(self, bits: BoolArray, axis: int, place: Place, size: int) -> BoolArray:
         """Bits along an axis, as one for each choice: whether all that it writes are on."""
-        whole = [
-            bits.take(np.array(gap.places(size)) - 1, axis=axis).all(axis=axis, keepdims=True) for gap in self.gaps
-        ]
+        whole = []
+        for gap in self.gaps:
+            low, high = gap.places(size).start - 1, gap.places(size).stop - 1
+            whole.append(bits.take(np.arange(low, high), axis=axis).all(axis=axis, keepdims=True))
         return np.concatenate([bits.take(self.positions(place, size), axis=axis), *whole], axis=axis)
 
     @cached_property
