@@ -17,7 +17,6 @@ from bitwright.errors import InputError, ProgramError, counted, listing, option,
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.families.blocks import Blocks, fit_arrays
-from bitwright.inference.families.cover import SECONDS
 from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
@@ -53,12 +52,14 @@ class FamilyInference:
 
     @property
     def verdict(self) -> str:
-        """DETERMINED, SHORTEST, CONTRADICTION or NO FAMILY.
+        """DETERMINED, SHORTEST, CONTRADICTION, NO FAMILY, or NOT DECIDED within the seconds given.
 
         DETERMINED: all programs of the stated class that fit are the same, from the size `first` on. SHORTEST: there
         are others, or it is not known that there are none."""
         if self.found.contradiction is not None:
             return "CONTRADICTION"
+        if self.found.limit is not None:
+            return "NOT DECIDED"
         if self._failure is not None:
             return "NO FAMILY"
         unique = self._fitted.determined and self.found.unique_blocks and self._valid_above
@@ -168,12 +169,15 @@ class FamilyInference:
     @cached_property
     def _rules(self) -> list[str]:
         evidence, cover = self._fitted.evidence, self._fitted.cover
-        lines = rule_lines(evidence.arrays, evidence.families, cover.terms, self.let)
+        lines = rule_lines(evidence, cover.terms, self.let)
         return [f"let {self.let} = {max(self.executions)}", *lines]
 
     @cached_property
     def _failure(self) -> str | None:
         """Why there is no program; every state of every size is run."""
+        if self.found.limit is not None:
+            more = f"give {option('seconds')} more, or the blocks by {option('blocks')}"
+            return f"no program was found in {self.found.limit:g} s; {more}"
         if self.found.fitted is None:
             return self.found.reason
         for size, executions in self.executions.items():
@@ -207,7 +211,7 @@ class FamilyInference:
             yield str(self._at(size)).replace("CONTRADICTION:", f"CONTRADICTION at {self.let} = {size}:", 1)
             return
         if not self.inferred:
-            yield f"NO FAMILY: {self._failure}"
+            yield f"{self.verdict}: {self._failure}"
             return
         yield from self._head(_MOST_PRINTED)
 
@@ -230,7 +234,7 @@ class FamilyInference:
         if (joined := self.found.joined) is not None:
             yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
         if fitted.contained is not None:
-            yield f"  theorem     not needed: all that fits lies in writes that are forced, at every {let} >= {self.first}"
+            yield f"  theorem     not needed: all that fits lies in what is forced, at every {let} >= {self.first}"
         elif needs.size is None:
             flat = all(len(array.dimensions) == 1 for array in evidence.arrays)
             what = "with |a| > 1" if flat else "of arrays that grow in two dimensions"
@@ -273,7 +277,7 @@ def infer_families(
     lines: Sequence[str] = (),
     coefficients: int | None = None,
     offsets: int | None = None,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> FamilyInference:
     """The shortest program for every size, and whether it is the only one of its class."""
@@ -290,7 +294,7 @@ def infer_families(
         raise InputError(
             f"the size needs a name that no bit has, other than i, j and words of the language, got '{shorten(let)}'"
         )
-    if not isinstance(seconds, int | float) or not 0 < seconds < 10**6:
+    if seconds is not None and (not isinstance(seconds, int | float) or not 0 < seconds < 10**6):
         raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(str(seconds))}")
     given = (*(() if like is None else _lines(Path(like))), *(_line(line) for line in lines))
     ordered = dict(sorted(executions.items()))

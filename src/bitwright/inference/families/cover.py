@@ -10,6 +10,7 @@ from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from bitwright.inference.families.atoms import Atom, Evidences
+from bitwright.inference.families.deadline import interruptible
 from bitwright.inference.families.terms import Term, Terms
 
 SECONDS = 60.0
@@ -48,12 +49,14 @@ def cheapest_cover(evidence: Evidences, seconds: float = SECONDS) -> Cover:
     where = np.array(entries).T
     matrix = csr_array((np.ones(len(entries)), where), shape=(len(rows), len(chosen)))
     costs = np.array([terms[term][1] for term in chosen])
-    found = milp(
-        costs,
-        constraints=LinearConstraint(matrix, lb=1),
-        integrality=np.ones(len(chosen)),
-        bounds=Box(0, 1),
-        options={"time_limit": seconds, "mip_rel_gap": 0},
+    found = interruptible(
+        lambda: milp(
+            costs,
+            constraints=LinearConstraint(matrix, lb=1),
+            integrality=np.ones(len(chosen)),
+            bounds=Box(0, 1),
+            options={"time_limit": seconds, "mip_rel_gap": 0},
+        )
     )
     if found.x is None:  # the limit came before any cover: every term is one
         return Cover(chosen, False)

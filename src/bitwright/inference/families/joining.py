@@ -17,6 +17,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.inference.elimination import Evidence, Rows, unpack_rows
+from bitwright.inference.families.deadline import Deadline
 from bitwright.inference.families.lines import Array, Line, LineBounds, Place, at
 from bitwright.inference.find_blocks import MAX_FOUND
 from bitwright.program import Layout
@@ -42,17 +43,23 @@ class JoinedBlocks:
     most: int  # bits of a block in the class: those of its largest block, and at least two
     unique: bool  # whether no other smallest choice of the class explains the states
 
+    @property
+    def at_one_place(self) -> bool:
+        """Whether all bits of a block have the same index."""
+        return all(line is None and not any(far) for _, _, line, far in self.joins)
+
 
 def join_blocks(
     arrays: Sequence[Array],
     layouts: Mapping[int, Layout],
     executions: Mapping[int, Executions],
     bounds: LineBounds,
+    deadline: Deadline,
     progress: Progress | None = None,
 ) -> Iterator[JoinedBlocks]:
     """Smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
-    search = _JoinSearch(arrays, bounds, sides, progress)
+    search = _JoinSearch(arrays, bounds, sides, deadline, progress)
     for most in range(2, MAX_FOUND + 1):
         if not search.allow(most):
             return
@@ -127,6 +134,15 @@ def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterato
                     yield from (frozenset[Join]([*shape, tie]) for tie in ties) if singles else [frozenset[Join](shape)]
 
 
+def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
+    """Arrays that are read together at every place, in groups."""
+    return frozenset(
+        (one, other, None, tuple(0 for _ in arrays[one].dimensions))
+        for group in groups
+        for one, other in pairwise(group)
+    )
+
+
 def partition(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> Partition:
     """The blocks of these joins at a size; `bits` are those of every array."""
     block = {bit: (bit,) for own in bits for bit in own.ravel().tolist()}
@@ -163,9 +179,15 @@ def _along(one: IntArray, other: IntArray, far: Place) -> Iterator[tuple[int, in
 
 class _JoinSearch:
     def __init__(
-        self, arrays: Sequence[Array], bounds: LineBounds, sides: Sequence[_Side], progress: Progress | None
+        self,
+        arrays: Sequence[Array],
+        bounds: LineBounds,
+        sides: Sequence[_Side],
+        deadline: Deadline,
+        progress: Progress | None,
     ) -> None:
-        self.arrays, self.bounds, self.sides, self.progress = arrays, bounds, sides, progress
+        self.arrays, self.bounds, self.sides = arrays, bounds, sides
+        self.deadline, self.progress = deadline, progress
         self.shapes: list[Shape] = []  # of at least two bits, small ones first
 
     def allow(self, most: int) -> bool:
@@ -209,6 +231,7 @@ class _JoinSearch:
 
     def _cover(self, joins: Shape, most: int) -> BoolArray | None:
         """The demands that these joins meet; None where a block has too many bits."""
+        self.deadline.check()
         parts = [side.met(joins, most) for side in self.sides]
         return None if any(part is None for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]
 

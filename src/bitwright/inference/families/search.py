@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -19,7 +19,8 @@ from bitwright.inference.families.blocks import (
 )
 from bitwright.inference.families.containment import contained_from
 from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
-from bitwright.inference.families.joining import JoinedBlocks, join_blocks, larger_blocks
+from bitwright.inference.families.deadline import Deadline, TimeUpError
+from bitwright.inference.families.joining import JoinedBlocks, join_blocks, larger_blocks, partition, together
 from bitwright.inference.families.lines import Array, LineBounds
 from bitwright.inference.families.space import Sufficient, VersionSpace, sufficient, version_space
 from bitwright.program import Layout
@@ -29,6 +30,7 @@ from bitwright.running.progress import Progress
 _STEEPEST = 2  # coefficients |a| that are tried
 _MOST_JOINED = 20  # choices of blocks that are tried
 _MOST_LARGER = 60  # larger blocks that are tried
+_MOST_TOGETHER = 10  # arrays that are read together at a place
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class FoundFamilies:
     larger: str | None = None  # blocks of the same class with which other programs may fit
     contradiction: tuple[int, Contradiction] | None = None
     reason: str | None = None
+    limit: float | None = None  # seconds that were not enough
 
     @property
     def unique_blocks(self) -> bool:
@@ -71,9 +74,15 @@ class FoundFamilies:
 
 class _FamilySearch:
     def __init__(
-        self, executions: Mapping[int, Executions], seconds: float, progress: Progress | None, halves: bool = False
+        self,
+        executions: Mapping[int, Executions],
+        seconds: float | None,
+        deadline: Deadline,
+        progress: Progress | None,
+        halves: bool = False,
     ) -> None:
-        self.executions, self.seconds, self.progress = executions, seconds, progress
+        self.executions, self.deadline, self.progress = executions, deadline, progress
+        self.seconds = SECONDS if seconds is None else seconds
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
         self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
@@ -98,7 +107,7 @@ class _FamilySearch:
     def joined(self, bounds: LineBounds, without: int | None = None) -> Iterator[JoinedBlocks]:
         """Blocks that explain all states, but for those of one size."""
         usable = {size: one for size, one in self.usable(bounds).items() if size != without}
-        yield from join_blocks(self.arrays, self.layouts, usable, bounds, self.progress)
+        yield from join_blocks(self.arrays, self.layouts, usable, bounds, self.deadline, self.progress)
 
     def families(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> list[FittedBlocks]:
         """Families with these blocks."""
@@ -114,7 +123,9 @@ class _FamilySearch:
 
     def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
         """The shortest program of a class."""
+        self.deadline.check()
         evidence = Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
+        self.deadline.check()
         cover = cheapest_cover(evidence, self.seconds)
         needs = sufficient(evidence, cover.terms)
         if needs.size is None:
@@ -140,7 +151,12 @@ class _FamilySearch:
         """A fit with the smallest blocks for which there is one."""
         first: NoFamilyError | None = None
         for b in offsets:
+            hopeless: bool | None = None  # whether no blocks of bits at one place fit
             for joined in self.choices(LineBounds(1, b)):
+                if first is not None and hopeless is None:
+                    hopeless = self.even_together(LineBounds(coefficients[-1], b)) is not None
+                if hopeless and joined.at_one_place:
+                    continue
                 for bounds in (LineBounds(a, b) for a in coefficients):
                     try:
                         fitted = self.fit(self.families(joined.blocks, bounds), bounds)
@@ -149,9 +165,7 @@ class _FamilySearch:
                         continue
                     larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
                     return FoundFamilies(fitted, joined, larger)
-        raise first or NoFamilyError(
-            "no blocks that are the same at every place and size explain all states; more states cannot change that"
-        )
+        raise first or NoFamilyError("no blocks of at most 6 bits, joined alike at every place, explain all states")
 
     def choices(self, bounds: LineBounds) -> Iterator[JoinedBlocks]:
         """The smallest blocks that explain all states; then larger ones, of which some index may fit all sizes."""
@@ -164,6 +178,61 @@ class _FamilySearch:
             larger = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
             for blocks in islice(larger, _MOST_JOINED):
                 yield replace(joined, blocks=blocks, unique=False)
+
+    def groups(self) -> list[list[int]] | None:
+        """Arrays that grow alike, which may be read together at every place; None where they are too many."""
+        wide = {len(array.dimensions) for array in self.arrays if array.grows}
+        found = [
+            [n for n, array in enumerate(self.arrays) if array.grows and len(array.dimensions) == d]
+            for d in sorted(wide)
+        ]
+        still = [n for n, array in enumerate(self.arrays) if not array.grows]
+        return [*found, still] if all(len(group) <= _MOST_TOGETHER for group in (*found, still)) else None
+
+    def joined_by(self, groups: Sequence[Sequence[int]], bounds: LineBounds) -> JoinedBlocks:
+        """Blocks of arrays that are read together at every place."""
+        joins = together(self.arrays, groups)
+        bits = {size: [array.bits(self.layouts[size]) for array in self.arrays] for size in self.usable(bounds)}
+        blocks = {size: [list(block) for block in sorted(partition(own, size, joins))] for size, own in bits.items()}
+        most = max(len(block) for block in blocks[max(blocks)])
+        return JoinedBlocks(joins, blocks, max(2, most), unique=False)
+
+    def even_together(self, bounds: LineBounds) -> str | None:
+        """Why no program of a class fits, whichever bits at one place its blocks have; None where one may.
+
+        A program with smaller blocks is also one with larger ones, that have the union of their writes."""
+        if (groups := self.groups()) is None:
+            return None
+        try:
+            self.evidence(self.joined_by(groups, bounds), bounds)
+        except NoFamilyError as error:
+            return str(error)
+        return None
+
+    def evidence(self, joined: JoinedBlocks, bounds: LineBounds) -> Evidences:
+        """What all states say of a class with these blocks."""
+        self.deadline.check()
+        families = self.families(joined.blocks, bounds)
+        return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
+
+    def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
+        """A fit with blocks of all bits at a place, from which arrays are taken as long as there is one."""
+        groups = self.groups()
+        for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
+            if groups is None or self.even_together(bounds) is not None:
+                continue
+            kept = [list(group) for group in groups]
+            for group in kept:
+                for number in list(group):
+                    fewer = [[n for n in own if n != number] for own in kept]
+                    try:
+                        self.evidence(self.joined_by(fewer, bounds), bounds)
+                    except NoFamilyError:
+                        continue
+                    group.remove(number)
+            joined = self.joined_by(kept, bounds)
+            return FoundFamilies(self.fit(self.families(joined.blocks, bounds), bounds), joined)
+        return None
 
     def undecided_blocks(self, joined: JoinedBlocks, fitted: Fitted) -> str | None:
         """Larger blocks of the class with which other programs fit too, or may."""
@@ -200,27 +269,52 @@ def find_families(
     blocks: Mapping[int, Blocks] | None = None,
     coefficient: int | None = None,
     offset: int | None = None,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> FoundFamilies:
-    """The shortest program of the smallest class in which one fits; blocks that are not given are looked for."""
+    """The shortest program of the smallest class in which one fits; blocks that are not given are looked for.
+
+    With `seconds` the search for blocks ends after so many, and so does that for a shorter text."""
+    try:
+        return _find(executions, blocks, coefficient, offset, seconds, progress)
+    except TimeUpError:
+        return FoundFamilies(limit=seconds)
+
+
+def _find(
+    executions: Mapping[int, Executions],
+    blocks: Mapping[int, Blocks] | None,
+    coefficient: int | None,
+    offset: int | None,
+    seconds: float | None,
+    progress: Progress | None,
+) -> FoundFamilies:
+    deadline = Deadline(seconds)
     coefficients = range(1, _STEEPEST + 1) if coefficient is None else range(coefficient, coefficient + 1)
     first: NoFamilyError | None = None
+    searches: list[tuple[_FamilySearch, list[int]]] = []
     for halves in (False, True):  # then every second position as an array of its own
         try:
-            search = _FamilySearch(executions, seconds, progress, halves)
+            search = _FamilySearch(executions, seconds, deadline, progress, halves)
             if halves and not any(array.halved for array in search.arrays):
                 break
             offsets = search.offsets(offset)
+            searches.append((search, offsets))
             if blocks is None:
                 return search.with_joins(offsets, coefficients)
             return search.with_blocks(blocks, offsets, coefficients)
         except NoFamilyError as error:
             first = first or error
-    try:
-        search = _FamilySearch(executions, seconds, progress)
-        if blocks is None and (wrong := search.wrong_size(search.offsets(offset)[0])) is not None:
+    reason = str(first)
+    if blocks is None and searches:
+        for search, offsets in searches:
+            if (found := search.with_groups(offsets, coefficients)) is not None:
+                return found
+        search, offsets = searches[0]
+        if (wrong := search.wrong_size(offsets[0])) is not None:
             return FoundFamilies(contradiction=wrong)
-    except NoFamilyError:
-        pass
-    return FoundFamilies(reason=str(first))
+        if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
+            reason = f"{why}, even if all bits at a place are read together"
+    if searches:
+        reason += f" (indices a*i+b*l+c with |a| <= {coefficients[-1]} and |c| <= {searches[0][1][-1]})"
+    return FoundFamilies(reason=reason)

@@ -11,7 +11,6 @@ from bitwright.inference.families.blocks import FittedBlocks
 from bitwright.inference.families.lines import (
     NAMES,
     Affine,
-    Array,
     Cell,
     Dimension,
     LineCell,
@@ -23,22 +22,22 @@ from bitwright.inference.families.lines import (
 from bitwright.inference.families.terms import Piece, Term
 
 
-def rule_lines(arrays: Sequence[Array], families: Sequence[FittedBlocks], terms: Sequence[Term], let: str) -> list[str]:
+def rule_lines(evidence: Evidences, terms: Sequence[Term], let: str) -> list[str]:
     """The lines of bits, blocks and rules."""
-    writer = _Writer(arrays, families, let)
-    return [writer.bits(), *map(writer.block, families), "", *writer.rules(terms)]
+    writer = _Writer(evidence, let)
+    return [writer.bits(), *map(writer.block, evidence.families), "", *writer.rules(terms)]
 
 
 def open_line(evidence: Evidences, atom: Atom, let: str) -> str:
     """An atom as a rule."""
-    source, writer = atom.source, _Writer(evidence.arrays, evidence.families, let)
+    source, writer = atom.source, _Writer(evidence, let)
     cells = writer.rectangle(source)
     return next(writer.rules([Term(source.family, source.config, cells, atom.array, evidence.target(atom))]))
 
 
 def unseen_lines(evidence: Evidences, sources: Sequence[AtomSource], let: str) -> Iterator[str]:
     """Configurations as conditions, each with where it was not seen."""
-    writer = _Writer(evidence.arrays, evidence.families, let)
+    writer = _Writer(evidence, let)
     for source in sources:
         cells = writer.rectangle(source)
         yield f"{writer.condition(source.family, source.config, cells)}{writer.range(source.family, cells)}"
@@ -48,8 +47,10 @@ Rectangle = tuple[tuple[int, int], ...]
 
 
 class _Writer:
-    def __init__(self, arrays: Sequence[Array], families: Sequence[FittedBlocks], let: str) -> None:
-        self.arrays, self.families, self.let = arrays, families, let
+    def __init__(self, evidence: Evidences, let: str) -> None:
+        self.arrays, self.families, self.let = evidence.arrays, evidence.families, let
+        self.first = evidence.bounds.first
+        self.along = next(name for name in ("k", "n") if name != let)
 
     def bits(self) -> str:
         shown: dict[int, str] = {}  # by field: the last of its arrays has the largest constant indices
@@ -68,10 +69,13 @@ class _Writer:
             groups.setdefault((term.family, term.config, term.cells), []).append(term)
         said: set[tuple[int, int]] = set()
         for (family, config, cells), those in groups.items():
-            also = "also " if (family, config) in said else ""
-            said.add((family, config))
-            writes = " ".join(map(self._target, those))
-            yield f"{also}when {self.condition(family, config, cells)} write {writes}{self.range(family, cells)}"
+            when, rows = self.condition(family, config, cells), self.range(family, cells)
+            lines = [(" ".join(map(self._target, those)), rows)]
+            if all(self._thin(term) is not None for term in those):  # a rule has to write a bit at every size
+                lines = [self._row(term, rows) for term in those]
+            for writes, ranges in lines:
+                yield f"{'also ' if (family, config) in said else ''}when {when} write {writes}{ranges}"
+                said.add((family, config))
 
     def condition(self, family: int, config: int, cells: Rectangle) -> str:
         names = self._members(family, cells)
@@ -102,10 +106,25 @@ class _Writer:
             for m, index in zip(one.members, one.indices, strict=True)
         ]
 
+    def _thin(self, term: Term) -> int | None:
+        """The dimension of a slice that is empty at the smallest size."""
+        ends = enumerate(term.target)
+        return next((d for d, one in ends if isinstance(one, LineCell) and not one.places(self.first)), None)
+
+    def _row(self, term: Term, rows: str) -> tuple[str, str]:
+        """A slice that may be empty, as an index that runs, and all ranges."""
+        d = self._thin(term)
+        parts = self._parts(term)
+        more = f"{self.along} in {parts[d or 0]}"
+        parts[d or 0] = self.along
+        return self.arrays[term.array].index.format(*parts), f"{rows}, {more}" if rows else f" for {more}"
+
     def _target(self, term: Term) -> str:
-        array, cell = self.arrays[term.array], self._cell(term.family, term.cells)
-        parts = zip(term.target, array.dimensions, strict=True)
-        return array.index.format(*(self._piece(piece, dimension, cell) for piece, dimension in parts))
+        return self.arrays[term.array].index.format(*self._parts(term))
+
+    def _parts(self, term: Term) -> list[str]:
+        dimensions, cell = self.arrays[term.array].dimensions, self._cell(term.family, term.cells)
+        return [self._piece(one, dimension, cell) for one, dimension in zip(term.target, dimensions, strict=True)]
 
     def _piece(self, piece: Piece, dimension: Dimension, cell: Cell) -> str:
         if isinstance(piece, LineCell):
