@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds as Box
@@ -24,40 +26,54 @@ class Cover:
     shortest: bool
 
 
+class Columns:
+    """All longest terms with a wanted atom: which they have, and what each costs."""
+
+    def __init__(self, evidence: Evidences) -> None:
+        wanted = frozenset[Atom]().union(*evidence.demands)
+        every = Terms(evidence)
+        self.terms: dict[Term, tuple[frozenset[Atom], int]] = {}
+        for term, cost in every.longest(wanted):
+            useful = frozenset(every.atoms(term) or ()) & wanted
+            if useful:
+                self.terms[term] = (useful, cost)
+
+
 def cheapest_cover(evidence: Evidences, seconds: float = SECONDS) -> Cover:
     """The cheapest terms that meet all demands."""
-    wanted = frozenset[Atom]().union(*evidence.demands)
-    every = Terms(evidence)
-    terms: dict[Term, tuple[frozenset[Atom], int]] = {}
-    for term, cost in every.longest(wanted):
-        useful = frozenset(every.atoms(term) or ()) & wanted
-        if useful:
-            terms[term] = (useful, cost)
+    terms = Columns(evidence).terms
     best: dict[frozenset[Atom], Term] = {}  # of terms that are useful for the same, the cheapest
     for term, (useful, cost) in terms.items():
         if useful not in best or cost < terms[best[useful]][1]:
             best[useful] = term
-    chosen = list(best.values())
-    if not evidence.demands:
-        return Cover([], True)
-    columns: dict[Atom, list[int]] = {}
-    for number, term in enumerate(chosen):
-        for atom in terms[term][0]:
-            columns.setdefault(atom, []).append(number)
-    rows = {frozenset(n for atom in demand for n in columns.get(atom, ())) for demand in evidence.demands}
+    every = list(best.values())
+    chosen, shortest = solve([terms[t][0] for t in every], [terms[t][1] for t in every], evidence.demands, seconds)
+    return Cover([every[number] for number in chosen], shortest)
+
+
+def solve(
+    columns: Sequence[frozenset[Any]], costs: Sequence[int], demands: Collection[frozenset[Any]], seconds: float
+) -> tuple[list[int], bool]:
+    """The cheapest columns with one member of every demand, and whether it is proved that these are."""
+    if not demands:
+        return [], True
+    having: dict[Any, list[int]] = {}
+    for number, column in enumerate(columns):
+        for one in column:
+            having.setdefault(one, []).append(number)
+    rows = {frozenset(n for one in demand for n in having.get(one, ())) for demand in demands}
     entries = [(r, n) for r, row in enumerate(rows) for n in row]
     where = np.array(entries).T
-    matrix = csr_array((np.ones(len(entries)), where), shape=(len(rows), len(chosen)))
-    costs = np.array([terms[term][1] for term in chosen])
+    matrix = csr_array((np.ones(len(entries)), where), shape=(len(rows), len(columns)))
     found = interruptible(
         lambda: milp(
-            costs,
+            np.array(costs),
             constraints=LinearConstraint(matrix, lb=1),
-            integrality=np.ones(len(chosen)),
+            integrality=np.ones(len(columns)),
             bounds=Box(0, 1),
             options={"time_limit": seconds, "mip_rel_gap": 0},
         )
     )
-    if found.x is None:  # the limit came before any cover: every term is one
-        return Cover(chosen, False)
-    return Cover([term for term, on in zip(chosen, found.x, strict=True) if on > 0.5], found.status == 0)
+    if found.x is None:  # the limit came before any cover: all columns are one
+        return list(range(len(columns))), False
+    return np.flatnonzero(found.x > 0.5).tolist(), found.status == 0

@@ -81,12 +81,12 @@ class Dimension:
                 cells.append(LineCell((s, far + 1), (s + 1, -far - 1)))
         return cells
 
-    def text(self, index: Affine, let: str) -> str:
+    def position(self, index: Affine) -> Affine:
         """An index of the whole dimension."""
-        if self.half is not None:
-            *factors, c = index
-            index = (*(2 * factor for factor in factors), 2 * c - 1 + self.half)
-        return affine_text(index, let)
+        if self.half is None:
+            return index
+        *factors, c = index
+        return (*(2 * factor for factor in factors), 2 * c - 1 + self.half)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Array:
     def bit(self, index: Iterable[Affine], let: str) -> str:
         """The text of one bit."""
         parts = zip(self.dimensions, index, strict=True)
-        return self.index.format(*(dimension.text(one, let) for dimension, one in parts))
+        return self.index.format(*(affine_text(dimension.position(one), let) for dimension, one in parts))
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,12 @@ def fit_line(values: dict[int, int]) -> Line | None:
 
 def affine_text(index: Affine, let: str) -> str:
     """An index as rule text: 2*i+l-1."""
-    parts = list(zip(index, (*NAMES[: len(index) - 2], let, ""), strict=True))
+    return linear_text(index, (*NAMES[: len(index) - 2], let, ""))
+
+
+def linear_text(factors: Sequence[int], names: Sequence[str]) -> str:
+    """Multiples of names as text; one without a name is a number."""
+    parts = list(zip(factors, names, strict=True))
     parts.sort(key=lambda part: not part[1] or part[0] < 0)
     text = ""
     for factor, name in parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,27 +17,26 @@ from bitwright.inference.families.lines import (
     Wrapped,
     affine_text,
     in_cell,
-    line_text,
 )
 from bitwright.inference.families.terms import Piece, Term
 
 
 def rule_lines(evidence: Evidences, terms: Sequence[Term], let: str) -> list[str]:
     """The lines of bits, blocks and rules."""
-    writer = _Writer(evidence, let)
+    writer = Writer(evidence, let)
     return [writer.bits(), *map(writer.block, evidence.families), "", *writer.rules(terms)]
 
 
 def open_line(evidence: Evidences, atom: Atom, let: str) -> str:
     """An atom as a rule."""
-    source, writer = atom.source, _Writer(evidence, let)
+    source, writer = atom.source, Writer(evidence, let)
     cells = writer.rectangle(source)
     return next(writer.rules([Term(source.family, source.config, cells, atom.array, evidence.target(atom))]))
 
 
 def unseen_lines(evidence: Evidences, sources: Sequence[AtomSource], let: str) -> Iterator[str]:
     """Configurations as conditions, each with where it was not seen."""
-    writer = _Writer(evidence, let)
+    writer = Writer(evidence, let)
     for source in sources:
         cells = writer.rectangle(source)
         yield f"{writer.condition(source.family, source.config, cells)}{writer.range(source.family, cells)}"
@@ -46,16 +45,19 @@ def unseen_lines(evidence: Evidences, sources: Sequence[AtomSource], let: str) -
 Rectangle = tuple[tuple[int, int], ...]
 
 
-class _Writer:
-    def __init__(self, evidence: Evidences, let: str) -> None:
+class Writer:
+    """Writes lines of a rule text; `show` says how an index looks."""
+
+    def __init__(self, evidence: Evidences, let: str, show: Callable[[Affine, str], str] = affine_text) -> None:
         self.arrays, self.families, self.let = evidence.arrays, evidence.families, let
+        self._show = show
         self.first = evidence.bounds.first
         self.along = next(name for name in ("k", "n") if name != let)
 
     def bits(self) -> str:
         shown: dict[int, str] = {}  # by field: the last of its arrays has the largest constant indices
         for array in self.arrays:
-            shown[array.field] = array.index.format(*(line_text(one.whole, self.let) for one in array.dimensions))
+            shown[array.field] = array.index.format(*(self._text(one.whole) for one in array.dimensions))
         return f"bits {' '.join(shown.values())}"
 
     def block(self, family: FittedBlocks) -> str:
@@ -83,7 +85,7 @@ class _Writer:
 
     def range(self, family: int, cells: Rectangle) -> str:
         rows = [
-            f"{name} in {line_text(one.low, self.let)}..{line_text(one.high, self.let)}"
+            f"{name} in {self._text(one.low)}..{self._text(one.high)}"
             for name, one in zip(NAMES, self._cell(family, cells), strict=False)
             if not one.fixed
         ]
@@ -102,9 +104,14 @@ class _Writer:
     def _members(self, family: int, cells: Rectangle) -> list[str]:
         one, cell = self.families[family], self._cell(family, cells)
         return [
-            self.arrays[m].bit([in_cell(part, cell) for part in index], self.let)
-            for m, index in zip(one.members, one.indices, strict=True)
+            array.index.format(
+                *(self._text(d.position(in_cell(part, cell))) for d, part in zip(array.dimensions, index, strict=True))
+            )
+            for array, index in zip((self.arrays[m] for m in one.members), one.indices, strict=True)
         ]
+
+    def _text(self, index: Affine) -> str:
+        return self._show(index, self.let)
 
     def _thin(self, term: Term) -> int | None:
         """The dimension of a slice that is empty at the smallest size."""
@@ -130,10 +137,10 @@ class _Writer:
         if isinstance(piece, LineCell):
             if piece.low == (0, 1) and piece.high == dimension.length:
                 return "*"
-            return f"{line_text(piece.low, self.let)}..{line_text(piece.high, self.let)}"
+            return f"{self._text(piece.low)}..{self._text(piece.high)}"
         if isinstance(piece, Wrapped):
             index: Affine = (*piece.index[:-1], piece.index[-1] - 1)
-            shifted, length = affine_text(index, self.let), line_text(dimension.length, self.let)
+            shifted, length = self._text(index), self._text(dimension.length)
             inner = shifted if shifted in NAMES else f"({shifted})"
             return f"{inner}%{length if length.isalnum() else f'({length})'}+1"
-        return dimension.text(in_cell(piece, cell), self.let)
+        return self._text(dimension.position(in_cell(piece, cell)))
