@@ -81,8 +81,11 @@ class Terms:
         kept, some = np.array(sound), np.array(useful)
         for choice in np.argwhere((kept & some).any(axis=0)).tolist():
             target = tuple(own.all[n] for own, n in zip(pieces, choice, strict=True))
-            grid = kept[(slice(None), *choice)].reshape([len(cells) for cells in ranges])
+            shape = [len(cells) for cells in ranges]
+            grid, asked = (those[(slice(None), *choice)].reshape(shape) for those in (kept, some))
             for cells in rectangles(grid):
+                if not asked[tuple(slice(low, high + 1) for low, high in cells)].any():
+                    continue
                 ends = sum((a > 0) + (b < len(own) - 1) for (a, b), own in zip(cells, ranges, strict=True))
                 if all(
                     not isinstance(piece, Wrapped) or cells[d] == (0, len(ranges[d]) - 1)
@@ -210,6 +213,9 @@ def rectangles(grid: BoolArray) -> Iterator[tuple[tuple[int, int], ...]]:
     """First and last, in each dimension, of every largest rectangle of true values."""
     if grid.ndim == 1:
         yield from ((run,) for run in runs(grid.tolist()))
+        return
+    if grid.all():
+        yield tuple((0, length - 1) for length in grid.shape)
         return
     rows = len(grid)
     for top in range(rows):
