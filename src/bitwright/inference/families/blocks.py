@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, product
 
 import numpy as np
@@ -138,7 +138,12 @@ def fit_blocks(
 
 def indices_of(arrays: Sequence[Array], bounds: LineBounds) -> Indices:
     """All indices of a class into these arrays."""
-    return Indices(bounds, max(dimension.length[0] for array in arrays for dimension in array.dimensions))
+    return _indices(bounds, max(dimension.length[0] for array in arrays for dimension in array.dimensions))
+
+
+@lru_cache(maxsize=32)
+def _indices(bounds: LineBounds, steepest: int) -> Indices:
+    return Indices(bounds, steepest)  # it keeps what it was asked
 
 
 def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, Place]]:

@@ -32,6 +32,7 @@ from bitwright.running.progress import Progress
 Part = TypeVar("Part")
 _STEEPEST = 2  # coefficients |a| that are tried
 _MOST_JOINED = 20  # choices of blocks that are tried
+_MOST_GROWN = 8  # larger ones, where no index fits those
 _MOST_LARGER = 60  # larger blocks that are tried
 _MOST_TOGETHER = 10  # arrays that are read together at a place
 
@@ -193,7 +194,7 @@ class _FamilySearch:
         for joined in tried[:1]:
             layouts = {size: self.layouts[size] for size in joined.blocks}
             larger = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
-            for blocks in islice(larger, _MOST_JOINED):
+            for blocks in islice(larger, _MOST_GROWN):
                 yield replace(joined, blocks=blocks, unique=False)
 
     def groups(self) -> list[list[int]] | None:
