@@ -54,7 +54,8 @@ class Choices:
         return len(self.indices) + len(self.gaps)
 
     def __getitem__(self, number: int) -> Affine | LineCell:
-        return (*self.indices, *self.gaps)[number]
+        count = len(self.indices)
+        return self.indices[number] if number < count else self.gaps[number - count]
 
     def number(self, choice: Affine | LineCell) -> int | None:
         """The number of a choice; None where it is none of these."""
@@ -62,7 +63,7 @@ class Choices:
 
     def positions(self, place: Place, size: int) -> IntArray:
         """Where each index leads from a place, counted from 0."""
-        return self._coefficients @ np.array([*place, size, 1]) - 1
+        return np.asarray(self._coefficients @ np.array([*place, size, 1]) - 1)
 
     def writes(self, size: int, length: int) -> BoolArray:  # (places, choices, length)
         """Which positions each choice writes, from every place of the cell."""
@@ -89,7 +90,7 @@ class Choices:
 
     @cached_property
     def _number_of(self) -> dict[Affine | LineCell, int]:
-        return {choice: n for n, choice in enumerate([*self.indices, *self.gaps])}
+        return {self[number]: number for number in range(len(self))}
 
     @cached_property
     def _coefficients(self) -> IntArray:

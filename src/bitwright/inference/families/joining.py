@@ -39,7 +39,7 @@ class JoinedBlocks:
     """One choice of joins, as the blocks that it makes at every size."""
 
     joins: Shape
-    blocks: dict[int, list[list[int]]]
+    blocks: Mapping[int, Sequence[Sequence[int]]]
     most: int  # bits of a block in the class: those of its largest block, and at least two
     unique: bool  # whether no other smallest choice of the class explains the states
 
@@ -106,7 +106,7 @@ def larger_blocks(
 
 def _awkwardness(joins: Shape) -> tuple[int, int, list[str]]:
     """Few joins go first, then those at the same place."""
-    far = sum(abs(step) for *_, line, steps in joins if line is None for step in steps)  # type: ignore[arg-type]
+    far = sum(abs(step) for *_, line, steps in joins if line is None for step in steps)  # type: ignore[arg-type,misc]
     return len(joins), far, sorted(map(str, joins))
 
 
@@ -145,7 +145,7 @@ def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
 
 def partition(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> Partition:
     """The blocks of these joins at a size; `bits` are those of every array."""
-    block = {bit: (bit,) for own in bits for bit in own.ravel().tolist()}
+    block: dict[int, tuple[int, ...]] = {bit: (bit,) for own in bits for bit in own.ravel().tolist()}
     for m, n, line, far in joins:
         pairs = _fixed(bits[m], bits[n], size, line, far) if line is not None else _along(bits[m], bits[n], far)  # type: ignore[arg-type]
         for one, other in pairs:

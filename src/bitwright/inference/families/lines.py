@@ -57,7 +57,7 @@ Cell = tuple[LineCell, ...]  # one for each dimension
 class Wrapped(NamedTuple):
     """An index i + c of a ring: past the end it begins again."""
 
-    index: Affine
+    shifted: Affine
 
 
 @dataclass(frozen=True)

@@ -130,8 +130,8 @@ def _grouped(lines: Sequence[str]) -> list[str]:
         found.setdefault((when, rows), []).append(writes)
     said: set[str] = set()
     result = []
-    for (when, rows), writes in found.items():
+    for (when, rows), targets in found.items():
         bare = re.sub(r"\[[^]]*\]", "", when)  # a configuration, wherever it is
-        result.append(f"{'also ' * (bare in said)}{when} write {' '.join(writes)}{f' for {rows}' * bool(rows)}")
+        result.append(f"{'also ' * (bare in said)}{when} write {' '.join(targets)}{f' for {rows}' * bool(rows)}")
         said.add(bare)
     return result

@@ -307,7 +307,7 @@ def _by_parity(
                 larger = None
                 if joined is not None and joined.unique and all(fit.determined for fit in fits):
                     larger = even.undecided_blocks(joined, fits[0])
-                    larger = larger or odd.undecided_blocks(replace(joined, blocks=dict(theirs)), fits[1])
+                    larger = larger or odd.undecided_blocks(replace(joined, blocks=theirs), fits[1])
                 lines = (f"let {half} = {let}//2", *found.lines)
                 return FoundFamilies(fits[0], joined, larger, odd=fits[1], lines=lines)
     raise NoFamilyError("no text for both parities")

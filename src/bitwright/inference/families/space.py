@@ -91,7 +91,7 @@ def sufficient(evidence: Evidences, terms: Sequence[Term]) -> Sufficient:
         if any(isinstance(one, LineCell) for one in target):
             slices = True
         else:
-            assert all(in_cell(one, cell) == one for one in target)
+            assert all(isinstance(one, LineCell) or in_cell(one, cell) == one for one in target)
             count[atom.source, atom.array] += 1
     most = max(count.values(), default=0)
     if slices:

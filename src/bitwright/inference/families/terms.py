@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,7 +82,8 @@ class Terms:
         for choice in np.argwhere((kept & some).any(axis=0)).tolist():
             target = tuple(own.all[n] for own, n in zip(pieces, choice, strict=True))
             shape = [len(cells) for cells in ranges]
-            grid, asked = (those[(slice(None), *choice)].reshape(shape) for those in (kept, some))
+            at: tuple[Any, ...] = (slice(None), *choice)
+            grid, asked = kept[at].reshape(shape), some[at].reshape(shape)
             for cells in rectangles(grid):
                 if not asked[tuple(slice(low, high + 1) for low, high in cells)].any():
                     continue
@@ -184,7 +185,7 @@ def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evide
         none = [0] * len(those.cell)
         wanted = [(*none, *one.low) if one.fixed else one for one in cells[low : high + 1]]
     elif isinstance(piece, Wrapped):
-        wanted = [_wrap(piece.index, those.cell, dimension)]
+        wanted = [_wrap(piece.shifted, those.cell, dimension)]
     else:
         wanted = [in_cell(piece, those.cell)]
     found = [those.number(one) for one in wanted]
@@ -220,8 +221,8 @@ def rectangles(grid: BoolArray) -> Iterator[tuple[tuple[int, int], ...]]:
     rows = len(grid)
     for top in range(rows):
         for bottom in range(top, rows):
-            for first, last in runs(grid[top : bottom + 1].all(axis=0).tolist()):
-                own = grid[:, first : last + 1].all(axis=1)
+            for first, last in runs(np.logical_and.reduce(grid[top : bottom + 1]).tolist()):
+                own = [bool(row[first : last + 1].all()) for row in grid]
                 if not (top > 0 and own[top - 1]) and not (bottom < rows - 1 and own[bottom + 1]):
                     yield (top, bottom), (first, last)
 

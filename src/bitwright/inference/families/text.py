@@ -139,7 +139,7 @@ class Writer:
                 return "*"
             return f"{self._text(piece.low)}..{self._text(piece.high)}"
         if isinstance(piece, Wrapped):
-            index: Affine = (*piece.index[:-1], piece.index[-1] - 1)
+            index: Affine = (*piece.shifted[:-1], piece.shifted[-1] - 1)
             shifted, length = self._text(index), self._text(dimension.length)
             inner = shifted if shifted in NAMES else f"({shifted})"
             return f"{inner}%{length if length.isalnum() else f'({length})'}+1"
