@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 from long import LONG
+from safetensors.numpy import load_file
 
-from bitwright import InputError, addition, export, multiplication, parse, train
+from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
 from bitwright.api.export.rocq import printed
 from bitwright.api.export.rocq.fitting import COMPARED, fitted
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.writing import module_name, rocq_files
+from bitwright.api.export.rocq.writing import THEORY, module_name, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.program.pattern import pattern_of, read_pattern
 
 ROOT = Path(__file__).parents[2]
+NETWORKS = sorted((ROOT / "proofs/networks").glob("*.safetensors"))
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq")
 
 
@@ -56,13 +60,19 @@ def lists(text: str, name: str) -> list[list[int]]:
     return ast.literal_eval(found[1].replace(";", ","))  # type: ignore[no-any-return]
 
 
-def test_every_number_is_transcribed() -> None:
-    network = train(multiplication(4))
-    text = rocq_files("Mul", network.weights, network.pattern, None, None).files["Mul/Net.v"]
-    for name in ("first", "last", "thresholds"):
-        assert np.array_equal(np.array(lists(text, name)), getattr(network.weights, name))
-    assert network.weights.digest in text
-    assert all(digest in text for digest in network.weights.tensors_sha256.values())
+@pytest.mark.parametrize("file", NETWORKS, ids=lambda file: file.stem)
+def test_every_number_is_that_of_the_file_with_this_digest(file: Path, tmp_path: Path) -> None:
+    export(file, tmp_path / "net", to="rocq")
+    said = json.loads((tmp_path / "net/certificate.json").read_text())
+    assert said["file_sha256"] == sha256(file.read_bytes()).hexdigest()
+    assert said["network_sha256"] == Network.load(file).digest
+    assert [line.partition(":")[0] for line in said["theorems"]] == ["Net.Net.net_right"]
+    text = (tmp_path / "net/Net/Net.v").read_text()
+    assert said["file_sha256"] in text
+    assert said["network_sha256"] in text
+    for name, tensor in load_file(file).items():
+        assert np.array_equal(np.array(lists(text, name)), tensor)
+        assert sha256(tensor.tobytes()).hexdigest() in text
 
 
 def test_the_kinds_are_transcribed() -> None:
@@ -147,7 +157,7 @@ def test_refused(tmp_path: Path) -> None:
 
 @needs_coq
 def test_addition_is_proved_and_mistakes_are_refused(folder: Path) -> None:
-    theory = ["theory/Rules.v", "theory/Words.v", "theory/Cover.v", "theory/Compare.v"]
+    theory = [f"theory/{name}.v" for name in THEORY]
     done = coqc(folder, *theory, "Addition/Net.v", "Addition/Families.v")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "Closed under the global context\n"
