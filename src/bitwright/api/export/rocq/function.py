@@ -46,7 +46,9 @@ class Chained:
     def of(cls, certificate: Mapping[str, Any]) -> Chained:
         chain, clock = certificate["chain"], certificate["clock"]
         if len(clock["sweeps"]) != 1 or clock["delay"] or clock["fixed"] is not None:
-            raise NotAffineError(f"the clock {clock} is not one sweep without a delay")
+            ways = " and ".join(way for way, _ in clock["sweeps"]) or f"for {clock['fixed']} steps"
+            late = f", {clock['delay']} steps late" if clock["delay"] else ""
+            raise NotAffineError(f"its clock goes {ways}{late}, and Rocq's checker takes one that goes up or down once")
         tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
         if any(offset < 0 for _, _, offset in tracks):
             raise NotAffineError("an array begins two positions after another one")
