@@ -1,4 +1,4 @@
-"""Runs the benchmarks and prints their tables; --write replaces those in docs/explanation/performance.md."""
+"""Runs the benchmarks and prints their tables; --write puts them into docs/explanation, as CSV and on a page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 
 from benchmarks import building, certifying, computing, pages, proving, starting, stepping, subleq, tables, validating
 from benchmarks.measure import Row
-from benchmarks.page import machine, replace_part
+from benchmarks.page import write_table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="replace the tables in docs/explanation/performance.md")
+    parser.add_argument("--write", action="store_true", help="write docs/explanation/data and performance.md")
     write = parser.parse_args().write
     rows: list[Row] = []
     for module in (building, stepping, tables, computing, proving, certifying, starting, subleq, pages):
@@ -21,7 +21,7 @@ def main() -> None:
             print(f"{row.what:58} {row.ours:>24}  {row.compared}", flush=True)
             rows.append(row)
     if write:
-        replace_part("measured", table(rows))
+        write_table("measured", rows)
     validating.report(write)
     on_a_gpu()
 
@@ -35,12 +35,6 @@ def on_a_gpu() -> None:
         return
     for module in ("gpu_training", "gpu_proofs"):
         subprocess.run([sys.executable, "-m", f"benchmarks.{module}"], check=True)
-
-
-def table(rows: list[Row]) -> str:
-    lines = [f"{machine()}.", "", "| what | bitwright | in the same run |", "|---|---|---|"]
-    lines += [f"| {row.what} | {row.ours} | {row.compared} |" for row in rows]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

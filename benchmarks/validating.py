@@ -23,7 +23,7 @@ import numba
 import numpy as np
 
 from benchmarks.measure import Row, alone, readable, seconds
-from benchmarks.page import PAGE, machine, replace_part
+from benchmarks.page import write_table
 from benchmarks.stepping import random_states
 from bitwright import Algorithm, addition, multiplication, permutation, run
 from bitwright.api.engines import EngineChoice, choose_engine
@@ -62,13 +62,9 @@ def report(write: bool) -> None:
         print(f"{row.what:72} {row.ours:>22}  {row.compared}", flush=True)
         rows.append(row)
     if write:
-        load = f"load average {os.getloadavg()[0]:.1f} at the end"
-        lines = [f"{machine()}; {load}.", "", "| what | bitwright | in the same run |", "|---|---|---|"]
-        lines += [f"| {row.what} | {row.ours} | {row.compared} |" for row in rows]
+        write_table("validation", rows, f"; load average {os.getloadavg()[0]:.1f} at the end")
         if all(g.theirs for g in growth.values()):
-            lines += ["", f"![Seconds for every input, and evaluations a second]({PLOT.relative_to(PAGE.parent)})"]
             draw(growth)
-        replace_part("validation", "\n".join(lines))
 
 
 def measure(growth: dict[str, Growth]) -> Iterator[Row]:

@@ -12,7 +12,7 @@ network sees only the set S of templates that a state matches, n = |S|. From int
 where c_i is the number of templates that write bit i. A certificate claims that network and rules agree on every bit of
 every state of a domain: `states` are all there are, `runs` those that the runs of all inputs meet, `cells` those of one
 cell (a group of blocks) of each kind, on its own ports. Kinds and pattern (a cell of each kind, side by side) follow
-from the cells of all RULES.bw given, by docs/reference/certificates.md. Exit 0: certified, and it holds; 1: it does
+from the cells of all RULES.bw given, by README.md. Exit 0: certified, and it holds; 1: it does
 not, or the network is wrong; 2: a file cannot be read.
 """
 

@@ -324,18 +324,3 @@ def test_the_page_counts_all_together() -> None:
         f"{len(pattern.kinds)} kinds, {pattern.program.templates} examples and {pattern.local_states} local states"
     )
     assert counted in PAGE
-
-
-def test_the_guide_shows_the_example_as_it_is() -> None:
-    shown = PAGE.partition("## A design: shortest paths")[2].partition("```\n")[2].partition("```")[0]
-    assert shown.startswith("let W")
-    assert shown in TEXTS["shortest-paths"]
-
-
-def test_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = PAGE.partition("```python\n")[2].partition("```")[0]
-    *lines, last, comment = code.strip().splitlines()
-    monkeypatch.chdir(FOLDER.parents[1])
-    names: dict[str, object] = {}
-    exec("\n".join(lines), names)
-    assert repr(eval(last, names)) == comment.removeprefix("# ")

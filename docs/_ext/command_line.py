@@ -22,7 +22,6 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def _index(commands: dict[str, click.Command]) -> str:
     rows = "\n".join(f"| [`{verb}`](verbs/{verb}.md) | {short(command)} |" for verb, command in commands.items())
-    entries = "\n".join(f"verbs/{verb}" for verb in commands)
     return f"""# The command line
 
 Every verb and its options, as `bitwright VERB --help` says them too.
@@ -33,12 +32,6 @@ Every verb and its options, as `bitwright VERB --help` says them too.
 
 `bitwright --version` prints the version, and `-h` or `--help` stands for help everywhere. What a command prints with
 `--json` is in [JSON](../reference/json.md), what its exit code means in [exit codes](../reference/json.md#exit-codes).
-
-```{{toctree}}
-:hidden:
-
-{entries}
-```
 """
 
 

@@ -1,9 +1,12 @@
-"""One page of the folders that pages link to, with every file in them to download."""
+"""One page of the folders that pages link to, with every file in them to download, and what an example is about."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+
+from bitwright.api.examples import ExampleFile
 
 # What is in a folder of the repository; a link to it leads to its part of the page.
 FOLDERS = {
@@ -33,6 +36,14 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
         if not (root / folder).is_dir():
             continue
         files = sorted(path for path in (root / folder).iterdir() if path.is_file() and not path.name.startswith("."))
-        links = [f"- {{download}}`{path.name} <../../{folder}/{path.name}>`" for path in files]
+        links = [f"- {{download}}`{path.name} <../../{folder}/{path.name}>`{_about(path)}" for path in files]
         parts += [f"({anchor(folder)})=\n## {folder}", what, "\n".join(links)]
     yield "files.md", "\n\n".join(parts) + "\n"
+
+
+def _about(path: Path) -> str:
+    """The first line of what an example says about itself, as plain text of a page."""
+    if path.suffix not in (".bw", ".sbn", ".sq", ".py"):
+        return ""
+    said = ExampleFile(path.name, path).about
+    return ": " + re.sub(r"([*_<>$`\[\]])", r"\\\1", said) if said else ""

@@ -17,15 +17,26 @@ import notebooks
 import python_api
 
 FOLDER = "generated"
+# The page that lists the pages of a folder, and its title.
+INDICES = {
+    "verbs": ("command-line", "The command line"),
+    "python": ("python", "The Python API"),
+    "schemas": ("schemas", "JSON schemas"),
+}
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Every generated file, its path in docs/generated and its text."""
-    yield from command_line.pages()
-    yield from python_api.pages()
+    for name, text in (*command_line.pages(), *python_api.pages(), *json_schemas.pages(root)):
+        yield name, _leaf(name, text) if "/" in name else text
     yield from files_page.pages(root)
     yield from notebooks.pages(root)
-    yield from json_schemas.pages(root)
+
+
+def _leaf(name: str, text: str) -> str:
+    """A page that the table of its index leads to. The sidebar has only the index: a hundred names would bury it."""
+    index, title = INDICES[name.partition("/")[0]]
+    return f"---\norphan: true\n---\n\n[{title}](../{index}.md) ›\n\n{text}"
 
 
 def write(app: Any) -> None:

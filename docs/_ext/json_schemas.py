@@ -31,9 +31,8 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     names = sorted(path.stem for path in (root / "docs" / "reference" / "schemas").glob("*.json"))
     titles = {name: TITLES.get(name, f"`{name}`") for name in names}
     links = "\n".join(f"| {title} | [{name}.json](schemas/{name}.md) |" for name, title in titles.items())
-    entries = "\n".join(f"schemas/{name}" for name in names)
     table = f"| printed by | document |\n|---|---|\n{links}"
-    yield "schemas.md", f"{_HEAD}\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+    yield "schemas.md", f"{_HEAD}\n\n{table}\n"
     for name, title in titles.items():
         schema = json.loads((root / "docs" / "reference" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
         rows = "\n".join(f"| {key} | {kind} | {meaning} |" for key, kind, meaning in _rows(schema, ""))

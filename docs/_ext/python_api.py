@@ -130,8 +130,6 @@ def _index(groups: dict[str, list[list[str]]]) -> str:
     parts += ["## Other modules", "\n".join(["| import from | names |", "|---|---|", *offered])]
     parts += ["## The same on the command line", _verbs()]
     parts += ["## Types in signatures", "\n".join(f"- `{name}`: {meaning}" for name, meaning in types().items())]
-    names = [*_own_pages(groups), *ROOMS]
-    parts.append("```{toctree}\n:hidden:\n\n" + "\n".join(f"python/{name}" for name in names) + "\n```")
     return "\n\n".join(parts) + "\n"
 
 

@@ -136,8 +136,8 @@ def _width() -> dict[str, str]:
         "size runs": cell(sizes[3]),
         "width exact": whole(sum(one["exact"] for one in exact)),
         "width tried": whole(sum(one["seeds"] for one in exact)),
-        "width exact more": whole(sum(int(cells[6].split(" of ")[0]) for cells in more)),
-        "width tried more": whole(sum(int(cells[6].split(" of ")[1]) for cells in more)),
+        "width exact more": whole(sum(int(cells[5].split(" of ")[0]) for cells in more)),
+        "width tried more": whole(sum(int(cells[5].split(" of ")[1]) for cells in more)),
         "width first": said("explanation/theory.md", r"was exact in (\d+) of 400"),
         "fresh seeds": said("explanation/theory.md", r"On (\d+) seeds not used before"),
     }

@@ -166,14 +166,12 @@ def caption(given: Tables) -> str:
     )
     slopes = ", ".join(f"{name} {growth(part)[0]:.2f}" for name, part in last.items())
     return (
-        "**Figure 5, ensemble complexity.** Networks to average so that every step of every run comes out right "
-        f"with probability at least {1 - DELTA:g}, in closed form: Eq. (8) as printed, over all inputs and all m "
-        "iterations; its order with the constants left out; the sign rule with the constant 2 and no factor m; and "
-        "calibrated rounding. For multiplication the sign rule is given the paper's padding to 21 l and its bound n "
-        f"<= 7l + 1, for the SBN machines ({WORDS} words, {WORDS} instructions) {SPARE} times the smallest K that "
-        "certifies it for every n; calibrated rounding is given no padding. For the machines a run has no fixed "
-        f"length, so m is left out. Sign as printed against calibrated: {ends}. Slopes of sigma^2/mu^2 against K: "
-        f"{slopes}."
+        "**Figure 5, ensemble complexity.** Networks to average so that every step of every run is right with "
+        f"probability at least {1 - DELTA:g}, in closed form: Eq. (8) as printed; its order without constants; the "
+        "sign rule with the constant 2 and no factor m; and calibrated rounding, without padding. The sign rule gets "
+        "the paper's padding to 21 l and its bound n <= 7l + 1 for multiplication, and for the SBN machines "
+        f"({WORDS} words, {WORDS} instructions; no m) {SPARE} times the smallest certified K. Sign as printed against "
+        f"calibrated: {ends}. Slopes of sigma^2/mu^2 against K: {slopes}."
     )
 
 

@@ -231,25 +231,14 @@ def _mean(part: Table, column: str) -> tuple[list[int], list[float]]:
 
 def caption(given: Tables) -> str:
     table = given["executions"]
-    parts = []
-    for of in ("limit", "network"):
-        for source in SOURCES:
-            words = []
-            for bits in sorted({int(b) for b in table.where(of=of).numbers("bits")}):
-                part = table.where(of=of, bits=bits, source=source, labels="scaled")
-                found = [smallest(part.where(trial=trial)) for trial in part.values("trial")]
-                words.append(f"{bits}: {'not reached' if None in found else ', '.join(map(str, found))}")
-            parts.append(f"{'the limit' if of == 'limit' else 'one network'}, {_LOOKS[source][0]}, {'; '.join(words)}")
     widths = sorted({int(width) for width in table.where(of="network").numbers("width")})
     return (
         "**Learning from executions.** Addition of l bits, trained on encoded states with several matches each and "
-        "their next states, none a template alone unless it occurs; right: every bit of the next state. All states "
-        f"are tried up to 2^12, of more {_SAMPLE:,} at random, so exact means right in these. Labels are 0 and 1, "
-        "scaled: over sqrt(n). Left: the limit, by a dense solve with the kernel of the training set; mean of "
-        f"{len(table.values('trial'))} trials. Middle: trained on states of runs, tested in all states, of which most "
-        "are in no run, and in states of runs. Right: the smallest training set from which on all were right, "
-        "geometric mean; each trial by l: "
-        f"{'. '.join(parts)}. Networks have widths {', '.join(f'{width:,}' for width in widths)}, zero-output start, "
+        "their next states; right: every bit of the next state. All states are tried up to 2^12, of more "
+        f"{_SAMPLE:,} at random, so exact means right in these. Labels are 0 and 1, scaled: over sqrt(n). Left: the "
+        f"limit, by a dense solve; mean of {len(table.values('trial'))} trials. Middle: trained on states of runs, "
+        "tested in all states and in states of runs. Right: the smallest training set from which on all were right, "
+        f"geometric mean. Networks have widths {', '.join(f'{width:,}' for width in widths)}, zero-output start, "
         "Nesterov momentum, error 0.01. The reference is the templates' own training set, K = 4l examples, for which "
         "exactness is proved of the limit."
     )

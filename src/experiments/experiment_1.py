@@ -137,15 +137,14 @@ def caption(given: Tables) -> str:
     at = int(max(table.numbers("k")))
     ends = {p: summary(table, p)[1][-1, 0] for p in LIMITS}
     return (
-        f"**Appendix E, experiment 1** (Figure 7, left). Two-layer networks of width {_width(table)}, random start, "
-        f"plain gradient descent to an error of {TOLERANCE:g}, trained on k unit vectors for a random permutation of "
-        f"k bits; tested on {INPUTS:,} random inputs with two ones. A mark is the smallest N for which the rounded "
+        f"**Appendix E, experiment 1** (Figure 7, left). Networks of width {_width(table)}, random start, plain "
+        f"gradient descent to an error of {TOLERANCE:g}, trained on k unit vectors for a random permutation of k "
+        f"bits; tested on {INPUTS:,} random inputs with two ones. A mark is the smallest N for which the rounded "
         f"average of the first N networks has every bit right for {ACCURACY:.0%} of the inputs: geometric mean over "
         f"{many} trials with a 95% interval. Dashed with a band: the same for {drawn} ensembles drawn from the "
-        "limiting Gaussian. Left, both layers are trained at their NTK rates; right, the weights themselves are "
-        "trained as in the authors' code (without biases), which leaves the first layer almost still, so that "
-        f"another, easier limit rules. At k = {at} that is {ends['ntk']:,.0f} networks against "
-        f"{ends['standard']:,.0f}. Seed {table.column('seed')[0]}; trained on: "
+        "limiting Gaussian. Left: the NTK parametrization; right: the weights themselves are trained, as in the "
+        f"authors' code (without biases), and the limit is easier. At k = {at} that is {ends['ntk']:,.0f} networks "
+        f"against {ends['standard']:,.0f}. Seed {table.column('seed')[0]}; trained on: "
         f"{', '.join(map(str, table.values('device')))}."
     )
 

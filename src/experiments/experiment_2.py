@@ -116,12 +116,11 @@ def caption(given: Tables) -> str:
     }
     width = max(trained.numbers("width"), default=0)
     return (
-        f"**Appendix E, experiment 2** (Figure 7, right). Accuracy, the part of {INPUTS:,} random inputs with two "
-        "ones for which every bit of the rounded average is right, against the number of networks averaged, for "
-        f"permutations of k bits. Width {width:,.0f}, random start, plain gradient descent to an error of "
-        f"{TOLERANCE:g}; mean over {min(many)}{f' to {max(many)}' if len(many) > 1 else ''} trials with a 95% "
-        "interval (Student). Dashed: the expected accuracy in the limit of infinite width, a product of normal "
-        "probabilities, no fit. Dotted: 90%. Left and right are the two parametrizations, each with its own limit. "
+        f"**Appendix E, experiment 2** (Figure 7, right). The part of {INPUTS:,} random inputs with two ones for "
+        "which every bit of the rounded average is right, against the number of networks averaged, for permutations "
+        f"of k bits. Width {width:,.0f}, random start, plain gradient descent to an error of {TOLERANCE:g}; mean over "
+        f"{min(many)}{f' to {max(many)}' if len(many) > 1 else ''} trials with a 95% interval (Student). Dashed: "
+        "expected in the limit of infinite width, no fit. Dotted: 90%. Left and right: the two parametrizations. "
         f"Seed {trained.column('seed')[0]}; trained on: {', '.join(map(str, trained.values('device')))}."
     )
 

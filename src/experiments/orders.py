@@ -63,12 +63,11 @@ def caption(given: Tables) -> str:
     sizes = table.numbers("K")
     worst = max(abs(table.numbers("stated_exponent") - table.numbers("fitted_exponent")))
     return (
-        "**Lemma 6.1.** Mean and variance of the limit against the number of examples K, in closed form, at "
-        f"{len(set(sizes))} sizes from {sizes.min():,.0f} to {sizes.max():,.0f}. A bit has one writer, or two where "
-        "a conflict is said; a sublinear n is taken as the square root of K. Exponents are least-squares slopes "
-        f"between 10^4 and 10^6; none is further than {worst:.3f} from the lemma's. With n = K and a conflict the "
-        "mean of a set bit is negative: Assumption 5.1 fails there and the sign is wrong, though the order of |mu| "
-        "is as stated."
+        f"**Lemma 6.1.** Mean and variance of the limit against K, in closed form, at {len(set(sizes))} sizes from "
+        f"{sizes.min():,.0f} to {sizes.max():,.0f}. A bit has one writer, with a conflict two; a sublinear n is the "
+        "square root of K. Exponents are least-squares slopes between 10^4 and 10^6; none is further than "
+        f"{worst:.3f} from the lemma's. With n = K and a conflict the mean of a set bit is negative: Assumption 5.1 "
+        "fails and the sign is wrong, though the order of |mu| is as stated."
     )
 
 

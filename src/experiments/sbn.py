@@ -156,12 +156,12 @@ def caption(given: Tables) -> str:
     largest = int(max(words for words, run in zip(steps.numbers("words"), counted, strict=True) if run == run))
     last = dict(zip(steps.columns, steps.rows[-1], strict=True))
     return (
-        f"**Figure 6, SBN.** Block diagrams of machines A (the paper's structure) and B with {SHOWN}, drawn from the "
-        f"programs ({len(blocks.where(machine='A'))} and {len(blocks.where(machine='B'))} links between kinds of "
-        f"blocks), and steps per instruction against memory, for words of {WORD} bits and as many instructions as "
-        f"words: formulas (lines), and counts between instructions in runs of the templates up to {largest} words "
-        f"(hollow marks). With {last['words']:,} words, machine A takes {last['machine_a_least']:,} to "
-        f"{last['machine_a_most']:,} steps, machine B {last['machine_b']}."
+        f"**Figure 6, SBN.** Block diagrams of machines A and B with {SHOWN}, drawn from the programs "
+        f"({len(blocks.where(machine='A'))} and {len(blocks.where(machine='B'))} links between kinds of blocks), and "
+        f"steps per instruction against memory, for words of {WORD} bits and as many instructions as words: formulas "
+        f"(lines), and counts in runs of the templates up to {largest} words (hollow marks). With {last['words']:,} "
+        f"words, machine A takes {last['machine_a_least']:,} to {last['machine_a_most']:,} steps, machine B "
+        f"{last['machine_b']}."
     )
 
 

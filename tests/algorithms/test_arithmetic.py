@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, permutation, run
@@ -59,7 +60,7 @@ def test_addition_of_large_numbers(bits: int) -> None:
     check_pairs(addition(bits), random_pairs(bits, 100), lambda p, q: p + q)
 
 
-@pytest.mark.parametrize("bits", [7, 16, 33, 64, 128])
+@pytest.mark.parametrize("bits", [7, 16, 33, 64, *[128] * LONG])
 def test_multiplication_of_large_numbers(bits: int) -> None:
     check_pairs(multiplication(bits), random_pairs(bits, 8), lambda a, b: a * b)
 
@@ -96,7 +97,7 @@ def test_sizes_are_the_papers(l: int) -> None:
 
 
 def test_addition_is_steady_after_2l_minus_1_steps_and_not_before() -> None:
-    for l in range(1, 7):
+    for l in range(1, 7 if LONG else 6):
         algorithm = addition(l)
         traces = [run(algorithm, p=p, q=q, record=True).trace for p, q in all_pairs(l)]
         steady = [

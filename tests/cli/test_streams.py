@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cases import for_each
+from long import LONG
 from waiting import PATIENCE
 
 from bitwright.cli.main import main
@@ -80,7 +81,7 @@ def test_a_reader_of_one_line(arguments: list[str], first: str, folder: Path) ->
     assert err == ""
 
 
-@pytest.mark.parametrize("arguments", [["add", "719", "483"], ["run", "yes.sq", "--max-instructions", "3"]])
+@pytest.mark.parametrize("arguments", [["add", "719", "483"], *[["run", "yes.sq", "--max-instructions", "3"]] * LONG])
 def test_nobody_reads_the_notes(arguments: list[str], folder: Path) -> None:
     wanted = subprocess.run([*COMMAND, *arguments], capture_output=True, cwd=folder, check=False)
     assert wanted.stderr

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 from programs import CASES, Case
 
 from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
@@ -21,7 +22,7 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.cells import cell_sizes
 from bitwright.theory import calibrated_size, covariance, weights
 
-SEEDS = 2_000
+SEEDS = 2_000 if LONG else 700
 
 
 def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from cases import for_each
 from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
+from long import LONG
 
 from bitwright.api.cells import TrainedCells, train_on_pattern
 from bitwright.api.run import run
@@ -46,7 +47,7 @@ def algorithms(name: str, count: int) -> list[GraphAlgorithm]:
 
 @for_each("name", EXAMPLES)
 def test_every_cell_of_every_step_says_what_the_rules_say(name: str, network: TrainedCells) -> None:
-    for algorithm in algorithms(name, 6):
+    for algorithm in algorithms(name, 6 if LONG else 2):
         rules = run(algorithm, record=True)
         for evaluate in (False, True):
             cells = run(algorithm, network=network, evaluate=evaluate, record=True)

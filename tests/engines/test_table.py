@@ -12,6 +12,7 @@ from cases import for_each
 from graph_programs import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import LONG
 from programs import random_program
 
 from bitwright import Algorithm, Builder, addition, multiplication, parse, run
@@ -345,7 +346,7 @@ def test_remembered_instructions_are_those_that_are_made(
     program, rng = PROGRAMS[name]().program, np.random.default_rng(4)
     pattern, hits = pattern_of([program]), 0
     engine = CellEngine(program, pattern, Flipped(pattern, share))
-    for trial in range(12):
+    for trial in range(12 if LONG else 4):
         boundary = int(rng.integers(program.bits))
         stops = tuple(rng.integers(program.bits, size=trial % 2).tolist())
         state = rng.random((1, program.bits)) < rng.choice([0.02, 0.2, 0.5])

@@ -392,7 +392,9 @@ HOSTILE = {
 
 @for_each("name", HOSTILE)
 def test_texts_that_ask_for_too_much_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name.startswith("doubling") and name != "doubling macros with labels":  # that one meets the limit as it is
+    if name.startswith("doubling") and not (
+        LONG and name == "doubling macros with labels"
+    ):  # it meets the limit as it is
         monkeypatch.setattr(macros, "MAX_STATEMENTS", 1 << 14)
     problems = problems_of(HOSTILE[name])
     assert all(len(str(problem)) < 300 and str(problem).isprintable() for problem in problems)

@@ -40,7 +40,7 @@ def random_sizes(rng: random.Random) -> Sizes:
 
 
 @for_each("kind", MACHINES)
-@for_each("group", seeds(12, of=40))
+@for_each("group", seeds(6, of=40))
 def test_random_programs(kind: str, group: int) -> None:
     rng = random.Random(f"{kind} {group}")
     sizes = Sizes(1, 1, 1 + group) if group < 3 else random_sizes(rng)

@@ -15,7 +15,7 @@ from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.networks.torch_trainer import descend_many
 from bitwright.theory.encoding.training_set import TrainingSet
 
-K, WIDTH = 5, 600  # not multiples of a tile, so that the padding is at work
+K, WIDTH = 5, 200  # not multiples of a tile, so that the padding is at work
 SHAPE = NetworkShape(K, WIDTH, K)
 DRAWN = NetworkShape(K, 500, K)
 LABELS = torch.tensor(TrainingSet(permutation([3, 1, 2, 5, 4]).program).labels().toarray().T, dtype=torch.float32)

@@ -164,7 +164,7 @@ def test_killed_again_and_again_it_ends_with_the_same_file(tmp_path: Path) -> No
 
     rng = random.Random(1)
     size = kill_at(endless, killed, 1)
-    for _ in range(7 if LONG else 3):
+    for _ in range(7 if LONG else 1):
         size = kill_at(endless, killed, size + rng.randint(1, 10_000))
     one, two = grow_to(1, whole), grow_to(2, whole)
     members = 3 + (size - one) // (two - one)  # some more than there are

@@ -25,7 +25,7 @@ MACHINES = [
     *((5, 4, "range,strict"), (16, 8, "range,saturate"), (32, 8, "top"), (8, 5, "top,strict"), (8, 16, "range,io")),
     *((16, 33, "top,io"), (8, 6, "top,strict,saturate"), (6, 64, "range,strict"), (128, 7, "plain")),
 ]
-PROGRAMS = 140 if LONG else 70  # on each; more than 1,000 together
+PROGRAMS = 140 if LONG else 45  # on each; more than 1,000 together
 
 
 def machine(words: int, width: int, dialect: str) -> MachineV:

@@ -1,4 +1,4 @@
-"""SBN assembly (.sbn) to a Code; docs/reference/sbn.md has the grammar. All problems of a text are raised together."""
+"""SBN assembly (.sbn) to a Code; docs/reference/sbn.md describes it. All problems of a text are raised together."""
 
 from __future__ import annotations
 

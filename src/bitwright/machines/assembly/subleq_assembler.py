@@ -1,4 +1,4 @@
-"""SUBLEQ assembly (.sq) to an image; docs/reference/subleq.md has the grammar. All problems are raised together."""
+"""SUBLEQ assembly (.sq) to an image; docs/reference/subleq.md describes it. All problems are raised together."""
 
 from __future__ import annotations
 

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import networkx
-
 Edge = tuple[int, int]
 
 
@@ -60,6 +58,8 @@ def walked(count: int, edges: Sequence[Edge]) -> list[int]:
     The walk begins at boxes that no edge leads to, then at the first that is left: programs tell their story in order.
     """
     reached = {b for _, b in edges}
+    import networkx  # here, since most commands draw nothing
+
     graph = networkx.DiGraph()
     graph.add_nodes_from(sorted(range(count), key=lambda node: (node in reached, node)))
     graph.add_edges_from(edges)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import networkx
-
 from bitwright.pages.layered.columns import columns
 from bitwright.pages.layered.layers import Edge, Layers, greedy, in_layers, walked
 from bitwright.pages.layered.ordering import untangle
@@ -57,6 +55,8 @@ def place(sizes: Sequence[Point], edges: Sequence[Edge], most_width: float = 110
 
 def _components(count: int, edges: Sequence[Edge]) -> list[list[int]]:
     """Boxes that hang together, in the order of their first."""
+    import networkx  # here, since most commands draw nothing
+
     graph = networkx.Graph(edges)
     graph.add_nodes_from(range(count))
     return sorted(map(sorted, networkx.connected_components(graph)))

@@ -27,7 +27,7 @@ class ChosenView {
       const limit = n ? thresholdOf(kind, port, n) : 0;
       const over = n ? said[port] - limit : 0;
       const isWrong = wrong.includes(port);
-      const figures = n ? [grouped(said[port]), grouped(limit), (over > 0 ? "+" : "−") + grouped(Math.abs(over))] : ["–", "–", "–"];
+      const figures = n ? [grouped(said[port]).replace("-", "−"), grouped(limit), (over > 0 ? "+" : "−") + grouped(Math.abs(over))] : ["–", "–", "–"];
       const says = make("td", isWrong ? { className: "wrong" } : {}, n && over > 0 ? "on" : "off", isWrong ? ", wrong" : "");
       rows.push(row(targets, figures[0], figures[1], make("td", figures[2], n ? this.scale(over / units[n - 1], isWrong) : ""), says));
     }

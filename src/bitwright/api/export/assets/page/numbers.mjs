@@ -59,13 +59,13 @@ class Stage extends BaseStage {
     return this.ended === "done" ? Object.entries(values).map(([name, value]) => `${spaced(name)} ${value}`).join(", ") : `none after ${plural(machine.steps, "step")}`;
   }
 
-  /** Outputs of the state that is shown, and how the run stands. A computer has no result before it halts. */
+  /** Outputs of the state that is shown, and how the run stands. A computer has no result before it halts, no run one at step 0. */
   paint() {
     this.trace.draw();
     const { machine, shown, shownStep } = this.app, { outputs, ending, steps } = machine.wires, values = readWords(outputs, shown);
     const isLast = shownStep === machine.steps, early = !(isLast && this.ended === "done");
     element("outputs").replaceChildren(...(this.stale ? [] : outputs).map(({ name }) => {
-      const text = early && ending !== "steps" ? "–" : String(values[name]);
+      const text = early && (ending !== "steps" || shownStep === 0) ? "–" : String(values[name]);
       return make("div", { className: `${text.length > 40 ? "is-long" : ""} ${early ? "is-early" : ""}` }, make("dt", spaced(name)), make("dd", { "data-word": name }, text));
     }));
     this.say(this.stale ? "" : `Step ${grouped(shownStep)}${ending === "steps" ? ` of ${grouped(steps)}` : ""}. ${(isLast && ENDINGS[this.ended]) || ""}`);
