@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.torch_rules import TorchRules
 from bitwright import Algorithm, addition, multiplication
 from bitwright.engines.torch_network import TorchNetworkEngine
-from bitwright.engines.torch_rules import TorchRules
 from bitwright.networks import Plan, Recipe, train
 
 LINES: list[dict[str, Any]] = []

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.torch_rules import TorchRules
 from bitwright.engines.torch_network import TorchNetworkEngine
-from bitwright.engines.torch_rules import TorchRules
 from bitwright.errors import InputError
 from bitwright.machines import Code, Machine, load_sbn, machine_a, machine_b, run_interpreter
 from bitwright.networks import Recipe, TrainingError, train

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.torch_rules import TorchRules
 from bitwright.engines.torch_network import TorchNetworkEngine
-from bitwright.engines.torch_rules import TorchRules
 from bitwright.machines.subleq import Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
 from bitwright.networks import Recipe, train
 

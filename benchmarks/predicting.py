@@ -25,7 +25,7 @@ from bitwright.networks.threads import linear_algebra_threads
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import _results as proof_results
 from bitwright.validation import Arithmetic, make_task
-from bitwright.validation.prepare import prepare
+from bitwright.validation.task import prepare
 from bitwright.validation.validate import _results as validation_results
 from bitwright.validation.validate import _Watch
 from bitwright.workers import Workers

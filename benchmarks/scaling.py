@@ -35,8 +35,8 @@ from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import _prove_part_alone
 from bitwright.running.sampling import random_states
 from bitwright.validation import Arithmetic, make_task
-from bitwright.validation.batch import run_batch_of
-from bitwright.validation.prepare import prepare
+from bitwright.validation.judge import run_batch_of
+from bitwright.validation.task import prepare
 from bitwright.workers import Workers, cores
 
 EMPTY = 4_000  # jobs that do nothing, to see what handing out costs

@@ -3,7 +3,7 @@
     python -m benchmarks.subleq_image IMAGE.dec --input TEXT [--words 65536 --width 16 --dialect howerj] [--out FILE]
 
 Every byte of output and the number of instructions are compared, for the templates and for the limit under the sign
-rule, whose decisions are taken at every step.
+rule.
 """
 
 from __future__ import annotations

@@ -189,7 +189,9 @@ def main(certificate, *texts):
                 check.step(single, guess)
         for line in lines:
             check.end(single, line)
-    print(f"HOLDS: {' and '.join(program['ensures'])}, at every length (given {len(texts)} sizes of the rules)")
+    print(
+        f"HOLDS: {' and '.join(map('({})'.format, program['ensures']))}, at every length (given {len(texts)} sizes of the rules)"
+    )
 
 
 if __name__ == "__main__":

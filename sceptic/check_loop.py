@@ -152,7 +152,7 @@ def main(certificate, *files):
                     ]
                     (Path(folder) / str(size)).write_text(AtSize(text, {}).part(phase, shown))
                 check_function.main(f"{folder}/proof", *(f"{folder}/{size}" for size in texts))
-    print(f"HOLDS: {' and '.join(lines[0])}, at every size (given {len(texts)} sizes of the rules)")
+    print(f"HOLDS: {' and '.join(map('({})'.format, lines[0]))}, at every size (given {len(texts)} sizes of the rules)")
 
 
 if __name__ == "__main__":

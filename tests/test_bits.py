@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitwright import bits
-from bitwright.bits import bit_string, from_bits, parse_bit_string, parse_number, shorten, to_bits, width_of
+from bitwright.bits import from_bits, parse_number, shorten, to_bits, width_of
 from bitwright.errors import InputError
 
 HUGE = st.integers(0, 2**4000) | st.integers(0, 300)
@@ -52,21 +52,6 @@ def test_a_number_that_does_not_fit_is_refused(value: int, width: int, message: 
 @for_each(("value", "width"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (719, 10), (2**5000, 5001)])
 def test_width(value: int, width: int) -> None:
     assert width_of(value) == width
-
-
-@given(HUGE, st.integers(0, 70))
-def test_bit_strings_have_the_highest_bit_first(value: int, spare: int) -> None:
-    width = width_of(value) + spare
-    text = bit_string(value, width)
-    assert text == "".join("1" if bit else "0" for bit in reversed(to_bits(value, width).tolist()))
-    assert parse_bit_string(text) == (value, width)
-
-
-@for_each("text", ["", " ", "2", "102", "0b1", "1 0", "-1", "1_0", "١", "1\n", "０１"])
-def test_what_is_no_bit_string_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"^x must be written in 0s and 1s") as refusal:
-        parse_bit_string(text, "x")
-    assert len(str(refusal.value).splitlines()) == 1
 
 
 @given(st.integers(0, 2**4000) | st.integers(0, 300))

@@ -90,7 +90,7 @@ CLASSES = {
     "bitwright.theory.lemma": "Order",
     "bitwright.theory.width_bounds": "WorstSpread",
     "bitwright.theory.width_plan": "WorstError",
-    "bitwright.pages.columns": "Column",
+    "bitwright.pages.text": "Column",
     "bitwright.workers": "Workers",
 }
 

@@ -115,26 +115,6 @@ def from_bit_rows(bits: BoolArray, signed: bool = False) -> NDArray[Any]:  # (ro
     return np.asarray(bits @ weights)
 
 
-def bit_string(value: int, width: int) -> str:
-    """`value` as people write it, most significant bit first.
-
-    >>> bit_string(5, 4)
-    '0101'
-    """
-    return format(value, f"0{width}b")
-
-
-def parse_bit_string(text: str, name: str = "the number") -> tuple[int, int]:
-    """Value and width of a string of 0s and 1s; its last character is bit 1.
-
-    >>> parse_bit_string("10110")
-    (22, 5)
-    """
-    if not text or set(text) - {"0", "1"}:
-        raise InputError(f"{name} must be written in 0s and 1s, such as 10110, got {shorten(text)!r}")
-    return int(text, 2), len(text)
-
-
 def parse_number(text: str, name: str = "the number") -> int:
     """A number of any size from its decimal, 0x or 0b text.
 

@@ -27,8 +27,7 @@ from bitwright.running.sliced.plan import plan
 from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
-from bitwright.validation.definition import Definition
-from bitwright.validation.walk import Comparison
+from bitwright.validation.walk import Comparison, Definition
 from experiments.growing import curve, sizes_to
 from experiments.members import TestSet, TrainedMembers
 from experiments.table import Row

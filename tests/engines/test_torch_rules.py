@@ -17,8 +17,7 @@ from bitwright.networks import Plan, Recipe, train
 from bitwright.running.sliced.lanes import counting
 from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.validation.definition import Definition
-from bitwright.validation.walk import Walker
+from bitwright.validation.walk import Definition, Walker
 
 torch = pytest.importorskip("torch")
 DEVICES = [
@@ -48,7 +47,7 @@ def by_hand(program: Program, state: BoolArray) -> BoolArray:
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), bits=st.integers(1, 30), largest=st.integers(1, 6), more=st.integers(0, 9))
 def test_three_ways_to_the_same_successors(device: str, seed: int, bits: int, largest: int, more: int) -> None:
-    from bitwright.engines.torch_rules import TorchRules
+    from benchmarks.torch_rules import TorchRules
 
     rng = np.random.default_rng(seed)
     program = random_program(rng, bits, largest, 4)
@@ -76,8 +75,8 @@ def spoil(engine: Any) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
+    from benchmarks.torch_rules import TorchRules
     from bitwright.engines.torch_network import TorchNetworkEngine
-    from bitwright.engines.torch_rules import TorchRules
 
     algorithm = addition(3)
     program = algorithm.program

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, certify, parse, run, train
-from bitwright.api.export.nodes import node_facts
+from bitwright.api.export.pages import node_facts
 from bitwright.api.graphs import on_graph
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions

@@ -19,7 +19,7 @@ from bitwright.running.successors import successors
 from bitwright.theory.closed_form import spectrum
 from bitwright.theory.encoding.state_set import LABELS, Labels, StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.kernel_spectrum import kernel_ends
+from bitwright.theory.kernels import kernel_ends
 from bitwright.theory.predictor import Predictor
 
 ALGORITHM = addition(2)

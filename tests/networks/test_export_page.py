@@ -21,8 +21,7 @@ from bitwright.api.cells import as_algorithm
 from bitwright.api.export import exported_cells, exported_whole
 from bitwright.api.export.described import describe, progressions
 from bitwright.api.export.every_size import PageSizes, every_size
-from bitwright.api.export.nodes import node_facts
-from bitwright.api.export.pages import computer_page
+from bitwright.api.export.pages import computer_page, node_facts
 from bitwright.api.graphs import on_graph
 from bitwright.api.open import open_sbn
 from bitwright.engines.rules import RuleEngine

@@ -11,9 +11,9 @@ import pytest
 
 from bitwright import permutation
 from bitwright.networks import Plan
-from bitwright.networks.numpy_trainer import descend
 from bitwright.networks.start import NetworkShape, Parametrization, initial_weights
 from bitwright.networks.threads import linear_algebra_threads
+from bitwright.networks.train import descend
 from bitwright.theory.closed_form import Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 

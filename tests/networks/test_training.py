@@ -9,8 +9,8 @@ from cases import for_each
 from bitwright import InputError, addition, permutation
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.descent import DESCENTS
-from bitwright.networks.numpy_trainer import backward, descend, forward
 from bitwright.networks.start import NetworkShape, Start, initial_weights
+from bitwright.networks.train import backward, descend, forward
 from bitwright.theory.encoding.training_set import TrainingSet, random_bases
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -8,10 +8,8 @@ from itertools import combinations, pairwise
 import numpy as np
 from cases import for_each
 
-from bitwright.pages.layered.columns import spread
 from bitwright.pages.layered.layers import greedy, in_layers, walked
-from bitwright.pages.layered.ordering import crossings, untangle
-from bitwright.pages.layered.place import Placed, place
+from bitwright.pages.layered.place import Placed, crossings, place, spread, untangle
 
 Edges = list[tuple[int, int]]
 Sizes = list[tuple[float, float]]

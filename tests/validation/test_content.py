@@ -13,8 +13,8 @@ from tasks import task_of
 from bitwright import InputError, addition
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
 from bitwright.validation import Arithmetic, Function, Task, Validation, validate
-from bitwright.validation.batch import run_batch_of
-from bitwright.validation.prepare import prepare
+from bitwright.validation.judge import run_batch_of
+from bitwright.validation.task import prepare
 from bitwright.workers import Workers
 
 ALGORITHM = addition(2)

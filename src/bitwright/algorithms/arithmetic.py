@@ -5,12 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from operator import index
 from pathlib import Path
 
-from bitwright.algorithms.sizes import check_bits
+from bitwright.bits import shorten
+from bitwright.errors import InputError
 from bitwright.program import Algorithm
 from bitwright.program.sizing import Sizing
 from bitwright.program.text import parse
+
+MAX_BITS = 1_000_000  # beyond it a program no longer fits into the memory of an ordinary machine
+
+
+def check_bits(bits: int, most: int = MAX_BITS) -> int:
+    """`bits` as an int, or an InputError."""
+    try:
+        bits = index(bits)
+    except TypeError:
+        raise InputError(f"bits must be an integer, got {shorten(repr(bits))}") from None
+    if not 1 <= bits <= most:
+        raise InputError(f"bits must be between 1 and {most:,}, got {shorten(bits)}")
+    return bits
+
 
 _WORK = 1 << 40  # rows that a text may stand for: these are our own, and their sizes are checked
 _LONGEST = 20_000  # bits of a factor: beyond, the number of steps is more than rule text can say

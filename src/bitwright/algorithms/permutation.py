@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bitwright.algorithms.arithmetic import shipped
-from bitwright.algorithms.sizes import check_bits
+from bitwright.algorithms.arithmetic import check_bits, shipped
 from bitwright.bits import shorten
 from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Builder, span, word

@@ -46,7 +46,8 @@ def limit_report(c: LimitCertificate) -> Iterator[str]:
 
 def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
-    yield f"{c.verdict.upper()}: {_statement(c)}"
+    title = "" if _computes(c) else _title(c.about)
+    yield f"{c.verdict.upper()}: {network_statement(c, title)}"
     yield from _links(c.about)
     yield f"  network   {c.claims[-1].sentence}"
     if c.model is not None:
@@ -82,12 +83,18 @@ def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
     yield f"  numbers   {c.arithmetic}"
 
 
-def _statement(c: NetworkCertificate) -> str:
+def _computes(c: NetworkCertificate) -> bool:
+    """Whether it is proved what the network computes."""
+    links = c.about.links
+    return c.certified and bool(links.ensures) and links.function is not None and links.function.verdict == "proved"
+
+
+def network_statement(c: NetworkCertificate, title: str = "") -> str:
     """What the verdict is about: the function if that is proved too, else every step of the rules."""
     covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
-    steps, links = f"{_title(c.about)}this network, {covers}", c.about.links
-    if links.function is None or links.function.verdict != "proved" or not c.certified or not links.ensures:
-        return f"{_function(c.about)}{steps}"
+    links = c.about.links
+    if links.function is None or not _computes(c):
+        return f"{_function(c.about)}{title}this network, {covers}"
     where = links.function.sizes
     if c.sizes != "all" or where != "every":
         sizes = c.sizes if where == "every" else where

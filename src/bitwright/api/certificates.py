@@ -262,6 +262,13 @@ class NetworkCertificate(Certificate, NetworkVerdict):
         return Claim("network", OUTCOMES[self.verdict], self._where(), how, sentence, found)
 
     @property
+    def sentence(self) -> str:
+        """The verdict and what it speaks of: what the network computes, if the program says so, else its steps."""
+        from bitwright.api.certificate_reports import network_statement
+
+        return f"{self.verdict}: {network_statement(self)}"
+
+    @property
     def shown_by(self) -> str:
         """The bits that are on in the counterexample, as `state` takes them."""
         found = self.counterexample

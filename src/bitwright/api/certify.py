@@ -9,19 +9,13 @@ from pathlib import Path
 from typing import overload
 
 from bitwright.api.asked import Asked, Held, Provable, asked_for, held_network
-from bitwright.api.certificates import (
-    LimitCertificate,
-    NetworkCertificate,
-    StateLookedAt,
-    chained,
-)
+from bitwright.api.certificates import LimitCertificate, NetworkCertificate, StateLookedAt, chained
 from bitwright.api.certify_limit import certify_limit
 from bitwright.api.chain import Links
 from bitwright.api.claimed import Subject, by_algorithm, opened_subjects, telling_of
 from bitwright.api.models import fitted
-from bitwright.api.notes import say_compiling
 from bitwright.api.sizes import SizesAsked
-from bitwright.api.telling import Teller, teller
+from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.engines.cells.trained import as_algorithm
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, listing, option
@@ -244,7 +238,7 @@ def check_network(
 
 
 def _as_claimed(network: Provable, claimed: NetworkCertificate) -> Provable:
-    """A network of one's own, read as its certificate says."""
+    """A network that was made elsewhere, read as its certificate says."""
     if claimed.model is None or not is_model(network):
         return network
     return replace(as_model(network), reads=claimed.model["reads"], threshold=claimed.model["threshold"])

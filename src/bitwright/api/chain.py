@@ -13,6 +13,7 @@ from bitwright.api.telling import Teller
 from bitwright.errors import InputError, ProofError, counted, option
 from bitwright.files.documents import check_fields, one_of, optional, table, text
 from bitwright.program import Algorithm
+from bitwright.program.ensures import joined
 from bitwright.proofs.claims import Claim, Outcome
 
 _WHAT = "a certificate"
@@ -112,9 +113,10 @@ def links_of(
         claims.append(_sizes(looked, kinds, graphs))
         if looked.proof is not None:
             proofs["sizes"] = json.loads(json.dumps(looked.proof.certificate()))
-    ensures = " and ".join(map(str, algorithm.ensures[:_SHOWN])) if algorithm is not None else ""
-    if algorithm is not None and len(algorithm.ensures) > _SHOWN:
-        ensures += f" and {counted(len(algorithm.ensures) - _SHOWN, 'more line')}"
+    lines = () if algorithm is None else algorithm.ensures
+    ensures = joined(lines[:_SHOWN])
+    if len(lines) > _SHOWN:
+        ensures += f" and {counted(len(lines) - _SHOWN, 'more line')}"
     return Links(ensures, tuple(claims), proofs)
 
 
@@ -152,11 +154,11 @@ def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None, undecided: Cl
         try:
             found = prove_at_size(one.algorithm)
         except InputError as error:  # the solver is not installed
-            return Claim("function", "not decided", "none", "closure", f"not decided: {error}")
+            sentence = f"not decided: no proof at every size was found; at single sizes {error}"
+            return Claim("function", "not decided", "none", "closure", sentence)
         claim = found.claim()
         if claim.verdict != "proved":
             return claim if claim.verdict == "refuted" else undecided
-    if text is None or len(programs) == 1:
-        return claim
-    sentence = f"proved at the sizes {text} ({claim.method})"
-    return Claim("function", "proved", text, claim.method, sentence)
+    if text is not None and len(programs) > 1:
+        claim = replace(claim, sizes=text, sentence=f"proved at the sizes {text} ({claim.method})")
+    return replace(claim, sentence=f"{claim.sentence}; no proof at every size was found")

@@ -8,7 +8,6 @@ from os import PathLike
 from bitwright.errors import InputError, option, problems_of
 from bitwright.files.storage import as_path, write_atomically
 
-TARGETS = ("sbn", "subleq")
 _WIDTH = {"sbn": 8, "subleq": 16}  # bits of a word, where none are given
 
 

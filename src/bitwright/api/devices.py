@@ -17,7 +17,7 @@ def gpu_name() -> str | None:
     return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else None
 
 
-def is_whole_numbers(file: Path) -> bool:
+def is_integer_network(file: Path) -> bool:
     """Whether a network file has one network of integers for a whole state, which gives the same bits anywhere."""
     from bitwright.program.pattern import read_pattern
 

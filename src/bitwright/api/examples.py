@@ -1,4 +1,4 @@
-"""The examples that pages and help speak of, and a copy of them in a folder of one's own."""
+"""The examples that the documentation and the help mention, and how they are copied into a folder."""
 
 from __future__ import annotations
 

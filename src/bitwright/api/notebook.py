@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
+from bitwright.api.certificates import Certificate
 from bitwright.api.network import Network
 from bitwright.bits import any_digits
-from bitwright.errors import InputError, counted, listing
+from bitwright.errors import InputError, counted
 from bitwright.pages.diagram import diagram_svg
 from bitwright.pages.graph import graph_page
 from bitwright.pages.page import run_title, trace_page
 from bitwright.pages.svg import trace_svg
 from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
-from bitwright.proofs.certificate import LimitVerdict
-from bitwright.proofs.exhaustion import NetworkVerdict
 from bitwright.running.run import Run
 
 MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # a notebook keeps all that it shows
@@ -100,24 +99,11 @@ def _nodes(run: Run) -> str:
 
 
 @html_of.register
-def _(certificate: LimitVerdict) -> str:
-    c = certificate
-    where = "" if c.fails_from is None else f": {escape(c.fails_bit or '')} at n = {c.fails_from:,}"
-    verdict = escape(c.sentence) + where
-    rows = [
-        ("of", "the limit of infinite width"),
-        ("rounding", c.rounding),
-        ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
-        ("matches", f"n = {c.n_min:,} to {c.n_max:,}, from {escape(c.n_source)} ({escape(c.n_scope)})"),
-        ("writers", f"at most {c.writers_max:,}, at <code>{escape(c.writers_bit)}</code>"),
-        ("margin", f"{escape(c.margin_enclosure)} at n = {c.worst_n:,}"),
-        ("program", f"<code>{escape(c.program_id)}</code>"),
-    ]
-    if c.witness is not None:
-        rows.append(("wrong in", f"a state; on: <code>{escape(listing(c.witness, 12) or 'no bit')}</code>"))
-    if c.proposal:
-        rows.append(("to do", escape(c.proposal)))
-    return _verdict(c.certified, verdict, rows)
+def _(certificate: Certificate) -> str:
+    headline, *lines = certificate.report()
+    rows = [(escape(line[:12].strip()), escape(line[12:])) for line in lines]
+    colour = "#00815d" if certificate.certified else "#c8321f"
+    return f'<div><strong style="color:{colour}">{escape(headline)}</strong>{_table((), rows)}</div>'
 
 
 @html_of.register
@@ -131,33 +117,6 @@ def _(network: Network) -> str:
         ("sha256", f"<code>{network.digest}</code>"),
     ]
     return f"<div><strong>Network</strong>: {escape(network.sentence)}{_table(('', ''), rows)}</div>"
-
-
-@html_of.register
-def _(certificate: NetworkVerdict) -> str:
-    c = certificate
-    rows = [
-        ("of", f"this network, sha256 <code>{escape(c.network_sha256)}</code>"),
-        ("arithmetic", escape(c.arithmetic)),
-        ("width", f"{c.width:,}"),
-        ("examples", f"K = {c.examples:,}, padding {c.padding:,}"),
-        ("states", f"{c.states:,} tried, {c.wrong:,} wrong, {c.undecided:,} not decided"),
-    ]
-    if c.margin is not None:
-        rows.append(("margin", f"{c.margin:.3f}"))
-    if c.counterexample is not None:
-        found = c.counterexample
-        on = escape(listing(found.on, 12) or "no bit")
-        rows.append(
-            ("wrong in" if c.wrong else "unproved in", f"{escape(found.bit)}, n = {found.n:,}; on: <code>{on}</code>")
-        )
-    rows.append(("pattern" if c.domain == "cells" else "program", f"<code>{escape(c.program_id)}</code>"))
-    return _verdict(c.certified, escape(c.sentence), rows)
-
-
-def _verdict(certified: bool, verdict: str, rows: list[tuple[str, str]]) -> str:
-    colour = "#00815d" if certified else "#c8321f"
-    return f'<div><strong style="color:{colour}">{verdict}</strong>{_table((), rows)}</div>'
 
 
 @svg_of.register

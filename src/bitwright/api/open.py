@@ -179,7 +179,7 @@ def opened(
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:
     """A shipped algorithm; a permutation without an order turns the bits round."""
     from bitwright.algorithms import addition, multiplication, permutation
-    from bitwright.algorithms.sizes import check_bits
+    from bitwright.algorithms.arithmetic import check_bits
 
     if name == "permutation":
         return permutation(range(check_bits(bits), 0, -1) if order is None else order)

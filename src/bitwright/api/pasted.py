@@ -14,15 +14,7 @@ from bitwright.errors import InputError, Problem, ProgramError, shorten
 from bitwright.graphs.named import NamedGraph
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.machines import assemble, compile_function
-from bitwright.machines.subleq import (
-    Shape,
-    assemble_sq,
-    compile_program,
-    find_dialect,
-    machine_v,
-    misfits,
-    parse_image,
-)
+from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, machine_v, misfits, parse_image
 from bitwright.program import Algorithm, GraphAlgorithm, NodeProgram, Topology, parse
 from bitwright.program.graph.node_program import check_graph
 from bitwright.program.graph.schema import Schema

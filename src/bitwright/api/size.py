@@ -9,9 +9,8 @@ from os import PathLike
 from typing import Any, Literal, overload
 
 from bitwright.api.arguments import pattern_asked
-from bitwright.api.notes import say_compiling
 from bitwright.api.open import subject
-from bitwright.api.telling import Teller, teller
+from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.program import Algorithm, NodeProgram, Program

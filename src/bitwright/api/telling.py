@@ -1,7 +1,8 @@
-"""What long work says on the way: notes, and how far it is."""
+"""What long work says on the way: notes, how far it is, and that loops are compiled first."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, cast
@@ -45,3 +46,30 @@ def teller(given: Teller | Progress | bool | None) -> Teller:
 
 def _nothing(done: int, total: int) -> None:
     """Nobody listens."""
+
+
+_said: set[str] = set()  # in this process
+
+
+def say_compiling(tell: Teller | None = None) -> bool:
+    """Says that loops are compiled before the first of many runs, and whether they are: not where they are kept.
+
+    Python programs read it on standard error, once, whether they listen or not.
+    """
+    from bitwright.running.sliced.runs import COMPILING, to_be_compiled
+
+    if not to_be_compiled():
+        return False
+    if tell is not None and not isinstance(tell, Listener):
+        tell.note(COMPILING)
+    elif COMPILING not in _said:
+        _said.add(COMPILING)
+        print(f"bitwright: {COMPILING}", file=sys.stderr)
+    return True
+
+
+def keep_nothing() -> None:
+    """From here on compiled loops read and write no file: for a process that may not."""
+    from bitwright.compiling import keep_nothing as keep  # takes numba
+
+    keep()

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright import validation
 from bitwright.api.engines import EngineChoice
-from bitwright.api.notes import say_compiling
 from bitwright.api.open import SIZED, SbnProgram, is_image, named_algorithm, open_sbn, opened, subject
 from bitwright.api.run import engine_for
-from bitwright.api.telling import Teller, teller
+from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
@@ -183,7 +182,7 @@ def _device(algorithm: Algorithm, network: Networks | None, random: int | None, 
         return "cpu"
     (one,) = given
     if isinstance(one, str | PathLike):
-        integers = devices.is_whole_numbers(Path(one))
+        integers = devices.is_integer_network(Path(one))
     else:
         integers = isinstance(getattr(one, "weights", one), IntegerNetwork) and getattr(one, "pattern", None) is None
     if not integers or (gpu := devices.gpu_name()) is None:

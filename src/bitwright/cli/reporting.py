@@ -95,5 +95,7 @@ def exit_code(run: Run) -> int:
     if run.exact is False:
         random = run.networks is not None  # else the limit itself is wrong there
         advice = "use more networks or a wider one" if random else "use calibrated rounding, or --padding"
+        if run.engine == "network":
+            advice = "certify shows a state that this network gets wrong"
         click.echo(f"bitwright: this is not what the rules give; {advice}", err=True)
     return 0 if run.halted and run.exact is not False else 1

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.bits import BoolArray
+from bitwright.engines.protocol import Batch
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import Program
+from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.literals import literals_of
 
 _ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
@@ -51,6 +54,38 @@ class DeviceMatching:
             writes[np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits] = 1
             self._writes = torch.tensor(writes, dtype=self.dtype, device=self.device)
         return matched.to(self.dtype) @ self._writes > 0
+
+
+class TensorBatch(Batch):
+    """States on a device, with those before the last step and its margin; how to step is left open."""
+
+    def __init__(self, matching: DeviceMatching, bits: int, states: BoolArray, precision: Any) -> None:
+        self._matching, self._bits = matching, bits
+        self._now = self._before = matching.tensor_of(states)
+        full = torch_module().full
+        self._margin = full((len(states),), float("inf"), dtype=precision, device=matching.device)
+
+    def load(self, states: BoolArray) -> None:
+        self._now = self._matching.tensor_of(states)
+
+    def keep(self, rows: BoolArray) -> None:
+        kept = torch_module().from_numpy(rows).to(self._matching.device)
+        self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
+
+    def states(self) -> BoolArray:
+        return self._handed_out(self._now[:, : self._bits])
+
+    def bit(self, bit: int) -> BoolArray:
+        return self._handed_out(self._now[:, bit])
+
+    def unchanged(self) -> BoolArray:
+        return self._handed_out((self._now == self._before).all(dim=1))
+
+    def margin(self) -> FloatArray:
+        return self._handed_out(self._margin.double())
+
+    def _handed_out(self, tensor: Any) -> NDArray[Any]:
+        return np.asarray(tensor.cpu().numpy())
 
 
 def aligned(size: int) -> int:

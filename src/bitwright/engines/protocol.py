@@ -92,6 +92,32 @@ class Batch(ABC):
         return None
 
 
+class ArrayBatch(Batch):
+    """States in a plain array, with those before the last step and the margin of it; how to step is left open."""
+
+    def __init__(self, states: BoolArray) -> None:
+        self._now = self._before = states.copy()
+        self._margin: FloatArray = np.full(len(states), np.inf)
+
+    def load(self, states: BoolArray) -> None:
+        self._now = states.copy()
+
+    def states(self) -> BoolArray:
+        return self._now.copy()
+
+    def bit(self, bit: int) -> BoolArray:
+        return self._now[:, bit].copy()
+
+    def unchanged(self) -> BoolArray:
+        return np.asarray((self._now == self._before).all(axis=1))
+
+    def keep(self, rows: BoolArray) -> None:
+        self._now, self._before, self._margin = self._now[rows], self._before[rows], self._margin[rows]
+
+    def margin(self) -> FloatArray:
+        return self._margin
+
+
 class Engine(Protocol):
     """Makes steps of one program.
 

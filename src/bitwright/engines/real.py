@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.engines.protocol import Batch
+from bitwright.engines.protocol import ArrayBatch, Batch
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -62,13 +62,12 @@ def each_once(
     return outputs[place_of], n[place_of]
 
 
-class RealBatch(Batch):
+class RealBatch(ArrayBatch):
     """States on their way through such an engine."""
 
     def __init__(self, engine: RealEngine, states: BoolArray) -> None:
+        super().__init__(states)
         self._engine = engine
-        self._now = self._before = states.copy()
-        self._margin = np.full(len(states), np.inf)
         self._rounded: FloatArray | None = None
 
     def step(self) -> None:
@@ -79,28 +78,13 @@ class RealBatch(Batch):
             outputs, n, engine.program.writers, engine.examples, engine.rounding, engine.kind, engine.tolerance
         )
 
-    def load(self, states: BoolArray) -> None:
-        self._now = states.copy()
-
     def outputs(self) -> tuple[FloatArray, IntArray]:
         """What the engine says about the states as they are now."""
         return self._engine.outputs(self._now)
 
     def keep(self, rows: BoolArray) -> None:
-        self._now, self._before, self._margin = self._now[rows], self._before[rows], self._margin[rows]
+        super().keep(rows)
         self._rounded = None if self._rounded is None else self._rounded[rows]
-
-    def states(self) -> BoolArray:
-        return self._now.copy()
-
-    def bit(self, bit: int) -> BoolArray:
-        return self._now[:, bit].copy()
-
-    def unchanged(self) -> BoolArray:
-        return np.asarray((self._now == self._before).all(axis=1))
-
-    def margin(self) -> FloatArray:
-        return self._margin
 
     def rounded(self) -> FloatArray | None:
         return self._rounded

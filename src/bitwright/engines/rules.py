@@ -16,8 +16,6 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
-from bitwright.engines.sparse.sign import SignRule
-from bitwright.engines.sparse.tables import SparseTables
 from bitwright.engines.table.packed import PackedCells, pack_rules
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -127,32 +125,29 @@ class LimitEngine(RuleEngine):
         assert self.examples is not None
         return weights(np.arange(self.decisions.n_max + 1), self.examples)
 
-    @cached_property
-    def tables(self) -> SparseTables:
-        """What following active blocks takes."""
-        return SparseTables(self.program)
-
     def _follow(self, states: BoolArray) -> Batch:
         if self.rounding != "sign":
             return super()._follow(states)
-        if self.tables.rewrites_itself:
-            return PackedBatch(self, states)
-        from bitwright.engines.sparse.active_blocks import ActiveBlocksBatch
+        from bitwright.engines.table.sign import SignBatch
 
-        return ActiveBlocksBatch(self.tables, states[0], self.sign_rule)
+        return SignBatch(self, states[0])
 
-    @property
-    def sign_rule(self) -> SignRule:
-        """What the loop over active blocks must know to round by sign."""
-        return SignRule(self.weights, self.decisions.fails_from, self._one_step)
-
-    def _one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
+    def one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
         """One step of one state, its margin and its n."""
         batch = PackedBatch(self, states)
         batch.step()
-        margin = batch.margin()
-        assert margin is not None
-        return batch.states(), float(margin[0]), int(self.rules.counts(batch.last_matches, 1)[0][0])
+        n = self.rules.counts(batch.last_matches, 1)[0]
+        return batch.states(), float(self.margins(batch.last_matches, 1)[0]), int(n[0])
+
+    @cached_property
+    def least_means(self) -> FloatArray:  # by n
+        """How close to 0 a mean can be where the sign rule takes the step of the rules.
+
+        Those of bits with none or one of their writers matching are the closest. Nothing is at stake for n <= 1.
+        """
+        unset = np.multiply.outer(self.weights.unmatched, self.decisions.writers)
+        found = np.minimum(np.abs(unset), np.abs(unset + self.weights.gap[:, None])).min(axis=1, initial=np.inf)
+        return np.where(np.arange(len(found)) > 1, found, np.inf)
 
     def means(self, matches: Words, count: int) -> FloatArray:  # (K, words) -> (batch, k)
         """mu of every bit; those that nothing writes have mean 0."""
@@ -174,8 +169,8 @@ class LimitEngine(RuleEngine):
 
 
 def loops_pay() -> bool:
-    """Whether this process has the compiled loops already, or makes so many single runs that loading them pays, which
-    takes half a second; every call stands for one more run."""
+    """Whether this process has the compiled loops already, or makes enough single runs for loading them to pay,
+    which takes half a second; every call stands for one more run."""
     return next(_runs) >= _MANY or "bitwright.engines.table.batch" in sys.modules
 
 

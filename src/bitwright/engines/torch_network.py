@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.engines.device_matching import DeviceMatching, aligned, padded
+from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned, padded
 from bitwright.engines.network import check_finite, check_networks, scale_of
 from bitwright.engines.protocol import Batch
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
-from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 from bitwright.theory.scales import scale_weights
 
@@ -115,7 +114,7 @@ class TorchNetworkEngine:
         return (matched @ first).relu_()
 
 
-class TorchBatch(Batch):
+class TorchBatch(TensorBatch):
     """States on a device.
 
     Whether all outputs so far were finite is kept there too, and looked at before anything is handed out: a look after
@@ -124,9 +123,8 @@ class TorchBatch(Batch):
 
     def __init__(self, engine: TorchNetworkEngine, states: BoolArray) -> None:
         torch = torch_module()
+        super().__init__(engine.matching, engine.program.bits, states, torch.float32)
         self._engine = engine
-        self._now = self._before = engine.tensor_of(states)
-        self._margin = torch.full((len(states),), float("inf"), device=engine.device)
         self._finite = torch.ones((), dtype=torch.bool, device=engine.device)
 
     def step(self) -> None:
@@ -140,27 +138,7 @@ class TorchBatch(Batch):
             self._finite = self._finite & farthest.isfinite().all()
             self._margin = torch.where(matched, margin, torch.full_like(margin, float("inf")))
 
-    def load(self, states: BoolArray) -> None:
-        self._now = self._engine.tensor_of(states)
-
-    def keep(self, rows: BoolArray) -> None:
-        torch = torch_module()
-        kept = torch.from_numpy(rows).to(self._engine.device)
-        self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
-
-    def states(self) -> BoolArray:
-        return self._handed_out(self._now[:, : self._engine.program.bits])
-
-    def bit(self, bit: int) -> BoolArray:
-        return self._handed_out(self._now[:, bit])
-
-    def unchanged(self) -> BoolArray:
-        return self._handed_out((self._now == self._before).all(dim=1))
-
-    def margin(self) -> FloatArray:
-        return self._handed_out(self._margin.double())
-
     def _handed_out(self, tensor: Any) -> NDArray[Any]:
-        found = np.asarray(tensor.cpu().numpy())
+        found = super()._handed_out(tensor)
         check_finite(bool(self._finite))
         return found

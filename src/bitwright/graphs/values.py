@@ -13,8 +13,8 @@ import numpy as np
 
 from bitwright.bits import parse_signed, shorten
 from bitwright.errors import InputError, counted, listing, suggestion
+from bitwright.graphs.lines import read_table
 from bitwright.graphs.named import NamedGraph, Values
-from bitwright.graphs.table import read_table
 from bitwright.program.graph.schema import NodeWord
 from bitwright.program.layout import IntArray
 

@@ -39,8 +39,6 @@ class Cost:
     states: int
     margin_before: float  # of the trained weights
     margin: float  # of the integers; below 0 if some bit came out wrong
-    clip_first: float  # standard deviations beyond which weights were clipped; inf: none were
-    clip_last: float
 
 
 def quantize(
@@ -91,7 +89,7 @@ def quantize(
             other, its_margin = rounded(tried)
             if its_margin > margin:
                 network, margin, chosen = other, its_margin, tried
-    return network, Cost(len(looked_at), looked_at.margin_before(), margin, *chosen)
+    return network, Cost(len(looked_at), looked_at.margin_before(), margin)
 
 
 def _thresholds(

@@ -1,13 +1,12 @@
 """A trace as something to look at: text for terminals, SVG for pages and print, one HTML page to explore."""
 
 from bitwright.pages.cell_diagram import cell_diagram_svg
-from bitwright.pages.columns import choose_columns
 from bitwright.pages.diagram import diagram_svg
 from bitwright.pages.graph import graph_page, graph_steps_svg, graph_svg, write_graph_page
 from bitwright.pages.machine_view import MachineView, machine_view
 from bitwright.pages.page import run_title, trace_page
 from bitwright.pages.svg import trace_svg
-from bitwright.pages.text import trace_states, trace_text
+from bitwright.pages.text import choose_columns, trace_states, trace_text
 
 __all__ = [
     "MachineView",

@@ -9,9 +9,9 @@ from math import ceil
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.pages.columns import choose_columns
 from bitwright.pages.layered.drawing import BOLD
 from bitwright.pages.layered.texts import text_width
+from bitwright.pages.text import choose_columns
 from bitwright.program.trace import Trace
 
 _CELL, _GAP, _LEFT, _TOP = 12, 14, 46, 64

@@ -8,7 +8,7 @@ lowest is `x[1]`. An expression is a number or a truth; a number of a single bit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import Any, Literal
@@ -156,6 +156,17 @@ class EnsureLine:
         where = f"at {shown(self.at, lets)}: " if self.at else ""
         ranges = ", ".join(f"{r.name} in {shown(r.first, lets)}..{shown(r.last, lets)}" for r in self.ranges)
         return f"{where}{shown(self.truth, lets)}{' for ' * bool(ranges)}{ranges}"
+
+
+def joined(lines: Sequence[EnsureLine | str]) -> str:
+    """Lines of a specification as one formula: `and` binds tighter than `or` and `=>`, so those stand in parentheses.
+
+    >>> joined(["a >= b => m == a", "c == (a < b)"])
+    '(a >= b => m == a) and c == (a < b)'
+    """
+    texts = [str(line) for line in lines]
+    loose = (" => ", " or ", " for ")
+    return " and ".join(f"({one})" if len(texts) > 1 and any(word in one for word in loose) else one for one in texts)
 
 
 def names_in(expression: Expression) -> Iterator[Named]:

@@ -9,17 +9,7 @@ from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import ProofError
-from bitwright.files.documents import (
-    Check,
-    check_fields,
-    each,
-    flag,
-    like,
-    one_of,
-    optional,
-    text,
-    whole,
-)
+from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, text, whole
 from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
 from bitwright.program.pattern import pattern_of_program

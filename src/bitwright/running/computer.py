@@ -67,7 +67,7 @@ def at_rest(machine: MachineV, engine: Engine, halted: BoolArray | Batch) -> Boo
 
 
 def with_result_landed(machine: MachineV, engine: Engine, states: BoolArray) -> BoolArray:  # (runs, k)
-    """Machines at a boundary, so much later that the last result is in memory."""
+    """Machines at a boundary, after enough steps for the last result to be in memory."""
     steps = machine.timing.depth + 1
     return drive(engine, states, StepCount(steps), steps).states
 

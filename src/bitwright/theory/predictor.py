@@ -9,8 +9,7 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind
-from bitwright.theory.kernel_spectrum import kernel_ends
-from bitwright.theory.kernels import kernel, nngp
+from bitwright.theory.kernels import kernel, kernel_ends, nngp
 
 MAX_EXAMPLES = 5_000  # a dense solve beyond this takes minutes
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from bitwright.errors import InputError
 from bitwright.program import Algorithm
-from bitwright.validation.asking import answer_about_arrays, answer_about_one
-from bitwright.validation.functions import ArrayFunction, Function
+from bitwright.validation.functions import ArrayFunction, Function, answer_about_arrays, answer_about_one
 from bitwright.validation.oracles import Oracle, Values, is_wide
 
 Given = Oracle | Callable[..., Any] | str

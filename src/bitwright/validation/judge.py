@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
 from bitwright.bits import BoolArray
+from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
 from bitwright.running.run import run_batch
 from bitwright.running.sliced.lanes import Numbers, Rows, numbers, pack_lanes, unpack_lanes
-from bitwright.running.sliced.runs import Look, Outcome
+from bitwright.running.sliced.runs import Look, Outcome, SlicedRuns
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
-from bitwright.validation.task import Task
+from bitwright.validation.task import Prepared, Task
+from bitwright.validation.walk import Walker
 
 
 @dataclass(frozen=True)
@@ -108,3 +111,44 @@ def _numbers(algorithm: Algorithm, outputs: Rows, count: int) -> list[Numbers]:
         found.append(numbers(outputs[at : at + len(word.bits)], count, word.signed))
         at += len(word.bits)
     return found
+
+
+Runner = SlicedRuns | Walker
+_lock = Lock()
+_kept: tuple[str, Runner] | None = None  # in each process: what runs the batches of one validation, by its token
+
+
+def run_batch_of(ready: Prepared, number: int, look: Look | None = None) -> Tally:
+    """The tally of one batch; `look` is told how much of it is done."""
+    task = ready.task
+    count = task.size(number)
+    rows = task.inputs.rows(number * task.batch, count)
+    # Where every input is judged by itself that takes long beside the compiled loops, and little beside other engines.
+    running = 1.0 if task.oracle is not None and task.oracle.arrays else 0.1 if task.sliced else 0.9
+    outcome = _runner(ready).run(rows, count, look and (lambda share: look(running * share)))
+    return OutputJudge(task)(rows, count, outcome, look and (lambda share: look(running + (1 - running) * share)))
+
+
+def forget() -> None:
+    """Drops what this process has kept."""
+    global _kept
+    with _lock:
+        _kept = None
+
+
+def _runner(ready: Prepared) -> Runner:
+    """Made once in each process for one validation, and used for no other."""
+    global _kept
+    with _lock:
+        if _kept is None or _kept[0] != ready.token:
+            _kept = (ready.token, _make(ready))
+        return _kept[1]
+
+
+def _make(ready: Prepared) -> Runner:
+    task = ready.task
+    decisions = task.engine.decisions if task.sliced else None
+    if decisions is not None:
+        answered = task.engine.sliced if isinstance(task.engine, CellEngine) else None
+        return SlicedRuns(task.algorithm, task.limit, decisions, program=answered)
+    return Walker(task.algorithm, task.engine, task.limit)

@@ -1,4 +1,4 @@
-"""The file from which a validation goes on after an interruption: how far it came, and what it found till then."""
+"""The file from which an interrupted validation continues: how far it came, and what it found."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bitwright.files.documents import check_fields, one_of, parse, read_file, re
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
 from bitwright.theory.ranges import blocks_range
-from bitwright.validation.prepare import Prepared
 from bitwright.validation.tally import Tally
+from bitwright.validation.task import Prepared
 
 FORMAT = "bitwright validation 2"
 _MAX_BYTES = 1 << 28

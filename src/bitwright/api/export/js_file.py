@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,8 @@ MOST_EXACT = 1 << 53  # below it every integer is one of JavaScript's
 def js_text(found: Exported, claim: ExportClaim) -> str:
     """The whole module."""
     core, wires = found.core, found.wires
-    if core.largest >= MOST_EXACT:
-        raise InputError(
-            f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
-            f"{MOST_EXACT:,}; C has integers of 64 bits"
-        )
-    parts = [filled("core.mjs", _core_pieces(found, claim))]
+    about = "\n".join(f" * {line}".rstrip() for line in about_lines(found, claim))
+    parts = [core_text(core, about, [_table(*one) for one in core_tables(core)])]
     if wires is not None:
         parts += [filled("words.mjs", {}), filled("program.mjs", _program_pieces(core, wires))]
     return "\n".join(parts)
@@ -41,11 +38,15 @@ def js_types(found: Exported) -> str:
     return "\n".join(parts)
 
 
-def _core_pieces(found: Exported, claim: ExportClaim) -> dict[str, object]:
-    core = found.core
-    tables = [_table(*one) for one in core_tables(core)]
-    return {
-        "about": "\n".join(f" * {line}".rstrip() for line in about_lines(found, claim)),
+def core_text(core: Core, about: str, tables: Iterable[str]) -> str:
+    """The part that evaluates the network; raises InputError where numbers of JavaScript would not be exact."""
+    if core.largest >= MOST_EXACT:
+        raise InputError(
+            f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
+            f"{MOST_EXACT:,}; C has integers of 64 bits"
+        )
+    pieces = {
+        "about": about,
         "width": core.first.shape[0],
         "examples": core.first.shape[1],
         "ports": core.last.shape[1],
@@ -53,6 +54,7 @@ def _core_pieces(found: Exported, claim: ExportClaim) -> dict[str, object]:
         "sums": _sums(core),
         "tables": "\n".join(tables),
     }
+    return filled("core.mjs", pieces)
 
 
 def core_tables(core: Core) -> list[tuple[str, NDArray[np.integer], str]]:

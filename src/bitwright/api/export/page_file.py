@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.api.export.claims import ExportClaim
-from bitwright.api.export.js_file import MOST_EXACT, core_tables
+from bitwright.api.export.js_file import MOST_EXACT, core_tables, core_text
 from bitwright.api.export.model import Exported
-from bitwright.api.export.text import filled
-from bitwright.errors import InputError
 from bitwright.pages.library import plain_script, single_page
 from bitwright.program import Program
 
@@ -30,12 +28,6 @@ STAGES = {
 
 def page_text(found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any]) -> str:
     """The whole page; `about` is what its view needs beside the network."""
-    core = found.core
-    if core.largest >= MOST_EXACT:
-        raise InputError(
-            f"sums or thresholds of this network reach {core.largest:,}, and numbers of JavaScript are exact below "
-            f"{MOST_EXACT:,}; C has integers of 64 bits"
-        )
     facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
     start = 'const facts = JSON.parse(element("facts").textContent);\n'
     script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"])
@@ -50,19 +42,9 @@ def page_text(found: Exported, claim: ExportClaim, view: str, title: str, about:
 def engine_text(found: Exported) -> str:
     """The scripts that run and judge the network, without a page."""
     core = found.core
-    pieces = {
-        "about": " * The network of this page.",
-        "width": core.first.shape[0],
-        "examples": core.first.shape[1],
-        "ports": core.last.shape[1],
-        "columns": core.thresholds.shape[1],
-        "sums": "Int32Array" if core.bits == 32 else "Float64Array",
-        "tables": "\n".join(
-            f"const {name} = arrayFrom(facts.network.tables.{name});" for name, _, _ in core_tables(core)
-        ),
-    }
-    parts = [filled("core.mjs", pieces) if name == "core" else _script(name) for name in ENGINE]
-    return plain_script(parts)
+    tables = (f"const {name} = arrayFrom(facts.network.tables.{name});" for name, _, _ in core_tables(core))
+    own = core_text(core, " * The network of this page.", tables)
+    return plain_script([own if name == "core" else _script(name) for name in ENGINE])
 
 
 def joined(names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.network import cell_network
 from bitwright.engines.cells.tables import PART, CellTables, cell_tables
 from bitwright.engines.cells.wiring import Wiring
-from bitwright.engines.protocol import Batch
+from bitwright.engines.protocol import ArrayBatch, Batch
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
 from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
@@ -284,32 +284,13 @@ class Following(Protocol):
     def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]: ...
 
 
-class CellBatch(Batch):
+class CellBatch(ArrayBatch):
     """States on their way, cell by cell."""
 
     def __init__(self, engine: Following, states: BoolArray) -> None:
+        super().__init__(states)
         self._engine = engine
-        self._now = self._before = states.copy()
-        self._margin = np.full(len(states), np.inf)
 
     def step(self) -> None:
         following, self._margin = self._engine.following(self._now)
         self._before, self._now = self._now, following
-
-    def load(self, states: BoolArray) -> None:
-        self._now = states.copy()
-
-    def states(self) -> BoolArray:
-        return self._now.copy()
-
-    def bit(self, bit: int) -> BoolArray:
-        return self._now[:, bit].copy()
-
-    def unchanged(self) -> BoolArray:
-        return np.asarray((self._now == self._before).all(axis=1))
-
-    def keep(self, rows: BoolArray) -> None:
-        self._now, self._before, self._margin = self._now[rows], self._before[rows], self._margin[rows]
-
-    def margin(self) -> FloatArray:
-        return self._margin

@@ -13,7 +13,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.cuda_source import KernelError
-from bitwright.engines.device_matching import aligned
+from bitwright.engines.device_matching import TensorBatch, aligned
 from bitwright.engines.integer.device_step import DeviceStep
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import checked_bounds
@@ -22,7 +22,6 @@ from bitwright.errors import InputError
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
-from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 
 _ROOM = 1 << 41  # exact in float64, with room for the number of a state beside it
@@ -203,16 +202,12 @@ class IntegerDeviceEngine:
         return IntegerDeviceBatch(self, states)
 
 
-class IntegerDeviceBatch(Batch):
+class IntegerDeviceBatch(TensorBatch):
     """States on a device."""
 
     def __init__(self, engine: IntegerDeviceEngine, states: BoolArray) -> None:
-        torch = torch_module()
+        super().__init__(engine.decide.step.matching, engine.program.bits, states, torch_module().float64)
         self._engine = engine
-        self._now: Any
-        self.load(states)
-        self._before: Any = self._now
-        self._margin = torch.full((len(states),), float("inf"), dtype=torch.float64, device=engine.decide.device)
 
     def step(self) -> None:
         torch = torch_module()
@@ -226,22 +221,3 @@ class IntegerDeviceBatch(Batch):
             distance = torch.where(over > 0, over, 1 - over).amin(dim=1).double()
             margin = (distance - 0.5) / engine.units[n]
             self._margin = torch.where(n > 0, margin, torch.full_like(margin, float("inf")))
-
-    def load(self, states: BoolArray) -> None:
-        self._now = self._engine.decide.tensor_of(states)
-
-    def keep(self, rows: BoolArray) -> None:
-        kept = torch_module().from_numpy(rows).to(self._engine.decide.device)
-        self._now, self._before, self._margin = self._now[kept], self._before[kept], self._margin[kept]
-
-    def states(self) -> BoolArray:
-        return np.asarray(self._now[:, : self._engine.program.bits].cpu().numpy())
-
-    def bit(self, bit: int) -> BoolArray:
-        return np.asarray(self._now[:, bit].cpu().numpy())
-
-    def unchanged(self) -> BoolArray:
-        return np.asarray((self._now == self._before).all(dim=1).cpu().numpy())
-
-    def margin(self) -> FloatArray:
-        return np.asarray(self._margin.cpu().numpy())

@@ -20,16 +20,61 @@ _TRIED = 512  # random states on which the kernel must agree with the products b
 _COMPARED, _TOGETHER = 64, 1 << 15  # states of a batch that are looked at again, and how many of these at once
 
 
-class DeviceStep:
+class SecondLook:
+    """Keeps some states of every batch that a kernel went through, and compares them with plain products.
+
+    A kernel that a compiler got wrong proves nothing. Many states are compared at once, and only `check` waits for what
+    came of it.
+    """
+
+    what: str  # that the kernel would do otherwise
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[Any, ...]] = []
+        self._differs: Any = None  # on the device, so that nobody waits
+
+    def is_wrong(self, *kept: Any) -> Any:
+        """Whether plain products give something else for what was kept, as a bool on the device."""
+        raise NotImplementedError
+
+    def keep(self, *found: Any) -> None:
+        """Keeps some rows of these tensors."""
+        rows = slice(None, None, max(1, len(found[0]) // _COMPARED))
+        self._kept.append(tuple(tensor[rows].clone() for tensor in found))
+        if len(self._kept) * _COMPARED >= _TOGETHER:
+            self._compare()
+
+    def check(self) -> None:
+        """Raises BitwrightError if the kernel was found to differ from the products since the last check."""
+        self._compare()
+        differs, self._differs = self._differs, None
+        if differs is not None and bool(differs):
+            raise BitwrightError(
+                f"the device's kernel {self.what} otherwise than plain products do; use the device cpu"
+            )
+
+    def forget(self) -> None:
+        """Drops what is kept: the states are gone through again."""
+        self._kept, self._differs = [], None
+
+    def _compare(self) -> None:
+        if self._kept:
+            differs = self.is_wrong(*(torch_module().cat(parts) for parts in zip(*self._kept, strict=True)))
+            self._kept = []
+            self._differs = differs if self._differs is None else self._differs | differs
+
+
+class DeviceStep(SecondLook):
     """The rules of a program; those who prove something have some states of every batch looked at again by products."""
 
+    what = "steps"
+
     def __init__(self, program: Program, device: Any, inputs: int, columns: int, fast: bool = True) -> None:
+        super().__init__()
         torch = torch_module()
         small = torch.float16 if device.type == "cuda" and program.templates <= 1 << 11 else torch.float32
         self.matching = DeviceMatching(program, device, small, rows=inputs, columns=columns)
         self._device, self._kernel = device, None
-        self._kept: list[tuple[Any, ...]] = []
-        self._differs: Any = None
         if fast and device.type == "cuda" and can_compile() and columns <= _MOST_COLUMNS and columns % 4 == 0:
             try:
                 self._kernel = _StepKernel(program, device, inputs, columns)
@@ -38,7 +83,7 @@ class DeviceStep:
             states = torch.zeros((_TRIED, columns), dtype=torch.bool, device=device)
             drawn = np.random.default_rng(0).random((_TRIED, program.bits)) < 0.5
             states[:, : program.bits] = torch.from_numpy(drawn).to(device)
-            if self._is_wrong(states, *self._kernel(states)):
+            if self.is_wrong(states, *self._kernel(states)):
                 self._kernel = None
 
     def __call__(self, states: Any, keep: bool = False) -> tuple[Any, Any, Any]:
@@ -49,37 +94,17 @@ class DeviceStep:
         if self._kernel is None:
             return self._by_products(states)
         found = self._kernel(states)
-        if not keep:
-            return found
-        rows = slice(None, None, max(1, len(states) // _COMPARED))
-        self._kept.append(tuple(tensor[rows].clone() for tensor in (states, *found)))
-        if len(self._kept) * _COMPARED >= _TOGETHER:
-            self._compare()
+        if keep:
+            self.keep(states, *found)
         return found
-
-    def check(self) -> None:
-        """Raises BitwrightError if the kernel was found to differ from the products since the last check."""
-        self._compare()
-        differs, self._differs = self._differs, None
-        if differs is not None and bool(differs):
-            raise BitwrightError("the device's kernel steps otherwise than plain products do; use the device cpu")
-
-    def forget(self) -> None:
-        """Drops what is kept."""
-        self._kept, self._differs = [], None
-
-    def _compare(self) -> None:
-        if self._kept:
-            differs = self._is_wrong(*(torch_module().cat(parts) for parts in zip(*self._kept, strict=True)))
-            self._kept = []
-            self._differs = differs if self._differs is None else self._differs | differs
 
     def _by_products(self, states: Any) -> tuple[Any, Any, Any]:
         matched = self.matching.matched(states)
         return matched.view(torch_module().uint8), matched.sum(dim=1), self.matching.written(matched)
 
-    def _is_wrong(self, states: Any, *found: Any) -> Any:
-        """A bool on the device, so that nobody waits."""
+    def is_wrong(self, *kept: Any) -> Any:
+        """Whether these states match or become something else by products."""
+        states, *found = kept
         differ = [(one != other).any() for one, other in zip(self._by_products(states), found, strict=True)]
         return differ[0] | differ[1] | differ[2]
 

@@ -22,6 +22,8 @@ _REST = 200  # steps for which it pays to make rows of cells, and cells of rows 
 class TableBatch(Batch):
     """A batch of one state; `margins`: how close each entry is to another answer, if answers are rounded."""
 
+    _by_rows_too = True  # where many cells move
+
     def __init__(self, cells: PackedCells, state: BoolArray, margins: FloatArray | None = None) -> None:
         self._cells, self._margins = cells, margins
         self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
@@ -61,7 +63,7 @@ class TableBatch(Batch):
         while made < most:
             if (since := made % (_FEW + 1 + _ROWS)) <= _FEW:
                 now = self._by_cells(min(most - made, 1 if since else _FEW))
-            elif self._crowded and most - made >= _REST:
+            elif self._by_rows_too and self._crowded and most - made >= _REST:
                 now = self._by_rows(min(most - made, _ROWS))
             else:
                 now = self._by_cells(most - made)
@@ -77,7 +79,7 @@ class TableBatch(Batch):
 
     @property
     def _crowded(self) -> bool:
-        """Whether so many cells moved in the step just made that rows of them are faster."""
+        """Whether enough cells moved in the last step for rows of them to be faster."""
         visits = int(self._counters[loop.VISITS])
         return visits > _MANY and self._cells.rows.pays(visits)
 

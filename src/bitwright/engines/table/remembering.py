@@ -104,7 +104,7 @@ def _active_key(units: Any, count: int, words: Any) -> Any:
 
 @compiled
 def _contents_key(pool: Any, cells: int, words: Any) -> Any:
-    """A key of what the cells are that a node looks at: so many of those that a record has seen."""
+    """A key of what the cells are that a node looks at: that many of those that a record has seen."""
     key, first = np.uint64(0), cells & _PLACE
     for at in range(first, first + 2 * (cells >> 32), 2):
         key = _mix(key ^ np.uint64(words[pool[at]]))

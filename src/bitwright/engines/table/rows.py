@@ -154,7 +154,7 @@ class RowPlan:
         return np.array(start), np.array(nodes, dtype=np.int64).reshape(-1, 3), outputs
 
     def pays(self, visits: float) -> bool:
-        """Whether a step takes less time by rows than so many visits of cells."""
+        """Whether a step takes less time by rows than that many visits of cells."""
         rows = self.rows
         if rows is None:
             return False

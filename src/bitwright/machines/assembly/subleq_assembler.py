@@ -19,7 +19,6 @@ from bitwright.text.scanner import MAX_LINE, NAME, SPACE, Scanner, opening_comme
 
 ZERO = "Z"  # a word that every program may use, and must leave at 0
 MAX_WORDS = 1 << MAX_ADDRESS_BITS
-_SETTINGS = (".words", ".width", ".dialect")
 
 # What every program may use. Z is 0 before and after each of them.
 _OPERATIONS = {

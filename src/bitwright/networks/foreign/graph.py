@@ -69,7 +69,7 @@ class OperatorGraph:
         return self._evaluate(inputs)[self.output]
 
     def analysis(self, columns: int) -> Analysis:
-        """What holds of it for all inputs with so many columns; raises NotReadError where an operator is not known."""
+        """What holds of it for all inputs with that many columns; raises NotReadError for an unknown operator."""
         found = self._evaluate(np.zeros((1, columns)))
         tensors = [tensor for name, tensor in found.items() if not tensor.constant and name != self.input]
         floats = [tensor for tensor in tensors if tensor.kind in DIGITS]

@@ -163,7 +163,7 @@ class HeldModel:
         return _matrix(found, len(inputs), self.name)
 
     def columns_out(self, columns: int) -> int | str:
-        """How many outputs it gives for inputs of so many columns; or what is wrong with such inputs."""
+        """How many outputs it gives for inputs with that many columns; or what is wrong with such inputs."""
         known = self.source.columns if isinstance(self.source, OnnxModel) else None
         if known is not None and known != columns:
             return f"it takes {counted(known, 'column')}"

@@ -91,7 +91,7 @@ def errors(*tensors: Tensor) -> tuple[Array, ...] | None:
 def summed(
     values: Array, size: Array, now: Array, lost: Array | None, kind: str, grid: int | None, terms: int, factor: float
 ) -> Tensor:
-    """A sum of so many terms.
+    """A sum of this many terms.
 
     `size` bounds the sum of their absolute values for all inputs, `now` is it for these, `lost` is the error that the
     inputs bring, and no factor of a term exceeds `factor`.

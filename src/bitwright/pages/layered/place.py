@@ -2,13 +2,139 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bitwright.pages.layered.columns import columns
 from bitwright.pages.layered.layers import Edge, Layers, greedy, in_layers, walked
-from bitwright.pages.layered.ordering import untangle
+
+_PASSES = 24
+
+
+def untangle(layers: Layers) -> None:
+    """Orders `layers.rows` so that few arrows cross."""
+    rows = [list(row) for row in layers.rows]
+    best, least = [list(row) for row in rows], crossings(rows, layers.below)
+    for sweep in range(_PASSES):
+        downwards = sweep % 2 == 0
+        near = layers.above if downwards else layers.below
+        numbers = range(1, len(rows)) if downwards else range(len(rows) - 2, -1, -1)
+        for number in numbers:
+            _sort(rows[number], rows[number + (-1 if downwards else 1)], near)
+        _exchange(rows, layers)
+        found = crossings(rows, layers.below)
+        if found < least:
+            best, least = [list(row) for row in rows], found
+    layers.rows = best
+
+
+def crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> int:
+    """How many pairs of arrows cross between neighbouring layers."""
+    count = 0
+    for upper, lower in pairwise(rows):
+        place = {node: at for at, node in enumerate(lower)}
+        ends: list[int] = []
+        for node in upper:
+            own = sorted(place[other] for other in below[node])
+            count += sum(len(ends) - bisect_right(ends, end) for end in own)
+            for end in own:
+                insort(ends, end)
+    return count
+
+
+def _sort(row: list[int], fixed: Sequence[int], near: Sequence[Sequence[int]]) -> None:
+    """By the mean place of what each hangs on; what hangs on nothing keeps its place."""
+    place = {node: at for at, node in enumerate(fixed)}
+    wanted = {}
+    for at, node in enumerate(row):
+        own = [place[other] for other in near[node]]
+        wanted[node] = sum(own) / len(own) if own else at * len(fixed) / len(row)
+    row.sort(key=wanted.__getitem__)
+
+
+def _exchange(rows: list[list[int]], layers: Layers) -> None:
+    """Exchanges neighbours in a layer as long as that removes crossings."""
+    for _ in range(4):
+        better = False
+        for number, row in enumerate(rows):
+            near = []
+            for other, linked in ((number - 1, layers.above), (number + 1, layers.below)):
+                if 0 <= other < len(rows):
+                    near.append(({node: at for at, node in enumerate(rows[other])}, linked))
+            for at in range(len(row) - 1):
+                one, two = row[at], row[at + 1]
+                gain = 0
+                for place, linked in near:
+                    left, right = ([place[node] for node in linked[which]] for which in (one, two))
+                    gain += sum((a > b) - (a < b) for a in left for b in right)
+                if gain > 0:
+                    row[at], row[at + 1] = two, one
+                    better = True
+        if not better:
+            return
+
+
+_SWEEPS = 16
+_STIFF = 8.0  # how much more than at a box an arrow wants to be straight between two bends
+
+
+def columns(layers: Layers, widths: Sequence[float], boxes: int, apart: float, bend_apart: float) -> list[float]:
+    """The middle of every box and bend; those below `boxes` are boxes."""
+
+    def distance(one: int, two: int) -> float:
+        space = apart if one < boxes and two < boxes else bend_apart
+        return (widths[one] + widths[two]) / 2 + space
+
+    x = [0.0] * len(widths)
+    for row in layers.rows:
+        at = 0.0
+        for one, two in zip([None, *row], row, strict=False):
+            at += 0.0 if one is None else distance(one, two)
+            x[two] = at
+    for sweep in range(_SWEEPS):
+        last = sweep >= _SWEEPS - 4  # in the end all neighbours count
+        downwards = sweep % 2 == 0
+        for row in layers.rows if downwards else reversed(layers.rows):
+            wanted, weights = [], []
+            for node in row:
+                near = [
+                    (x[other], _STIFF if node >= boxes and other >= boxes else 1.0)
+                    for other in (
+                        layers.above[node] + layers.below[node]
+                        if last
+                        else layers.above[node] if downwards else layers.below[node]
+                    )
+                ]  # fmt: skip
+                total = sum(weight for _, weight in near)
+                wanted.append(sum(place * weight for place, weight in near) / total if total else x[node])
+                weights.append(total or 0.01)
+            gaps = [distance(one, two) for one, two in pairwise(row)]
+            for node, place in zip(row, spread(wanted, weights, gaps), strict=True):
+                x[node] = place
+    return x
+
+
+def spread(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
+    """The places nearest to those wanted (weighted least squares) that keep the gaps between neighbours.
+
+    >>> spread([0, 0, 10], [1, 1, 1], [4, 4])
+    [-2.0, 2.0, 10.0]
+    """
+    offsets = [0.0]
+    for gap in gaps:
+        offsets.append(offsets[-1] + gap)
+    pools: list[tuple[float, float, int]] = []  # place of the first, weight, how many
+    for place, weight, offset in zip(wanted, weights, offsets, strict=False):
+        pool = (place - offset, weight, 1)
+        while pools and pools[-1][0] > pool[0]:
+            before = pools.pop()
+            total = before[1] + pool[1]
+            pool = ((before[0] * before[1] + pool[0] * pool[1]) / total, total, before[2] + pool[2])
+        pools.append(pool)
+    firsts = [place for place, _, count in pools for _ in range(count)]
+    return [first + offset for first, offset in zip(firsts, offsets, strict=False)]
+
 
 Point = tuple[float, float]
 _APART, _BEND_APART, _BEND = 26.0, 12.0, 2.0  # between boxes, beside a bend, and how wide a bend is

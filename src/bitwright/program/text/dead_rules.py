@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +14,36 @@ from bitwright.errors import counted, listing
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
 from bitwright.program.reach import wanted_bits
-from bitwright.program.text.written import WrittenRule
+from bitwright.program.text import syntax
+from bitwright.program.text.parser import SyntaxTree
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class WrittenRule(NamedTuple):
+    """A `when` line: its text, its place, and the names of the bits and arrays in its conditions."""
+
+    text: str
+    line: int
+    column: int
+    names: frozenset[str]
+
+
+def written_rules(tree: SyntaxTree) -> Iterator[WrittenRule]:
+    """All of them, in the order of the text."""
+    for item in tree.statements:
+        if isinstance(item, syntax.WhenClause):
+            yield WrittenRule(item.text, item.token.line, item.token.column, frozenset(_names(item)))
+        elif isinstance(item, syntax.PlainLines):
+            for line in item.rules:
+                yield WrittenRule(line.text(), line.line, line.column, frozenset(_NAME.findall(line.left)))
+
+
+def _names(rule: syntax.WhenClause) -> Iterator[str]:
+    for test in rule.tests:
+        yield test.left.token.text
+        if isinstance(test.right, syntax.BitRef | syntax.Name):
+            yield test.right.token.text
 
 
 class DeadRules:

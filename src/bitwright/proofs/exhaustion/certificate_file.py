@@ -30,12 +30,7 @@ from bitwright.program import Algorithm
 from bitwright.proofs.certificate import FORMAT as LIMIT_FORMAT
 from bitwright.proofs.certificate import LimitVerdict
 from bitwright.proofs.certificate_file import SIZES, read_limit
-from bitwright.proofs.exhaustion.certificate import (
-    FORMAT,
-    BitInState,
-    NetworkVerdict,
-    certify_network,
-)
+from bitwright.proofs.exhaustion.certificate import FORMAT, BitInState, NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
 from bitwright.running.progress import Progress
 from bitwright.workers import Workers

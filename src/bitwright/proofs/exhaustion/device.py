@@ -9,19 +9,70 @@ import numpy as np
 
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.device import DeviceDecisions
+from bitwright.engines.integer.device_step import SecondLook
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import check_belongs
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import FIXED_POINT
-from bitwright.proofs.exhaustion.device_judge import MOST_STATES, DeviceJudge
 from bitwright.proofs.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain
-from bitwright.proofs.exhaustion.findings import Findings, find, nothing_at_stake
+from bitwright.proofs.exhaustion.findings import Findings, Nearest, find, nothing_at_stake
 
 if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.task import ProofTask
 
+MOST_STATES = 1 << 20  # at a time
 _LEAST = 1 << 10
+_FEW_BINS = 64  # of n, for which states are looked at once each
+
+
+class DeviceJudge(SecondLook):
+    """Right or wrong, and how far, for a tile of states; some states of every tile are judged again."""
+
+    what = "adds up"
+
+    def __init__(self, decide: DeviceDecisions) -> None:
+        super().__init__()
+        self._decide = decide
+
+    def find(self, matched: Any, n: Any, truth: Any, numbers: Any, step: int) -> Findings:
+        """`numbers`: those of the states, or the first of them if they follow each other. Waits for the device once."""
+        torch = torch_module()
+        distance = self._decide.distances(matched, n, truth).long()
+        if self._decide.sums.fused:
+            self.keep(distance, matched, n, truth)
+        wrong = (distance < 1) & (n > 0)
+        counts, keys = self._smallest(torch.where(n > 0, distance, 0), n)
+        rows = keys % MOST_STATES
+        places = rows + numbers if isinstance(numbers, int) else numbers[rows.clamp(max=len(numbers) - 1)]
+        table = torch.stack((counts, keys // MOST_STATES, places, wrong.sum().expand_as(counts))).tolist()
+        by_n = {
+            matches: Nearest(count, away if matches else None, (place, step))
+            for matches, (count, away, place, _) in enumerate(zip(*table, strict=True))
+            if count
+        }
+        number, first = table[3][0], None
+        if number:
+            fewest = int(n[wrong].min())
+            at = int((wrong & (n == fewest)).nonzero()[0, 0])
+            first = (fewest, (numbers + at if isinstance(numbers, int) else int(numbers[at]), step))
+        return Findings(by_n, number, 0, first, None)
+
+    def _smallest(self, distance: Any, n: Any) -> tuple[Any, Any]:
+        """How many states there are of each n, and the smallest distance of one, with the first state that has it."""
+        torch = torch_module()
+        key = distance * MOST_STATES + torch.arange(len(n), device=n.device)
+        bins, none = self._decide.most_matches + 1, torch.iinfo(torch.int64).max
+        if bins > _FEW_BINS:
+            counts = torch.bincount(n, minlength=bins)
+            return counts, torch.full_like(counts, none).scatter_reduce(0, n, key, "amin")
+        own = n == torch.arange(bins, device=n.device)[:, None]  # far faster than all states writing to a few places
+        return own.sum(dim=1), torch.where(own, key, none).amin(dim=1)
+
+    def is_wrong(self, *kept: Any) -> Any:
+        """Whether one of these distances is another by plain products."""
+        distance, matched, n, truth = kept
+        return ((self._decide.plain_distances(matched, n, truth) != distance) & (n > 0)).any()
 
 
 class DeviceProver:

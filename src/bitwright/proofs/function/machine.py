@@ -1,9 +1,9 @@
 """A chain with ghosts: letters that also hold a clock and, if wanted, the inputs.
 
-The clock says how far a run is. It goes through the positions in sweeps, up and down by turns, and stays so many steps
-at each position. A letter's clock is a number that only grows: 0 is waiting for the first sweep, then a number for each
-step of it, then one for waiting for the next sweep, and so on. For `delay` steps at first it does not move. A run that
-takes a fixed number of steps has its clock in the globals instead.
+The clock says how far a run is. It goes through the positions in sweeps, up and down by turns, and stays a number of
+steps at each position. A letter's clock is a number that only grows: 0 is waiting for the first sweep, then a number
+for each step of it, then one for waiting for the next sweep, and so on. For `delay` steps at first it does not move. A
+run that takes a fixed number of steps has its clock in the globals instead.
 """
 
 from __future__ import annotations

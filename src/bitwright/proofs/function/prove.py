@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program.algorithm import Algorithm
+from bitwright.program.ensures import joined
 from bitwright.program.text import parse
 from bitwright.program.text.lets import plain_lets
 from bitwright.proofs.claims import Claim
@@ -59,7 +60,7 @@ class FunctionProof:
         return self.verdict == "proved"
 
     def sentence(self) -> str:
-        what = " and ".join(self.lines)
+        what = joined(self.lines)
         if self.verdict == "proved":
             return f"proved at every size ({self.method})"
         if self.verdict == "refuted":

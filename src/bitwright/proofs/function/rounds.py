@@ -24,15 +24,7 @@ from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
-from bitwright.proofs.function.growth import (
-    Growth,
-    affine_growth,
-    growth_of,
-    never_negative,
-    plus,
-    power_growth,
-    times,
-)
+from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, plus, power_growth, times
 from bitwright.proofs.function.paths import Path, check_ranges
 from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
 from bitwright.proofs.function.waiting import Wait, found_wait, holds, is_timer

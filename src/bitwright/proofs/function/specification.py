@@ -14,16 +14,7 @@ from itertools import product
 from typing import Any, NoReturn
 
 from bitwright.program import ensures
-from bitwright.program.ensures import (
-    COMPARISONS,
-    Combined,
-    Constant,
-    EnsureLine,
-    Expression,
-    Named,
-    Negation,
-    names_in,
-)
+from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Expression, Named, Negation, names_in
 from bitwright.program.text.parser import parse_statements
 from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader
 from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights

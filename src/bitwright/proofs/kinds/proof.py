@@ -19,9 +19,8 @@ from bitwright.proofs.claims import Claim
 from bitwright.proofs.kinds.affine import Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of
 from bitwright.proofs.kinds.cases import NotCoveredError
-from bitwright.proofs.kinds.cutoff import TooManyError, cutoff
+from bitwright.proofs.kinds.cutoff import TooManyError, cutoff, representatives
 from bitwright.proofs.kinds.lines import Lines
-from bitwright.proofs.kinds.patterns import representatives
 from bitwright.proofs.kinds.sizes import SizedText
 
 FORMAT = "bitwright kinds certificate 1"

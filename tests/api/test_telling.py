@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bitwright import addition, certify, size, validate
-from bitwright.api import notes
+from bitwright.api import telling
 from bitwright.running.sliced import runs
 from bitwright.running.sliced.runs import COMPILING
 
@@ -20,7 +20,7 @@ LONG: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(notes, "_said", set())
+    monkeypatch.setattr(telling, "_said", set())
     monkeypatch.setattr(runs, "to_be_compiled", lambda: True)  # as it is before the first validation of all
     LONG[name]()
     assert capsys.readouterr().err == f"bitwright: {COMPILING}\n"
@@ -31,7 +31,7 @@ def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, caps
 def test_nothing_is_said_where_nothing_is_compiled(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(notes, "_said", set())
+    monkeypatch.setattr(telling, "_said", set())
     monkeypatch.setattr(runs, "to_be_compiled", lambda: False)
     validate(addition(2))
     monkeypatch.setattr(runs, "to_be_compiled", lambda: True)
