@@ -78,7 +78,7 @@ class Model:
     >>> from bitwright import certify, permutation
     >>> swap = Model(lambda rows: rows[:, ::-1], reads="states")
     >>> print(certify(permutation([2, 1]), swap).sentence)
-    tested: this network, 4 states of every choice of every bit
+    tested: this network was right in all 4 states, with every choice of every bit
     """
 
     network: Given
