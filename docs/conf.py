@@ -24,6 +24,7 @@ extensions = [
     "mathml",
     "sessions_in_colour",
     "gallery",
+    "phone",
 ]
 exclude_patterns = ["_build", "figures", "report"]
 nitpicky = True

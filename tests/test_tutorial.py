@@ -123,3 +123,9 @@ def test_numbers_in_the_text_are_those_of_the_outputs() -> None:
     for number in ("98,258", "1,152", "1,216", "all 16 local states"):
         assert number in prose, number
         assert number in shown, number
+
+
+def test_the_certificate_that_is_shown_is_for_the_network_that_is_shown() -> None:
+    """Checksums differ between machines, so only this can be compared: they are from one run."""
+    (checksum,) = re.findall(r"sha256 ([0-9a-f]{64})", PAGE)
+    assert f"its id is {checksum[:12]}..." in PAGE

@@ -14,7 +14,6 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ENDED = "() => /ended|halted/.test(document.getElementById('status').textContent)"
-DARK = {"gcd", "life"}
 
 
 def prepare(name: str, page: Page) -> None:
@@ -35,8 +34,7 @@ def main(pages: Path, pictures: Path) -> None:
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         for name in ("multiplication", "gcd", "sieve", "life", "bfs"):
-            scheme = "dark" if name in DARK else "light"
-            page = opened.new_page(viewport={"width": 1200, "height": 960}, color_scheme=scheme)
+            page = opened.new_page(viewport={"width": 1200, "height": 960}, color_scheme="light")
             page.goto((pages / f"{name}.html").resolve().as_uri())
             prepare(name, page)
             taken = Image.open(BytesIO(page.screenshot()))

@@ -31,6 +31,6 @@ addEventListener("DOMContentLoaded", () => {
       };
       put(commands(block.querySelector("pre").textContent)).then(() => say("Copied"), () => say("Not allowed"));
     });
-    block.append(button);
+    block.prepend(button);
   }
 });

@@ -154,6 +154,21 @@ def test_a_button_copies_the_commands_of_a_session(site: Path, browser: Any) -> 
     page.close()
 
 
+def test_on_a_phone_code_is_not_cut_off_and_pictures_open_in_full(site: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": PHONE, "height": 800})
+    page.goto((site / "tutorial" / "division-by-three.html").as_uri())
+    cut = """() => [...document.querySelectorAll("div.highlight")].filter((block) => {
+        const code = block.querySelector("pre"), lines = document.createRange();
+        lines.selectNodeContents(code);
+        const button = block.querySelector("button.copy").getBoundingClientRect();
+        return code.scrollWidth > code.clientWidth || button.bottom > lines.getBoundingClientRect().top + 1;
+    }).map((block) => block.textContent)"""
+    assert page.evaluate(cut) == []
+    page.locator("article img").first.click()
+    assert page.url.endswith("/_images/addition.svg")
+    page.close()
+
+
 def test_a_page_of_the_gallery_runs_where_it_is_described(site: Path, browser: Any) -> None:
     page = browser.new_page()
     page.set_default_timeout(1000 * PATIENCE)

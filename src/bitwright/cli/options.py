@@ -118,7 +118,10 @@ def let_option(function: Any) -> Any:
 
 places_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
 order_option = together(places_option, let_option)
-sizes_option = click.option("--sizes", help="For cells: the kinds of all these sizes, such as 1..64, or l=1..64.")
+sizes_option = click.option(
+    "--sizes",
+    help="For cells: take every kind of cell at these sizes: 1..64, l=1..64, or all, where that can be proved.",
+)
 
 graph_option = click.option(
     "--graph",
@@ -190,9 +193,9 @@ workers_option = click.option(
 whole_option = click.option("--whole", is_flag=True, help="Train on the whole state of one program, not on its cells.")
 cells_option = click.option("--cells", is_flag=True, help="By cells: one small network, or its limit, in every cell.")
 tile_option = click.option("--tile", type=click.IntRange(1, 16), help="Take this many neighbouring cells as one.")
-seed_option = click.option("--seed", type=click.IntRange(0, 2**63), help="Which networks to draw.  [default: 0]")
+seed_option = click.option("--seed", type=click.IntRange(0, 2**63), help="Random seed of the networks.  [default: 0]")
 sample_seed_option = click.option(
-    "--sample-seed", type=click.IntRange(0, 2**63), help="Which random inputs or states.  [default: 0]"
+    "--sample-seed", type=click.IntRange(0, 2**63), help="Random seed of the inputs or states.  [default: 0]"
 )
 width_option = click.option(
     "--width", type=int, help="Hidden units; by default the fewest that suffice for cells, else by the width law."
@@ -251,7 +254,11 @@ recipe_options = together(
 sample_options = together(
     click.option("--from", "source", metavar="runs|states|FILE", help="Executions: of runs, random states, or a file."),
     click.option("--runs", type=click.IntRange(1, 10**6), help="With --from runs: every step of this many runs."),
-    click.option("--states", type=click.IntRange(1, 10**6), help="How many states.  [default: 20 K; 1,000 to measure]"),
+    click.option(
+        "--states",
+        type=click.IntRange(1, 10**6),
+        help="How many states.  [default: 20 for each template; 1,000 to measure]",
+    ),
     sample_seed_option,
 )
 network_options = together(
