@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from warnings import warn
 
-from bitwright.api.arguments import check_named
+from bitwright.api.arguments import check_named, check_once
 from bitwright.api.telling import teller
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, BitwrightWarning, InputError, counted, option
@@ -61,6 +61,7 @@ def run_on_graphs(
         raise InputError(f"there are {len(graphs)} graphs and the inputs of {len(each)}; give those of each graph")
     for one in each:
         check_named(program, one)
+        check_once(one, values)
     given = [{**one, **values} for one in each]
     failed: dict[int, str] = {}
 

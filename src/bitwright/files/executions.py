@@ -56,6 +56,8 @@ class Executions:
                 f"executions need states and successors of the same shape and a name for each bit, got {shape}, "
                 f"{self.after.shape} and {counted(len(self.names), 'name')}"
             )
+        if len(set(self.names)) < len(self.names):
+            raise InputError(f"two bits are called {shorten(_twice(self.names))}; give each a name of its own")
 
     def __len__(self) -> int:
         return len(self.before)
