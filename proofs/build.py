@@ -28,7 +28,7 @@ PROGRAMS = {
 }
 USED = {  # by the theorem about a network
     **dict.fromkeys(("Addition", "Subtraction", "Multiplication"), ("Adder",)),
-    "MachineV": ("Machine", "MachineSame", "MachineKinds", "MachineStep", "MachineRun", "MachineHalt", "Subleq"),
+    "MachineV": ("Machine", *(f"Machine{part}" for part in ("Same", "Kinds", "Step", "Tree", "Run", "Halt")), "Subleq"),
 }
 
 

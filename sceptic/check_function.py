@@ -189,9 +189,8 @@ def main(certificate, *texts):
                 check.step(single, guess)
         for line in lines:
             check.end(single, line)
-    print(
-        f"HOLDS: {' and '.join(map('({})'.format, program['ensures']))}, at every length (given {len(texts)} sizes of the rules)"
-    )
+    every = " and ".join(f"({line})" for line in program["ensures"])
+    print(f"HOLDS: {every}, at every length (given {len(texts)} sizes of the rules)")
 
 
 if __name__ == "__main__":

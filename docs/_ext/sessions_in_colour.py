@@ -13,7 +13,7 @@ from pygments.token import Comment, Generic, Token, _TokenType
 from bitwright.pages.lexer import STATEMENTS, RuleTextLexer
 
 YES = "CERTIFIED|EXACT|HOLDS|INFERRED|DETERMINED|certified|exact"
-NO = "REFUTED|NOT EXACT|NOT PROVED|CONTRADICTION|DOES NOT HOLD|NO FAMILY"
+NO = "REFUTED|NOT EXACT|NOT PROVED|CONTRADICTION|DOES NOT HOLD|NO FAMILY|NOT DECIDED"
 VERDICTS = re.compile(rf"^({YES})\b|^({NO})\b")
 Piece = tuple[int, _TokenType, str]
 

@@ -182,3 +182,9 @@ Definition cells : list (cell bit) :=
   ++ signal_cells.
 Definition machine : rules bit := rules_of kinds cells.
 End Machine.
+
+(** Proofs unfold these by name only. *)
+#[global] Arguments Nat.modulo : simpl never. #[global] Arguments Nat.div : simpl never. #[global] Arguments Nat.pow : simpl never.
+#[global] Arguments words : simpl never. #[global] Arguments depth : simpl never. #[global] Arguments below : simpl never. #[global] Arguments digit : simpl never. #[global] Arguments nodes : simpl never.
+#[global] Arguments levels : simpl never. #[global] Arguments pad : simpl never. #[global] Arguments rise : simpl never. #[global] Arguments span : simpl never. #[global] Arguments answer : simpl never.
+#[global] Arguments subtract : simpl never. #[global] Arguments last : simpl never. #[global] Arguments steps : simpl never. #[global] Arguments vector : simpl never.

@@ -1,25 +1,8 @@
 (** The states through which machine V goes in an instruction, in closed form, at every size. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
-From Theorems Require Import Machine MachineKinds MachineStep.
+From Theorems Require Import Machine MachineKinds MachineStep MachineTree.
 Import ListNotations.
-#[local] Arguments Nat.modulo : simpl never.
-#[local] Arguments Nat.div : simpl never.
-#[local] Arguments Nat.pow : simpl never.
-#[local] Arguments Machine.words : simpl never.
-#[local] Arguments Machine.depth : simpl never.
-#[local] Arguments Machine.below : simpl never.
-#[local] Arguments Machine.digit : simpl never.
-#[local] Arguments Machine.nodes : simpl never.
-#[local] Arguments Machine.levels : simpl never.
-#[local] Arguments Machine.pad : simpl never.
-#[local] Arguments Machine.rise : simpl never.
-#[local] Arguments Machine.span : simpl never.
-#[local] Arguments Machine.answer : simpl never.
-#[local] Arguments Machine.subtract : simpl never.
-#[local] Arguments Machine.last : simpl never.
-#[local] Arguments Machine.steps : simpl never.
-#[local] Arguments Machine.vector : simpl never.
 
 Section Machine.
 Variables A n : nat.
@@ -27,51 +10,26 @@ Hypothesis A_least : 2 <= A.
 Hypothesis A_most : A <= n.
 (* Definitions and lemmas about these sizes. *)
 Notation nodes_zero := (MachineStep.nodes_zero A). Notation words := (Machine.words A). Notation depth := (Machine.depth A).
-Notation below := (Machine.below A). Notation digit := (Machine.digit A). Notation nodes := (Machine.nodes A). Notation levels := (Machine.levels n).
-Notation rise := (Machine.rise A n). Notation span := (Machine.span A). Notation answer := (Machine.answer A n).
-Notation subtract := (Machine.subtract A n). Notation last := (Machine.last A n). Notation steps := (Machine.steps A n).
-Notation width := (Machine.width n). Notation valid := (MachineStep.valid A n). Notation parent := (MachineStep.parent A).
-Notation picks := (MachineStep.picks A). Notation writing := (MachineStep.writing A). Notation fetching := (MachineStep.fetching A).
-Notation before := (MachineStep.before A). Notation up := (MachineStep.up A). Notation generate := (MachineStep.generate A n).
-Notation equal := (MachineStep.equal n). Notation top := (MachineStep.top n). Notation next := (MachineStep.next A n).
-Notation depth_pos := (MachineStep.depth_pos A n A_least A_most). Notation below_depth := (MachineStep.below_depth A n A_least A_most).
-Notation digit_cases := (MachineStep.digit_cases A n A_least A_most). Notation below_step := (MachineStep.below_step A n A_least A_most).
-Notation two_pos := (MachineStep.two_pos A n A_least A_most). Notation words_least := (MachineStep.words_least A A_least).
-Notation child_parent := (MachineStep.child_parent A n A_least A_most). Notation span_le := (MachineStep.span_le A n A_least A_most).
-Notation span_rise := (MachineStep.span_rise A n A_least A_most). Notation rise_pos := (MachineStep.rise_pos A n A_least A_most).
-Notation levels_pos := (MachineStep.levels_pos A n A_least A_most). Notation levels_full := (MachineStep.levels_full A n A_least A_most).
-Notation width_levels := (MachineStep.width_levels A n A_least A_most). Notation width_half := (MachineStep.width_half A n A_least A_most).
-Notation answer_least := (MachineStep.answer_least A n A_least A_most). Notation in_time := (MachineStep.in_time A n A_least A_most).
+Notation nodes := (Machine.nodes A). Notation levels := (Machine.levels n). Notation rise := (Machine.rise A n).
+Notation answer := (Machine.answer A n). Notation last := (Machine.last A n). Notation steps := (Machine.steps A n).
+Notation width := (Machine.width n). Notation valid := (MachineStep.valid A n). Notation before := (MachineStep.before A).
+Notation up := (MachineStep.up A). Notation generate := (MachineStep.generate A n). Notation equal := (MachineStep.equal n).
+Notation top := (MachineStep.top n). Notation next := (MachineStep.next A n). Notation two_pos := (MachineStep.two_pos A n A_least A_most).
+Notation words_least := (MachineStep.words_least A A_least). Notation span_rise := (MachineStep.span_rise A n A_least A_most).
+Notation levels_full := (MachineStep.levels_full A n A_least A_most). Notation width_levels := (MachineStep.width_levels A n A_least A_most).
+Notation width_half := (MachineStep.width_half A n A_least A_most). Notation in_time := (MachineStep.in_time A n A_least A_most).
 Notation before_after := (MachineStep.before_after A n A_least A_most). Notation after_before := (MachineStep.after_before A n A_least A_most).
 Notation before_lt := (MachineStep.before_lt A n A_least A_most).
 
 (** * The states of an instruction, in closed form *)
-
-(** What walks down the address tree. *)
-Inductive errand := Reading | Fetching | Writing (v : nat -> bool).
-
-(** The number of m bits. *)
-Fixpoint number (m : nat) (f : nat -> bool) : nat := match m with O => 0 | S m => number m f + Nat.b2n (f m) * 2 ^ m end.
-Lemma number_lt m f : number m f < 2 ^ m.
-Proof. induction m as [|m IH]; [cbn [number]; change (2 ^ 0) with 1; lia|]. cbn [number]. rewrite Nat.pow_succ_r'. destruct (f m); cbn [Nat.b2n]; lia. Qed.
-Lemma number_bit m f i : i < m -> Nat.testbit (number m f) i = f i.
-Proof.
-  revert i. induction m as [|m IH]; intros i I; [lia|]. cbn [number]. pose proof (number_lt m f).
-  destruct (Nat.eq_dec i m) as [->|N].
-  - rewrite Nat.testbit_odd, Nat.shiftr_div_pow2. rewrite Nat.div_add by (apply Nat.pow_nonzero; lia). rewrite Nat.div_small by easy.
-    destruct (f m); reflexivity.
-  - rewrite <- (IH i) by lia. rewrite <- (Nat.mod_pow2_bits_low (number m f + _) m i) by lia. rewrite Nat.mod_add by (apply Nat.pow_nonzero; lia).
-    rewrite Nat.mod_small by easy. reflexivity.
-Qed.
 
 Section Instruction.
 Variables (memory : nat -> nat -> bool) (pending : option (nat * (nat -> bool))) (pc : nat -> bool).
 Hypothesis pending_word : match pending with Some (x, _) => x < words | None => True end.
 Hypothesis goes_on : pc (n - 1) = false.
 
-(** Memory once the pending word has landed; the instruction; the operands. *)
-Definition landed (k j : nat) : bool := match pending with Some (x, v) => if k =? x then v j else memory k j | None => memory k j end.
-Definition address (f : nat -> bool) : nat := number A f.
+Notation address := (MachineTree.address A). Notation address_lt := (MachineTree.address_lt A). Notation landed := (MachineTree.landed memory pending).
+(** The instruction, and its operands. *)
 Definition here : nat := address pc.
 Definition a : nat -> bool := landed here.
 Definition b' : nat -> bool := landed ((here + 1) mod words).
@@ -108,27 +66,22 @@ Definition held (t j : nat) : bool := fst (counting t) j.
 Definition added (t j : nat) : bool := snd (counting t) j.
 Definition following (j : nat) : bool := held (last + 3) j && is_no && negb is_yes || c' j && negb is_no && is_yes.
 
-(** What is at the root of the tree at time u, and at level d at time t. The words are level [depth]. *)
+(** What is at the root of the tree at time u. *)
 Definition root (u : nat) : option (errand * nat) :=
   if u =? 1 then Some (Fetching, here) else if u =? answer + 2 then Some (Reading, address a)
   else if u =? answer + 3 then Some (Reading, address b') else if u =? last + 3 then Some (Writing result, address b') else None.
-Definition wave (t d : nat) : option (errand * nat) :=
-  if d <=? t then root (t - d) else if d =? t + 1 then match pending with Some (x, v) => Some (Writing v, x) | None => None end else None.
-Definition node (x d : nat) : nat := x / 2 ^ below d.
-Definition near (d k x : nat) : bool := match d with O => true | S e => parent e k =? node x e end.
-Definition at_node (t d k : nat) : bool := match wave t d with Some (_, x) => k =? node x d | None => false end.
-Definition writes_at (t d k : nat) : bool := match wave t d with Some (Writing _, x) => k =? node x d | _ => false end.
-Definition fetches_at (t d k : nat) : bool := match wave t d with Some (Fetching, x) => k =? node x d | _ => false end.
-Definition address_at (t d k i : nat) : bool := match wave t d with Some (_, x) => near d k x && Nat.testbit x i | None => false end.
-Definition data_at (t d k j : nat) : bool := match wave t d with Some (Writing v, x) => near d k x && v j | _ => false end.
-Definition word_at (t k j : nat) : bool := if t <? depth then memory k j else landed k j.
-Definition second_at (t k : nat) : bool := match wave t depth with Some (Fetching, x) => before k =? x | _ => false end.
-Definition third_at (t k : nat) : bool := match t with O => false | S u => second_at u (before k) end.
-Definition read_at (t k : nat) : bool :=
-  match wave t depth with Some (Writing _, _) | None => false | Some (_, x) => k =? x end
-  || match t with O => false | S u => second_at u k || third_at u k end.
-Definition comes (t k j : nat) : bool := word_at t k j && read_at t k && negb (writes_at t depth k).
-Definition rising_at (t l q j : nat) : bool := (l <=? t) && existsb (fun c => comes (t - l) (q * 2 ^ span l + c) j) (seq 0 (2 ^ span l)).
+Notation wave := (MachineTree.wave pending root). Notation node := (MachineTree.node A). Notation near := (MachineTree.near A).
+Notation at_node := (MachineTree.at_node A pending root). Notation writes_at := (MachineTree.writes_at A pending root).
+Notation fetches_at := (MachineTree.fetches_at A pending root). Notation address_at := (MachineTree.address_at A pending root).
+Notation data_at := (MachineTree.data_at A pending root). Notation word_at := (MachineTree.word_at A memory pending).
+Notation second_at := (MachineTree.second_at A pending root). Notation third_at := (MachineTree.third_at A pending root).
+Notation read_at := (MachineTree.read_at A pending root). Notation comes := (MachineTree.comes A memory pending root).
+Notation rising_at := (MachineTree.rising_at A memory pending root).
+Notation node_zero := (MachineTree.node_zero A). Notation node_depth := (MachineTree.node_depth A n A_least A_most).
+
+Notation wave_root := (MachineTree.wave_root pending root). Notation times_are := (MachineTree.times_are A n A_least A_most).
+Notation address_next := (MachineTree.address_next A n A_least A_most pending root).
+Notation data_next := (MachineTree.data_next A n A_least A_most pending root).
 
 Definition form (t : nat) : state bit := fun b =>
   match b with
@@ -173,88 +126,13 @@ Definition form (t : nat) : state bit := fun b =>
   | Check | OutOfRange | Halt => false
   end.
 
-(** ** The tree *)
-
-Lemma node_zero x : x < words -> node x 0 = 0.
-Proof. intros X. unfold node, Machine.below. now apply Nat.div_small. Qed.
-Lemma node_depth x : node x depth = x.
-Proof. unfold node. rewrite below_depth. change (2 ^ 0) with 1. apply Nat.div_1_r. Qed.
-Lemma node_step x d : d < depth -> parent d (node x (S d)) = node x d.
-Proof.
-  intros D. unfold node, MachineStep.parent. pose proof (two_pos (below (S d))). pose proof (two_pos (digit d)). rewrite Nat.div_div by lia.
-  rewrite <- Nat.pow_add_r. now rewrite <- below_step.
-Qed.
-Lemma near_node x d : d < depth -> near d (node x d) x = true.
-Proof. intros D. destruct d as [|d]; [easy|]. cbn [near]. rewrite node_step by lia. apply Nat.eqb_refl. Qed.
-Lemma odd_node x d : Nat.odd (node x d) = Nat.testbit x (below d).
-Proof. unfold node. now rewrite Nat.testbit_odd, Nat.shiftr_div_pow2. Qed.
-Lemma odd_half_node x d : Nat.odd (node x d / 2) = Nat.testbit x (below d + 1).
-Proof.
-  unfold node. rewrite Nat.testbit_odd, Nat.shiftr_div_pow2, Nat.pow_add_r. change (2 ^ 1) with 2. pose proof (two_pos (below d)).
-  now rewrite Nat.div_div by lia.
-Qed.
-Lemma odd_mod c : c mod 2 = Nat.b2n (Nat.odd c).
-Proof. rewrite <- Nat.bit0_mod. now rewrite Nat.bit0_odd. Qed.
-Lemma from_digits d c y : d < depth -> parent d c = parent d y -> Nat.odd c = Nat.odd y -> (digit d = 1 \/ Nat.odd (c / 2) = Nat.odd (y / 2)) -> c = y.
-Proof.
-  intros D P O H. pose proof (child_parent d c) as C. pose proof (child_parent d y) as Y. rewrite P in C.
-  enough (c mod 2 ^ digit d = y mod 2 ^ digit d) by lia. destruct (digit_cases d D) as [(E & _)|E]; rewrite E.
-  - change (2 ^ 1) with 2. now rewrite !odd_mod, O.
-  - destruct H as [H|H]; [lia|]. change (2 ^ 2) with (2 * 2). rewrite !Nat.mod_mul_r by lia. rewrite !odd_mod. now rewrite O, H.
-Qed.
-Lemma picks_wave t d k : d < depth -> picks (form t) d k = match wave t d with Some (_, x) => k =? node x (S d) | None => false end.
-Proof.
-  intros D. unfold MachineStep.picks. cbn [form]. unfold at_node, address_at. destruct (wave t d) as [[e x]|]; [|easy].
-  destruct (Nat.eqb_spec (parent d k) (node x d)) as [E|E].
-  - cbn [andb]. rewrite E, near_node by easy. cbn [andb]. rewrite <- odd_node, <- odd_half_node.
-    apply eq_true_iff_eq. rewrite andb_true_iff, orb_true_iff, !eqb_true_iff, !Nat.eqb_eq. split.
-    + intros [O H]. apply (from_digits d); [easy| | |].
-      * now rewrite node_step.
-      * now symmetry.
-      * destruct H as [H|H]; [now left|right; now symmetry].
-    + intros ->. auto.
-  - cbn [andb]. symmetry. apply Nat.eqb_neq. intros ->. now rewrite node_step in E.
-Qed.
-Lemma wave_next t d : wave (S t) (S d) = wave t d.
-Proof. reflexivity. Qed.
-Lemma wave_root t : wave t 0 = root t.
-Proof. unfold wave. cbn [Nat.leb]. now rewrite Nat.sub_0_r. Qed.
-
-Lemma token_next t d k : d < depth -> picks (form t) d k && negb (writing (form t) d k && fetching (form t) d k) = at_node (S t) (S d) k.
-Proof.
-  intros D. rewrite picks_wave by easy. unfold MachineStep.writing, MachineStep.fetching, at_node. cbn [form]. unfold writes_at, fetches_at. rewrite wave_next.
-  destruct (wave t d) as [[[| |v] x]|]; cbn [andb negb]; rewrite ?andb_false_r; cbn [negb]; now rewrite ?andb_true_r.
-Qed.
-Lemma write_next t d k : d < depth -> picks (form t) d k && writing (form t) d k && negb (fetching (form t) d k) = writes_at (S t) (S d) k.
-Proof.
-  intros D. rewrite picks_wave by easy. unfold MachineStep.writing, MachineStep.fetching. cbn [form]. unfold writes_at, fetches_at. rewrite wave_next.
-  destruct (wave t d) as [[[| |v] x]|]; cbn [andb negb]; rewrite ?andb_false_r, ?andb_true_r; try easy.
-  destruct (Nat.eqb_spec k (node x (S d))) as [->|E]; [|easy]. rewrite node_step by easy. now rewrite Nat.eqb_refl.
-Qed.
-Lemma fetch_next t d k : d < depth -> picks (form t) d k && fetching (form t) d k && negb (writing (form t) d k) = fetches_at (S t) (S d) k.
-Proof.
-  intros D. rewrite picks_wave by easy. unfold MachineStep.writing, MachineStep.fetching. cbn [form]. unfold writes_at, fetches_at. rewrite wave_next.
-  destruct (wave t d) as [[[| |v] x]|]; cbn [andb negb]; rewrite ?andb_false_r, ?andb_true_r; try easy.
-  destruct (Nat.eqb_spec k (node x (S d))) as [->|E]; [|easy]. rewrite node_step by easy. now rewrite Nat.eqb_refl.
-Qed.
-Lemma read_next t k : picks (form t) (depth - 1) k && negb (writing (form t) (depth - 1) k)
-  = match wave (S t) depth with Some (Writing _, _) | None => false | Some (_, x) => k =? x end.
-Proof.
-  pose proof depth_pos. set (d := depth - 1). assert (E : depth = S d) by (unfold d; lia). rewrite picks_wave by lia.
-  unfold MachineStep.writing. cbn [form]. unfold writes_at. rewrite E, wave_next.
-  destruct (wave t d) as [[[| |v] x]|]; cbn [andb negb]; rewrite ?andb_true_r; try easy; rewrite <- E; rewrite ?node_depth; try easy.
-  destruct (Nat.eqb_spec k x) as [->|N]; [|easy]. rewrite <- (node_depth x) at 1. rewrite E. rewrite node_step by lia. now rewrite Nat.eqb_refl.
-Qed.
-Lemma address_next t d k i : d < depth -> address_at t d (parent d k) i && at_node t d (parent d k) = address_at (S t) (S d) k i.
-Proof.
-  intros D. unfold address_at, at_node. rewrite wave_next. destruct (wave t d) as [[e x]|]; [|easy]. cbn [near].
-  destruct (Nat.eqb_spec (parent d k) (node x d)) as [E|E]; [|now rewrite andb_false_r]. rewrite E, near_node by easy. now rewrite andb_true_r.
-Qed.
-Lemma data_next t d k j : d < depth -> data_at t d (parent d k) j && writes_at t d (parent d k) = data_at (S t) (S d) k j.
-Proof.
-  intros D. unfold data_at, writes_at. rewrite wave_next. destruct (wave t d) as [[[| |v] x]|]; try easy. cbn [near].
-  destruct (Nat.eqb_spec (parent d k) (node x d)) as [E|E]; [|now rewrite andb_false_r]. rewrite E, near_node by easy. now rewrite andb_true_r.
-Qed.
+Lemma form_shows t : MachineTree.shows A memory pending root t (form t).
+Proof. constructor; reflexivity. Qed.
+Definition token_next t := MachineTree.token_next A n A_least A_most memory pending root t _ (form_shows t).
+Definition write_next t := MachineTree.write_next A n A_least A_most memory pending root t _ (form_shows t).
+Definition fetch_next t := MachineTree.fetch_next A n A_least A_most memory pending root t _ (form_shows t).
+Definition read_next t := MachineTree.read_next A n A_least A_most memory pending root t _ (form_shows t).
+Definition up_next t := MachineTree.up_next A n A_least A_most memory pending root t _ (form_shows t).
 
 (** ** Carries *)
 
@@ -361,39 +239,33 @@ Proof. intros J. apply added_rest. pose proof in_time. unfold Machine.last, Mach
 (** ** What arrives at the port *)
 
 Ltac root_is := unfold root; repeat match goal with |- context [?x =? ?y] => destruct (Nat.eqb_spec x y); try lia end; reflexivity.
-Lemma address_lt f : address f < words.
-Proof. apply number_lt. Qed.
 Lemma wave_words u : wave (depth + u) depth = root u.
-Proof. unfold wave. rewrite (proj2 (Nat.leb_le depth (depth + u))) by lia. f_equal. lia. Qed.
+Proof. unfold MachineTree.wave. rewrite (proj2 (Nat.leb_le depth (depth + u))) by lia. f_equal. lia. Qed.
 Lemma before_is k x : k < words -> x < words -> (before k =? x) = (k =? (x + 1) mod words).
 Proof.
   intros K X. apply eq_true_iff_eq. rewrite !Nat.eqb_eq. split; [intros <-; symmetry; now apply before_after | intros ->; now apply after_before].
 Qed.
 Lemma succ_lt x : (x + 1) mod words < words.
 Proof. apply Nat.mod_upper_bound. pose proof words_least. lia. Qed.
-Lemma times_are : answer = depth + rise /\ 1 <= depth /\ 1 <= levels /\ 2 <= answer /\ 1 <= rise /\ last = 2 * answer + 3 + levels /\ subtract = 2 * answer + 3.
-Proof.
-  pose proof depth_pos. pose proof levels_pos. pose proof answer_least. pose proof rise_pos. unfold Machine.last, Machine.subtract, Machine.answer in *. lia.
-Qed.
 Lemma arrives u x : u + rise <= last + 4 -> depth <= u -> x < words -> (forall k, k < words -> read_at u k = (k =? x)) -> (forall k, writes_at u depth k = false) ->
   forall j, rising_at (u + rise) rise 0 j = landed x j.
 Proof.
-  intros U D X R W j. unfold rising_at. rewrite (proj2 (Nat.leb_le rise (u + rise))) by lia. cbn [andb]. rewrite span_rise. change (2 ^ A) with words.
-  replace (u + rise - rise) with u by lia. unfold comes, word_at. rewrite (proj2 (Nat.ltb_ge u depth)) by lia.
+  intros U D X R W j. unfold MachineTree.rising_at. rewrite (proj2 (Nat.leb_le rise (u + rise))) by lia. cbn [andb]. rewrite span_rise. change (2 ^ A) with words.
+  replace (u + rise - rise) with u by lia. unfold MachineTree.comes, MachineTree.word_at. rewrite (proj2 (Nat.ltb_ge u depth)) by lia.
   apply eq_true_iff_eq. rewrite existsb_exists. split.
   - intros (k & I & H). apply in_seq in I. rewrite Nat.mul_0_l, Nat.add_0_l in H. rewrite R in H by lia. rewrite !andb_true_iff, Nat.eqb_eq in H. destruct H as [[H E] _]. now subst.
   - intros H. exists x. split; [apply in_seq; lia|]. rewrite Nat.mul_0_l, Nat.add_0_l. rewrite H, R, W by lia. now rewrite Nat.eqb_refl.
 Qed.
 Lemma no_write u k : u < last + 3 -> writes_at (depth + u) depth k = false.
 Proof.
-  intros U. unfold writes_at. rewrite wave_words. unfold root. repeat match goal with |- context [?x =? ?y] => destruct (Nat.eqb_spec x y); try reflexivity; try lia end.
+  intros U. unfold MachineTree.writes_at. rewrite wave_words. unfold root. repeat match goal with |- context [?x =? ?y] => destruct (Nat.eqb_spec x y); try reflexivity; try lia end.
 Qed.
 Lemma arrive_a j : rising_at (answer + 1) rise 0 j = a j.
 Proof.
   destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). replace (answer + 1) with (depth + 1 + rise) by lia. apply arrives; [lia|lia|apply address_lt| |].
-  - intros k K. unfold read_at. rewrite wave_words. replace (root 1) with (Some (Fetching, here)) by (symmetry; root_is).
-    replace (depth + 1) with (S depth) by lia. unfold second_at, third_at. replace (wave depth depth) with (root 0) by (rewrite <- (wave_words 0); f_equal; lia).
-    replace (root 0) with (@None (errand * nat)) by (symmetry; root_is). destruct depth as [|e] eqn:E; [lia|]. unfold second_at. rewrite E. unfold wave.
+  - intros k K. unfold MachineTree.read_at. rewrite wave_words. replace (root 1) with (Some (Fetching, here)) by (symmetry; root_is).
+    replace (depth + 1) with (S depth) by lia. unfold MachineTree.second_at, MachineTree.third_at. replace (wave depth depth) with (root 0) by (rewrite <- (wave_words 0); f_equal; lia).
+    replace (root 0) with (@None (errand * nat)) by (symmetry; root_is). destruct depth as [|e] eqn:E; [lia|]. unfold MachineTree.second_at. rewrite E. unfold MachineTree.wave.
     rewrite (proj2 (Nat.leb_gt (S e) e)) by lia. rewrite (proj2 (Nat.eqb_eq (S e) (e + 1))) by lia. destruct pending as [[]|]; apply orb_false_r.
   - intros k. apply no_write. lia.
 Qed.
@@ -401,7 +273,7 @@ Lemma read_later u k : read_at (depth + S (S u)) k =
   match root (S (S u)) with Some (Writing _, _) | None => false | Some (_, x) => k =? x end
   || (match root (S u) with Some (Fetching, x) => before k =? x | _ => false end || match root u with Some (Fetching, x) => before (before k) =? x | _ => false end).
 Proof.
-  unfold read_at. rewrite wave_words. replace (depth + S (S u)) with (S (S (depth + u))) by lia. cbn [third_at]. unfold second_at.
+  unfold MachineTree.read_at. rewrite wave_words. replace (depth + S (S u)) with (S (S (depth + u))) by lia. cbn [MachineTree.third_at]. unfold MachineTree.second_at.
   replace (S (depth + u)) with (depth + S u) by lia. now rewrite !wave_words.
 Qed.
 Ltac roots := unfold root; repeat match goal with |- context [?x =? ?y] => is_var x; fail 1 | |- context [?x =? ?y] => destruct (Nat.eqb_spec x y); try lia end.
@@ -437,15 +309,6 @@ Qed.
 
 (** ** Numbers *)
 
-Lemma number_ext m f g : (forall j, j < m -> f j = g j) -> number m f = number m g.
-Proof. intros E. induction m as [|m IH]; [easy|]. cbn [number]. rewrite IH by (intros; apply E; lia). now rewrite E by lia. Qed.
-Lemma number_negb m f : number m f + number m (fun j => negb (f j)) + 1 = 2 ^ m.
-Proof. induction m as [|m IH]; [reflexivity|]. cbn [number]. rewrite Nat.pow_succ_r'. destruct (f m); cbn [negb Nat.b2n]; lia. Qed.
-Lemma number_mod m k f : m <= k -> number k f mod 2 ^ m = number m f.
-Proof.
-  intros H. induction k as [|k IH]; [replace m with 0 by lia; reflexivity|]. destruct (Nat.eq_dec m (S k)) as [->|N]; [apply Nat.mod_small, number_lt|].
-  cbn [number]. replace (2 ^ k) with (2 ^ (k - m) * 2 ^ m) by (rewrite <- Nat.pow_add_r; f_equal; lia). rewrite Nat.mul_assoc, Nat.mod_add by (apply Nat.pow_nonzero; lia). apply IH. lia.
-Qed.
 Lemma address_number f : address f = number n f mod 2 ^ A.
 Proof. symmetry. now apply number_mod. Qed.
 Lemma sum_carries m : number m minuend + number m (fun j => negb (subtrahend j)) + 1 = number m (fun j => xorb (half j) (carries j)) + Nat.b2n (carries m) * 2 ^ m.
@@ -512,8 +375,6 @@ Proof.
     2:{ intros j _. rewrite added_S. rewrite (proj2 (Nat.eqb_neq t 2)) by easy. rewrite andb_false_r. cbn [orb]. unfold f. now rewrite andb_assoc. }
     apply shift_mod. lia.
 Qed.
-Lemma number_none m : number m (fun _ => false) = 0.
-Proof. induction m as [|m IH]; [easy|]. cbn [number Nat.b2n]. lia. Qed.
 Lemma held_number : number n (held (last + 3)) = (number n pc + 3) mod 2 ^ n.
 Proof.
   rewrite <- (counting_number (last + 3)) by lia. rewrite (number_ext n (added (last + 3)) (fun _ => false)) by (intros; now apply counted). rewrite number_none, Nat.add_0_r.
@@ -540,12 +401,12 @@ Definition boundary (m : nat -> nat -> bool) (pend : option (nat * (nat -> bool)
   | _ => false
   end.
 Lemma wave_0 d : wave 0 d = if d =? 1 then match pending with Some (x, v) => Some (Writing v, x) | None => None end else None.
-Proof. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). unfold wave. destruct d as [|d]; [cbn [Nat.leb Nat.sub Nat.eqb]; root_is|]. reflexivity. Qed.
+Proof. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). unfold MachineTree.wave. destruct d as [|d]; [cbn [Nat.leb Nat.sub Nat.eqb]; root_is|]. reflexivity. Qed.
 Lemma form_0 b : valid b -> form 0 b = boundary memory pending pc b.
 Proof.
   destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). intros V.
   assert (Z : forall x, 0 < x -> (0 =? x) = false) by (intros x X; apply Nat.eqb_neq; lia).
-  destruct b; cbn [form boundary]; unfold at_node, writes_at, fetches_at, address_at, data_at, read_at, second_at, third_at, rising_at, word_at; rewrite ?wave_0; rewrite ?Z by lia; cbn [andb orb]; try reflexivity;
+  destruct b; cbn [form boundary]; unfold MachineTree.at_node, MachineTree.writes_at, MachineTree.fetches_at, MachineTree.address_at, MachineTree.data_at, MachineTree.read_at, MachineTree.second_at, MachineTree.third_at, MachineTree.rising_at, MachineTree.word_at; rewrite ?wave_0; rewrite ?Z by lia; cbn [andb orb]; try reflexivity;
     try (destruct d as [|[|d]]; cbn [Nat.eqb]; destruct pending as [[x v]|]; reflexivity).
   - rewrite (proj2 (Nat.ltb_lt 0 depth)) by lia. reflexivity.
   - destruct (depth =? 1), pending as [[x v]|]; reflexivity.
@@ -564,7 +425,7 @@ Lemma root_none u : answer + 3 < u -> u <> last + 3 -> root u = None.
 Proof. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). intros H N. root_is. Qed.
 Lemma wave_end d : d <= depth -> wave (last + 4) d = if d =? 1 then Some (Writing result, address b') else None.
 Proof.
-  intros D. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). unfold wave. rewrite (proj2 (Nat.leb_le d (last + 4))) by lia.
+  intros D. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). unfold MachineTree.wave. rewrite (proj2 (Nat.leb_le d (last + 4))) by lia.
   destruct (Nat.eqb_spec d 1) as [->|N]; [replace (last + 4 - 1) with (last + 3) by lia; root_is|]. apply root_none; lia.
 Qed.
 Lemma quiet t k : depth + answer + 5 < t -> t <= last + 4 -> read_at t k = false.
@@ -576,8 +437,8 @@ Proof.
 Qed.
 Lemma quiet_up l q j : 1 <= l <= rise -> rising_at (last + 4) l q j = false.
 Proof.
-  intros H. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). unfold rising_at. rewrite (proj2 (Nat.leb_le l (last + 4))) by lia. cbn [andb].
-  apply not_true_is_false. rewrite existsb_exists. intros (c & _ & C). unfold comes in C. rewrite quiet in C by lia. rewrite andb_false_r in C. discriminate C.
+  intros H. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). unfold MachineTree.rising_at. rewrite (proj2 (Nat.leb_le l (last + 4))) by lia. cbn [andb].
+  apply not_true_is_false. rewrite existsb_exists. intros (c & _ & C). unfold MachineTree.comes in C. rewrite quiet in C by lia. rewrite andb_false_r in C. discriminate C.
 Qed.
 Lemma form_end b : valid b -> form (last + 4) b = boundary landed (Some (address b', result)) following b.
 Proof.
@@ -585,15 +446,15 @@ Proof.
   assert (E : forall x, x <> t -> (t =? x) = false) by (intros x X; apply Nat.eqb_neq; lia).
   assert (G : forall x, x < t -> (t <=? x) = false) by (intros x X; apply Nat.leb_gt; lia).
   assert (W : forall d, d <= depth -> wave t d = if d =? 1 then Some (Writing result, address b') else None) by apply wave_end.
-  assert (Sd : forall k, second_at t k = false) by (intros k; unfold second_at; rewrite W by easy; now destruct (depth =? 1)).
-  destruct b; cbn [MachineStep.valid] in V; cbn [form boundary]; unfold at_node, writes_at, fetches_at, address_at, data_at, word_at; rewrite ?W, ?Sd by lia; rewrite ?E, ?G by (unfold t; lia); cbn [andb orb];
+  assert (Sd : forall k, second_at t k = false) by (intros k; unfold MachineTree.second_at; rewrite W by easy; now destruct (depth =? 1)).
+  destruct b; cbn [MachineStep.valid] in V; cbn [form boundary]; unfold MachineTree.at_node, MachineTree.writes_at, MachineTree.fetches_at, MachineTree.address_at, MachineTree.data_at, MachineTree.word_at; rewrite ?W, ?Sd by lia; rewrite ?E, ?G by (unfold t; lia); cbn [andb orb];
     rewrite ?andb_false_r; try reflexivity; try (destruct d as [|[|d]]; reflexivity).
   - rewrite (proj2 (Nat.ltb_ge t depth)) by (unfold t; lia). reflexivity.
   - apply quiet; unfold t; lia.
   - destruct (Nat.eqb_spec depth 1); [|reflexivity]. now rewrite node_depth.
   - destruct (Nat.eqb_spec depth 1); [|reflexivity]. now rewrite node_depth.
   - destruct (Nat.eqb_spec depth 1) as [Q|Q]; [|reflexivity]. now rewrite Q.
-  - unfold third_at, t. replace (last + 4) with (S (last + 3)) by lia. unfold second_at. replace (last + 3) with (depth + (last + 3 - depth)) by lia. rewrite wave_words.
+  - unfold MachineTree.third_at, t. replace (last + 4) with (S (last + 3)) by lia. unfold MachineTree.second_at. replace (last + 3) with (depth + (last + 3 - depth)) by lia. rewrite wave_words.
     rewrite root_none; [reflexivity|lia|lia].
   - apply quiet_up. lia.
   - apply quiet_up. lia.
@@ -603,21 +464,7 @@ Qed.
 
 (** ** The step *)
 
-Lemma heard_is s w x0 x1 x2 x3 x4 l0 l1 l2 l3 l4 l5 :
-  heard s w x0 x1 x2 x3 x4 [l0; l1; l2; l3; l4; l5] =
-  Bool.eqb l0 (s w) && Bool.eqb l1 (s x0) && Bool.eqb l2 (s x1) && Bool.eqb l3 (s x2) && Bool.eqb l4 (s x3) && Bool.eqb l5 (s x4).
-Proof.
-  unfold heard. cbn [map]. apply eq_true_iff_eq. rewrite vec_eqb_ok, !andb_true_iff, !eqb_true_iff. split; [|intuition congruence].
-  intros E. injection E as -> -> -> -> -> ->. intuition.
-Qed.
 Ltac one x y := destruct (Nat.eqb_spec x y); try (exfalso; lia).
-Ltac times := 
-  repeat match goal with
-         | |- context [?x =? ?y] => destruct (Nat.eqb_spec x y); try (exfalso; lia)
-         | |- context [?x <=? ?y] => destruct (Nat.leb_spec x y); try (exfalso; lia)
-         | |- context [?x <? ?y] => destruct (Nat.ltb_spec x y); try (exfalso; lia)
-         end; cbn [andb orb negb xorb]; rewrite ?andb_true_r, ?andb_false_r, ?orb_false_r; cbn [andb orb negb xorb]; try reflexivity.
-
 Lemma hears_a t j : hears (form t) j [T;T;F;F;F;F] = (t =? answer + 1) && a j.
 Proof.
   destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). unfold hears. rewrite heard_is. cbn [form]. unfold T, F. one t (answer + 1).
@@ -674,38 +521,9 @@ Proof.
   - cbn [MachineStep.equal alike form]. replace (S t =? 2 * answer + 5 + S l) with (t =? 2 * answer + 5 + l) by times.
     destruct (t =? 2 * answer + 5 + l); easy.
 Qed.
-Lemma up_next t l q j : 1 <= l -> up (form t) l q j = rising_at (S t) l q j.
-Proof.
-  intros L. destruct l as [|[|l]]; [lia| |].
-  - cbn [MachineStep.up]. unfold rising_at. cbn [Nat.leb andb]. now rewrite Nat.sub_succ, Nat.sub_0_r.
-  - cbn [MachineStep.up]. set (m := S l). pose proof (span_le m). set (w := span (S m) - span m). assert (E : 2 ^ span (S m) = 2 ^ w * 2 ^ span m) by (rewrite <- Nat.pow_add_r; f_equal; lia).
-    pose proof (two_pos (span m)). pose proof (two_pos w). cbn [form]. unfold rising_at. replace (S m <=? S t) with (m <=? t) by reflexivity. rewrite Nat.sub_succ. destruct (m <=? t); cbn [andb].
-    2:{ generalize (seq 0 (2 ^ w)). induction l0; [easy|exact IHl0]. }
-    apply eq_true_iff_eq. rewrite !existsb_exists. split.
-    + intros (c & I & H'). apply in_seq in I. apply existsb_exists in H' as (e & I' & H'). apply in_seq in I'. exists (c * 2 ^ span m + e). split.
-      * apply in_seq. rewrite E. nia.
-      * rewrite E. replace (q * (2 ^ w * 2 ^ span m) + (c * 2 ^ span m + e)) with ((q * 2 ^ w + c) * 2 ^ span m + e) by lia. exact H'.
-    + intros (c & I & H'). apply in_seq in I. rewrite E in *. pose proof (Nat.div_mod c (2 ^ span m) ltac:(lia)). pose proof (Nat.mod_upper_bound c (2 ^ span m) ltac:(lia)).
-      exists (c / 2 ^ span m). split; [apply in_seq; split; [lia|]; apply Nat.div_lt_upper_bound; lia|]. apply existsb_exists. exists (c mod 2 ^ span m).
-      split; [apply in_seq; lia|]. replace ((q * 2 ^ w + c / 2 ^ span m) * 2 ^ span m + c mod 2 ^ span m) with (q * (2 ^ w * 2 ^ span m) + c) by nia. exact H'.
-Qed.
-Lemma word_next t k j : t < last + 4 ->
-  word_at t k j && negb (writes_at t depth k) || writes_at t depth k && data_at t depth k j = word_at (S t) k j.
-Proof.
-  intros L. destruct times_are as (Ta & Td & Tl & T2 & Tr & Tx & Ts). destruct (Nat.lt_ge_cases t depth) as [H|H].
-  - unfold word_at. rewrite (proj2 (Nat.ltb_lt _ _) H). unfold writes_at, data_at, wave. rewrite (proj2 (Nat.leb_gt depth t)) by lia.
-    destruct (Nat.eqb_spec depth (t + 1)) as [E|E].
-    + rewrite (proj2 (Nat.ltb_ge (S t) depth)) by lia. unfold landed. destruct pending as [[x v]|]; [|cbn; now rewrite andb_true_r, orb_false_r].
-      rewrite node_depth. destruct (Nat.eqb_spec k x) as [->|N]; cbn [negb andb]; [|now rewrite andb_true_r, orb_false_r].
-      rewrite andb_false_r. cbn [orb]. replace (near depth x x) with true; [easy|]. symmetry. rewrite <- (node_depth x) at 1. replace depth with (S t) by lia.
-      cbn [near]. rewrite node_step by lia. apply Nat.eqb_refl.
-    + rewrite (proj2 (Nat.ltb_lt (S t) depth)) by lia. cbn [negb andb]. now rewrite andb_true_r, orb_false_r.
-  - replace t with (depth + (t - depth)) at 2 3 by lia. rewrite no_write by lia. cbn [negb andb]. rewrite andb_true_r, orb_false_r. unfold word_at.
-    now rewrite (proj2 (Nat.ltb_ge t depth)), (proj2 (Nat.ltb_ge (S t) depth)) by lia.
-Qed.
-Ltac at_root := unfold at_node, writes_at, fetches_at, address_at, data_at; rewrite wave_root; unfold root;
+Ltac at_root := unfold MachineTree.at_node, MachineTree.writes_at, MachineTree.fetches_at, MachineTree.address_at, MachineTree.data_at; rewrite wave_root; unfold root;
   repeat match goal with |- context [?x =? ?y] => lazymatch y with node _ _ => fail | _ => destruct (Nat.eqb_spec x y); try (exfalso; lia) end end;
-  cbn [andb orb negb near]; rewrite ?node_zero by apply address_lt; cbn [Nat.eqb]; try reflexivity.
+  cbn [andb orb negb MachineTree.near]; rewrite ?node_zero by apply address_lt; cbn [Nat.eqb]; try reflexivity.
 
 Theorem form_next t b : valid b -> t < last + 4 -> next (form t) b = form (S t) b.
 Proof.
@@ -717,21 +535,21 @@ Proof.
   - destruct d as [|d]; cbn [form]; [|apply write_next; lia]. destruct V as [_ K]. apply Nz in K as ->. cbn [MachineStep.write_in form]. at_root.
   - destruct d as [|d]; cbn [form]; [|apply fetch_next; lia]. destruct V as [_ K]. apply Nz in K as ->. cbn [MachineStep.fetch_in form]. at_root.
   - (* Address *) destruct d as [|d]; cbn [form]; [|apply address_next; lia]. destruct V as (_ & K & I). apply Nz in K as ->. unfold Machine.below in I.
-    rewrite hears_a, hears_b. unfold address_at. rewrite wave_root. unfold root, here, address. times; rewrite number_bit by easy; reflexivity.
+    rewrite hears_a, hears_b. unfold MachineTree.address_at. rewrite wave_root. unfold root, here, MachineTree.address. times; rewrite number_bit by easy; reflexivity.
   - (* Gate *) destruct d as [|d]; cbn [form]; [|apply token_next; lia]. destruct V as (_ & K & _). apply Nz in K as ->. cbn [MachineStep.token_in form]. at_root.
   - (* Data *) destruct d as [|d]; cbn [form]; [|apply data_next; lia]. destruct V as (_ & K & J). apply Nz in K as ->.
-    unfold data_at. rewrite wave_root. unfold root, result. destruct (Nat.eqb_spec t (last + 2)) as [->|N]; cbn [andb].
+    unfold MachineTree.data_at. rewrite wave_root. unfold root, result. destruct (Nat.eqb_spec t (last + 2)) as [->|N]; cbn [andb].
     + rewrite (proj2 (Nat.leb_le (2 * answer + 5) (last + 2))), Nat.leb_refl by lia. cbn [andb].
       destruct (Nat.eqb_spec (S (last + 2)) 1); [lia|]. destruct (Nat.eqb_spec (S (last + 2)) (answer + 2)); [lia|]. destruct (Nat.eqb_spec (S (last + 2)) (answer + 3)); [lia|].
       destruct (Nat.eqb_spec (S (last + 2)) (last + 3)); [reflexivity|lia].
     + destruct (S t =? 1), (S t =? answer + 2), (S t =? answer + 3); try reflexivity. destruct (Nat.eqb_spec (S t) (last + 3)); [lia|reflexivity].
   - (* DataGate *) destruct d as [|d]; cbn [form]; [|apply write_next; lia]. destruct V as (_ & K & _). apply Nz in K as ->. cbn [MachineStep.write_in form]. at_root.
-  - (* Word *) cbn [form]. now apply word_next.
-  - (* Read *) cbn [form]. rewrite read_next. unfold read_at at 1. now rewrite orb_assoc.
+  - (* Word *) cbn [form]. apply (MachineTree.word_next A n A_least A_most). intros D. replace t with (depth + (t - depth)) by lia. apply no_write. lia.
+  - (* Read *) cbn [form]. rewrite read_next. unfold MachineTree.read_at at 1. now rewrite orb_assoc.
   - cbn [form]. rewrite <- Ed. apply write_next. lia.
   - cbn [form]. rewrite <- Ed. apply write_next. lia.
   - cbn [form]. unfold MachineStep.data_in. cbn [form]. pose proof (data_next t (depth - 1) k j ltac:(lia)) as E. now rewrite Ed in E.
-  - (* Second *) cbn [form]. rewrite <- Ed at 1. cbn [MachineStep.fetch_in]. rewrite fetch_next by lia. rewrite Ed. unfold fetches_at, second_at.
+  - (* Second *) cbn [form]. rewrite <- Ed at 1. cbn [MachineStep.fetch_in]. rewrite fetch_next by lia. rewrite Ed. unfold MachineTree.fetches_at, MachineTree.second_at.
     destruct (wave (S t) depth) as [[[| |v] x]|]; try easy. now rewrite node_depth.
   - reflexivity.
   - (* Rising *) cbn [form]. now apply up_next.

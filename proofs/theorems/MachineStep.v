@@ -3,25 +3,6 @@ From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
 From Theorems Require Import Machine MachineKinds.
 Import ListNotations.
-#[local] Arguments Nat.modulo : simpl never.
-#[local] Arguments Nat.div : simpl never.
-#[local] Arguments Nat.pow : simpl never.
-
-#[local] Arguments Machine.words : simpl never.
-#[local] Arguments Machine.depth : simpl never.
-#[local] Arguments Machine.below : simpl never.
-#[local] Arguments Machine.digit : simpl never.
-#[local] Arguments Machine.nodes : simpl never.
-#[local] Arguments Machine.levels : simpl never.
-#[local] Arguments Machine.pad : simpl never.
-#[local] Arguments Machine.rise : simpl never.
-#[local] Arguments Machine.span : simpl never.
-#[local] Arguments Machine.answer : simpl never.
-#[local] Arguments Machine.subtract : simpl never.
-#[local] Arguments Machine.last : simpl never.
-#[local] Arguments Machine.steps : simpl never.
-#[local] Arguments Machine.vector : simpl never.
-
 Section Step.
 Variables A n : nat.
 Hypothesis A_least : 2 <= A.

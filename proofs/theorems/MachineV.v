@@ -1,7 +1,7 @@
 (** This network, in the cells of machine V, is a SUBLEQ computer of every size. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
-From Theorems Require Import Machine MachineStep MachineRun Subleq.
+From Theorems Require Import Machine MachineStep MachineTree MachineRun Subleq.
 From MachineV Require Net.
 
 Theorem same_kinds : Net.kinds = kinds.
@@ -27,9 +27,9 @@ Proof.
   intros L N HM Hp H state. pose proof (machine_executes A n L N M pc i HM Hp H) as B. apply (begins_seen A n L N) in B as (B & C & W).
   assert (E : forall t b, state t b = run (machine A n) t (start M pc) b) by (intros; now apply network_runs).
   split; [now rewrite E|]. split.
-  - rewrite <- C. apply (number_ext A n L N). intros j _. apply E.
+  - rewrite <- C. apply number_ext. intros j _. apply E.
   - intros G k K. rewrite <- (W G (depth A) k); [|split; [easy|]|easy].
-    + unfold word. rewrite <- run_plus. apply (number_ext A n L N). intros j _. apply E.
+    + unfold word. rewrite <- run_plus. apply number_ext. intros j _. apply E.
     + unfold steps, answer. pose proof (depth_pos A n L N). lia.
 Qed.
 Print Assumptions network_executes.
@@ -45,6 +45,6 @@ Proof.
   intros L N HM Hp H S T D state. pose proof (machine_executes A n L N M pc i HM Hp H) as B.
   destruct (halts A n L N _ _ _ t B S T D) as [Q W]. rewrite <- run_plus in Q, W.
   assert (E : forall b, state b = run (machine A n) (t + i * steps A n) (start M pc) b) by (intros; now apply network_runs).
-  split; [now rewrite E|]. intros k K. rewrite <- W by easy. apply (number_ext A n L N). intros j _. apply E.
+  split; [now rewrite E|]. intros k K. rewrite <- W by easy. apply number_ext. intros j _. apply E.
 Qed.
 Print Assumptions network_halts.

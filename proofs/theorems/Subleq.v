@@ -1,24 +1,8 @@
 (** The rules of machine V execute SUBLEQ programs, at every size. *)
 From Coq Require Import List Bool Arith Lia.
 From Bitwright Require Import Rules.
-From Theorems Require Import Machine MachineKinds MachineStep MachineRun MachineHalt.
+From Theorems Require Import Machine MachineKinds MachineStep MachineTree MachineRun MachineHalt.
 Import ListNotations.
-#[local] Arguments Nat.pow : simpl never.
-#[local] Arguments Nat.modulo : simpl never.
-#[local] Arguments Machine.words : simpl never.
-#[local] Arguments Machine.depth : simpl never.
-#[local] Arguments Machine.below : simpl never.
-#[local] Arguments Machine.digit : simpl never.
-#[local] Arguments Machine.nodes : simpl never.
-#[local] Arguments Machine.levels : simpl never.
-#[local] Arguments Machine.pad : simpl never.
-#[local] Arguments Machine.rise : simpl never.
-#[local] Arguments Machine.span : simpl never.
-#[local] Arguments Machine.answer : simpl never.
-#[local] Arguments Machine.subtract : simpl never.
-#[local] Arguments Machine.last : simpl never.
-#[local] Arguments Machine.steps : simpl never.
-#[local] Arguments Machine.vector : simpl never.
 (** * The machine executes SUBLEQ *)
 
 Section Subleq.
@@ -117,7 +101,7 @@ Proof.
   set (x := address A (b' A memory pending p)). set (r := result A n memory pending p).
   assert (Z : 2 ^ A <> 0) by (apply Nat.pow_nonzero; lia).
   assert (Lt : forall y, y mod 2 ^ A < 2 ^ A) by (intros; now apply Nat.mod_upper_bound).
-  assert (Ad : forall f, address A f = number n f mod 2 ^ A) by (intros f; apply (address_number A n A_least A_most)).
+  assert (Ad : forall f, address A f = number n f mod 2 ^ A) by (intros f; apply (address_number A n A_most)).
   assert (Ea : number n (a A memory pending p) = M (pc mod 2 ^ A)).
   { unfold a, here. rewrite Ad, P. now apply H. }
   assert (Eb : number n (b' A memory pending p) = M ((pc + 1) mod 2 ^ A)).
@@ -134,7 +118,7 @@ Proof.
   - unfold x. rewrite Ad. apply Lt.
   - intros b V. replace steps with (last A n + 4) by (unfold Machine.steps, Machine.last, Machine.subtract; lia).
     rewrite (run_form s memory pending p W E G) by (easy || lia). now apply (form_end A n A_least A_most).
-  - intros k K. cbn [subleq fst]. rewrite <- Er, <- Eb, <- Ad. fold x. unfold landed at 1. destruct (k =? x); [easy|]. now apply H.
+  - intros k K. cbn [subleq fst]. rewrite <- Er, <- Eb, <- Ad. fold x. unfold MachineTree.landed at 1. destruct (k =? x); [easy|]. now apply H.
   - cbn [subleq snd]. rewrite (following_number A n A_least A_most), (yes_number A n A_least A_most). fold r. rewrite Er, Ec, P. reflexivity.
 Qed.
 
@@ -145,10 +129,10 @@ Theorem begins_seen s M pc : begins s M pc ->
 Proof.
   intros (memory & pending & p & W & E & H & P). split; [|split].
   - now rewrite E.
-  - unfold counter. rewrite <- P. apply (number_ext A n A_least A_most). intros j J. now rewrite E.
-  - intros L t k T K. rewrite <- P in L. apply below_half in L. rewrite <- H by easy. unfold word. apply (number_ext A n A_least A_most). intros j J.
+  - unfold counter. rewrite <- P. apply number_ext. intros j J. now rewrite E.
+  - intros L t k T K. rewrite <- P in L. apply below_half in L. rewrite <- H by easy. unfold word. apply number_ext. intros j J.
     rewrite (run_form s memory pending p W E L); [|unfold Machine.steps, Machine.last, Machine.subtract in *; lia|cbn [valid]; easy].
-    cbn [form]. unfold MachineRun.word_at. now rewrite (proj2 (Nat.ltb_ge t depth)) by lia.
+    cbn [form]. unfold MachineTree.word_at. now rewrite (proj2 (Nat.ltb_ge t depth)) by lia.
 Qed.
 
 (** A machine whose counter is negative halts: [Halt] stays on, and the memory stays as it is. *)
@@ -156,14 +140,14 @@ Theorem halts s M pc t : begins s M pc -> 2 ^ (n - 1) <= pc -> 3 <= t -> depth <
   run machine t s Halt = true /\ forall k, k < 2 ^ A -> word n (run machine t s) k = M k.
 Proof.
   intros (memory & pending & p & W & E & H & P) L T D. assert (G : p (n - 1) = true).
-  { rewrite <- P in L. revert L. replace n with (S (n - 1)) at 2 by lia. cbn [number]. pose proof (number_lt A n A_least A_most (n - 1) p).
+  { rewrite <- P in L. revert L. replace n with (S (n - 1)) at 2 by lia. cbn [number]. pose proof (number_lt (n - 1) p).
     destruct (p (n - 1)); [easy|cbn [Nat.b2n]; lia]. }
   assert (R : forall u b, valid A n b -> run machine u s b = rest A n memory pending p u b).
   { induction u as [|u IH]; intros b V.
     - cbn. rewrite E by easy. symmetry. now apply (rest_0 A n A_least A_most).
     - change (run machine (S u) s b) with (step machine (run machine u s) b). rewrite (step_valid _ (rest A n memory pending p u)) by exact IH.
       rewrite (step_next A n A_least A_most) by easy. now apply (rest_next A n A_least A_most). }
-  split; [rewrite R by exact I; now apply Nat.leb_le|]. intros k K. rewrite <- H by easy. unfold word. apply (number_ext A n A_least A_most). intros j J.
+  split; [rewrite R by exact I; now apply Nat.leb_le|]. intros k K. rewrite <- H by easy. unfold word. apply number_ext. intros j J.
   rewrite R by easy. transitivity (if t <? depth then memory k j else landed memory pending k j); [reflexivity|].
   now rewrite (proj2 (Nat.ltb_ge t depth)) by lia.
 Qed.
@@ -176,7 +160,7 @@ Lemma start_begins M pc : (forall k, k < 2 ^ A -> M k < 2 ^ n) -> pc < 2 ^ n -> 
 Proof.
   intros HM Hp. exists (fun k => Nat.testbit (M k)), None, (Nat.testbit pc). split; [easy|]. split; [|split].
   - intros b _. destruct b; try reflexivity; destruct d as [|[|d]]; reflexivity.
-  - intros k K. unfold landed. rewrite number_testbit. apply Nat.mod_small. now apply HM.
+  - intros k K. unfold MachineTree.landed. rewrite number_testbit. apply Nat.mod_small. now apply HM.
   - rewrite number_testbit. now apply Nat.mod_small.
 Qed.
 Lemma run_plus a b s : run machine (a + b) s = run machine a (run machine b s).

@@ -54,7 +54,7 @@ def test_a_program_that_says_the_same_for_all_sizes_is_proved_on_every_graph(tmp
     for arguments in (["--network", network], ["--cells"]):
         code, out, _ = call(capsys, "certify", rules, *arguments)
         assert code == 0
-        assert out.splitlines()[0].endswith("this program is one on every graph")
+        assert out.splitlines()[0].endswith("this program is made of them on every graph")
         assert json.loads(call(capsys, "certify", rules, *arguments, "--json")[1])["graphs"] == "every graph"
 
 
@@ -115,7 +115,7 @@ def test_a_size_that_was_not_looked_at_is_not_claimed(tmp_path: Path, capsys: Ca
 def test_the_kinds_of_python_are_all_that_is_claimed() -> None:
     program = parse_node_program(BY_NODES)
     cells = train(program)
-    sentence = "certified: this network, 8 states of every program made of these kinds of cells"
+    sentence = "certified: this network is right in all 8 local states of every program made of these kinds of cells"
     assert certify(program, cells).sentence == sentence
     with pytest.raises(Exception, match="this network has no cell like"):
         cells.engine(program.on(Topology.from_edges(6, [(0, 1)]), {"v": [0] * 6}))

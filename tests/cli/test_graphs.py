@@ -109,7 +109,7 @@ def test_one_network_is_proved_for_every_program(capsys: Captured, network: Path
     code, out, err = call(capsys, "certify", EXAMPLES / f"{name}.bw", "--network", network)
     assert code == 0
     assert out.startswith(f"CERTIFIED: {name} (cells of ")
-    assert out.splitlines()[0].endswith("; this program is one on every graph")
+    assert out.splitlines()[0].endswith("; this program is made of them on every graph")
     assert f"all cells of {name} at every size, on every graph, are of the network's kinds" in err
 
 
@@ -128,7 +128,7 @@ def test_the_limit_is_certified_for_every_graph(capsys: Captured) -> None:
     code, out, _ = call(capsys, "certify", EXAMPLES / "flooding.bw", "--cells")
     assert code == 0
     assert out.startswith("CERTIFIED: cells of flooding, the limit")
-    assert out.splitlines()[0].endswith("this program is one on every graph")
+    assert out.splitlines()[0].endswith("this program is made of them on every graph")
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,6 @@ def test_words_of_a_memory() -> None:
     assert "bits m[n,2] r[2,n] on[n]" in found.text()
     for size in range(2, 20):
         assert found.algorithm(size).program.id == program(size).id
-    board = "let l = 4\nbits m[l,l]\nblock m[i,j] for i in 1..l, j in 1..l\nwhen m[1,1]=1 write m[l,l]\n"
-    assert "m grows in 2 dimensions" in str(infer(states_of(text_at(board), (4, 5), 20)))
 
 
 def test_what_is_open_is_not_called_determined() -> None:
@@ -434,7 +432,7 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: Capture) -> None:
         ([files[0], f"l=5:{six}"], "has other bits than"),
         ([f"l=0:{five}", files[1]], "a size is an integer from 1"),
         ([f"p=5:{five}", f"p=6:{six}"], "needs a name that no bit has"),
-        ([f"for=5:{five}", f"for=6:{six}"], "other than i and words of the language"),
+        ([f"for=5:{five}", f"for=6:{six}"], "other than i, j and words of the language"),
         ([*files, "--grid", "2x2"], "do not go with executions of several sizes"),
         ([*files, "--offsets", "0"], "must lie between 1 and 8"),
         ([five, "--blocks", "find", "--offsets", "1"], "goes with executions of several sizes"),

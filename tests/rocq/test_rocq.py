@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 from long import LONG
+from safetensors.numpy import load_file
 
-from bitwright import InputError, addition, export, multiplication, parse, train
+from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
 from bitwright.api.export.rocq import printed
 from bitwright.api.export.rocq.fitting import COMPARED, fitted
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.writing import module_name, rocq_files
+from bitwright.api.export.rocq.writing import THEORY, module_name, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.program.pattern import pattern_of, read_pattern
 
 ROOT = Path(__file__).parents[2]
+NETWORKS = sorted((ROOT / "proofs/networks").glob("*.safetensors"))
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq")
 
 
@@ -56,13 +60,19 @@ def lists(text: str, name: str) -> list[list[int]]:
     return ast.literal_eval(found[1].replace(";", ","))  # type: ignore[no-any-return]
 
 
-def test_every_number_is_transcribed() -> None:
-    network = train(multiplication(4))
-    text = rocq_files("Mul", network.weights, network.pattern, None, None).files["Mul/Net.v"]
-    for name in ("first", "last", "thresholds"):
-        assert np.array_equal(np.array(lists(text, name)), getattr(network.weights, name))
-    assert network.weights.digest in text
-    assert all(digest in text for digest in network.weights.tensors_sha256.values())
+@pytest.mark.parametrize("file", NETWORKS, ids=lambda file: file.stem)
+def test_every_number_is_that_of_the_file_with_this_digest(file: Path, tmp_path: Path) -> None:
+    export(file, tmp_path / "net", to="rocq")
+    said = json.loads((tmp_path / "net/certificate.json").read_text())
+    assert said["file_sha256"] == sha256(file.read_bytes()).hexdigest()
+    assert said["network_sha256"] == Network.load(file).digest
+    assert [line.partition(":")[0] for line in said["theorems"]] == ["Net.Net.net_right"]
+    text = (tmp_path / "net/Net/Net.v").read_text()
+    assert said["file_sha256"] in text
+    assert said["network_sha256"] in text
+    for name, tensor in load_file(file).items():
+        assert np.array_equal(np.array(lists(text, name)), tensor)
+        assert sha256(tensor.tobytes()).hexdigest() in text
 
 
 def test_the_kinds_are_transcribed() -> None:
@@ -120,12 +130,21 @@ def test_the_tutorial_has_the_program_that_is_proved() -> None:
     assert parse(saved + "\n".join(added)).program == own.program
 
 
-def test_a_line_that_has_no_theorem_is_named() -> None:
-    algorithm = open_program(str(ROOT / "examples/gray.bw"))
+NOT_YET = {
+    "examples/addition-counter.bw": "the run ends when a bit is on, not after a number of steps",
+    "tests/proofs/function/saturating.bw": "its clock goes up and down, 1 steps late, and Rocq's checker takes one",
+    "multiplication": "its proof is not that of a chain",
+}
+
+
+@pytest.mark.parametrize("name", NOT_YET if LONG else [*NOT_YET][:1])
+def test_a_line_that_has_no_theorem_is_named(name: str) -> None:
+    algorithm = open_program(str(ROOT / name) if name.endswith(".bw") else name)
     network = train(algorithm)
-    written = rocq_files("Gray", network.weights, network.pattern, algorithm, None)
+    written = rocq_files("It", network.weights, network.pattern, algorithm, None)
     assert any("Families.network_runs" in line for line in written.theorems)
-    assert any(line.startswith("no theorem about what it computes") for line in written.left)
+    assert [line.partition(": ")[0] for line in written.left] == ["no theorem about what it computes"]
+    assert NOT_YET[name] in written.left[0]
 
 
 def test_names_of_folders() -> None:
@@ -148,7 +167,7 @@ def test_refused(tmp_path: Path) -> None:
 
 @needs_coq
 def test_addition_is_proved_and_mistakes_are_refused(folder: Path) -> None:
-    theory = ["theory/Rules.v", "theory/Words.v", "theory/Cover.v", "theory/Compare.v"]
+    theory = [f"theory/{name}.v" for name in THEORY]
     done = coqc(folder, *theory, "Addition/Net.v", "Addition/Families.v")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "Closed under the global context\n"
@@ -170,6 +189,23 @@ def test_addition_is_proved_and_mistakes_are_refused(folder: Path) -> None:
     refused = coqc(folder, "Addition/Net.v")
     assert refused.returncode == 1
     assert '"right net kinds = true"' in refused.stderr
+
+
+@needs_coq
+def test_lines_about_single_bits_are_proved(folder: Path, tmp_path: Path) -> None:
+    algorithm = open_program(str(ROOT / "examples/gray.bw"))
+    done = export(train(algorithm, width=64), tmp_path / "gray", algorithm, to="rocq")
+    assert done.about["left"] == []
+    for file in folder.glob("theory/*.vo"):  # compiled by the test above
+        shutil.copy(file, tmp_path / "gray/theory")
+    theory = [f"theory/{name}.v" for name in THEORY if not (tmp_path / f"gray/theory/{name}.vo").exists()]
+    found = coqc(tmp_path / "gray", *theory, "Gray/Net.v", "Gray/Families.v", "Gray/Function.v")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == "Closed under the global context\n"
+    # the highest bit of the code is not the lowest of the number
+    file = tmp_path / "gray/Gray/Function.v"
+    file.write_text(file.read_text().replace("(Words.bit_of x (l))", "(Words.bit_of x (1))"))
+    assert coqc(tmp_path / "gray", "Gray/Function.v").returncode == 1
 
 
 @needs_coq

@@ -56,11 +56,10 @@ def test_certificates_of_networks() -> None:
     network = train(small, cells=False, integer=True, width=512)
     broken = replace(network.weights, last=-network.weights.last)
     right, wrong = certify(small, network), certify(small, broken)
-    assert right.sentence == "certified: this network, 64 states of every choice in every block"
+    assert right.sentence == "certified: this network is right in all 64 states, with every choice in every block"
     assert "\n  network   right in all 64 states; smallest margin " in str(right)
-    assert str(wrong).startswith(
-        "REFUTED: addition (add two 2-bit numbers by ripple carry), this network, every choice"
-    )
+    about = f"this network is wrong in {wrong.wrong} of 64 states, with every choice in every block"
+    assert str(wrong).startswith(f"REFUTED: addition (add two 2-bit numbers by ripple carry): {about}\n")
     assert f"\n  network   wrong in {wrong.wrong} of 64 states\n" in str(wrong)
     assert wrong.counterexample is not None
     assert f"\n  wrong     {wrong.counterexample.bit} must be {wrong.counterexample.expected} at n = " in str(wrong)

@@ -92,7 +92,7 @@ def test_node_programs_and_machine_v_have_networks_of_their_cells(server: Any) -
     job = make(server, {"source": {"kind": "nodes", "text": FLOOD, "graph": graph}})
     own = train(parse_node_program(FLOOD))
     assert job["result"]["sha256"] == own.digest
-    assert job["result"]["covers"].endswith("; this program is one on every graph")
+    assert job["result"]["covers"].endswith("; this program is made of them on every graph")
     hello = (ROOT / "examples" / "subleq" / "hello.sq").read_text()
     job = make(server, {"source": {"kind": "subleq", "text": hello}})
     assert job["result"]["certificate"]["certified"]

@@ -46,7 +46,7 @@ def limit_report(c: LimitCertificate) -> Iterator[str]:
 
 def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
-    title = "" if _computes(c) else _title(c.about)
+    title = "" if _computes(c) else _title(c.about).removesuffix(", ") + ": " * bool(c.about.name)
     yield f"{c.verdict.upper()}: {network_statement(c, title)}"
     yield from _links(c.about)
     yield f"  network   {c.claims[-1].sentence}"
@@ -94,7 +94,7 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
     covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
     links = c.about.links
     if links.function is None or not _computes(c):
-        return f"{_function(c.about)}{title}this network, {covers}"
+        return f"{_function(c.about)}{title}{c.own.says(covers)}"
     where = links.function.sizes
     if c.sizes != "all" or where != "every":
         sizes = c.sizes if where == "every" else where

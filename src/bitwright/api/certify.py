@@ -103,7 +103,7 @@ def certify(
     >>> from bitwright import addition, multiplication, train
     >>> adder = train(addition(4))
     >>> print(certify(addition(9), adder).sentence)
-    certified: this network, 16 states of every program made of these kinds of cells; this program is one at every size
+    certified: this network computes sum == p + q, at every size
     >>> certify("addition", adder, sizes="1..64").sizes
     '1..64'
     >>> print(certify("addition", adder, state="p[1]").sentence)

@@ -143,7 +143,11 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     if everywhere.verdict != "not decided":
         return everywhere.claim(), everywhere.certificate
     several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
-    return _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim()), None
+    claim = _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim())
+    if claim.verdict == "proved":
+        one = everywhere.tried[0] if len(everywhere.tried) == 1 else "no invariant was found"
+        claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {one}")
+    return claim, None
 
 
 def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None, undecided: Claim) -> Claim:
@@ -159,6 +163,6 @@ def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None, undecided: Cl
         claim = found.claim()
         if claim.verdict != "proved":
             return claim if claim.verdict == "refuted" else undecided
-    if text is not None and len(programs) > 1:
-        claim = replace(claim, sizes=text, sentence=f"proved at the sizes {text} ({claim.method})")
-    return replace(claim, sentence=f"{claim.sentence}; no proof at every size was found")
+    if text is None or len(programs) == 1:
+        return claim
+    return replace(claim, sizes=text, sentence=f"proved at the sizes {text} ({claim.method})")

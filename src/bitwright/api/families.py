@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bitwright.api.family_report import report
 from bitwright.api.inference import Inference, PathName
 from bitwright.bits import shorten, whole_number
-from bitwright.errors import InputError, ProgramError, counted, listing, option, short_repr
+from bitwright.errors import InputError, ProgramError, listing, option, short_repr
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.families.blocks import Blocks, fit_arrays
-from bitwright.inference.families.cover import SECONDS
+from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
-from bitwright.inference.families.text import open_line, rule_lines, unseen_lines
+from bitwright.inference.families.text import rule_lines
 from bitwright.program import Algorithm, parse
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.files import read_text
@@ -52,15 +52,17 @@ class FamilyInference:
 
     @property
     def verdict(self) -> str:
-        """DETERMINED, SHORTEST, CONTRADICTION or NO FAMILY.
+        """DETERMINED, SHORTEST, CONTRADICTION, NO FAMILY, or NOT DECIDED within the seconds given.
 
         DETERMINED: all programs of the stated class that fit are the same, from the size `first` on. SHORTEST: there
         are others, or it is not known that there are none."""
         if self.found.contradiction is not None:
             return "CONTRADICTION"
+        if self.found.limit is not None:
+            return "NOT DECIDED"
         if self._failure is not None:
             return "NO FAMILY"
-        unique = self._fitted.determined and self.found.unique_blocks and self._valid_above
+        unique = all(fit.determined for fit in self._fits) and self.found.unique_blocks and self._valid_above
         return "DETERMINED" if unique else "SHORTEST"
 
     @property
@@ -76,7 +78,8 @@ class FamilyInference:
     @property
     def first(self) -> int:
         """The size from which on the theorem holds."""
-        return self._fitted.needs.first
+        first = max(fit.first for fit in self._fits)
+        return first if self.found.odd is None else 2 * first - 1
 
     @cached_property
     def smallest(self) -> int:
@@ -104,7 +107,7 @@ class FamilyInference:
         >>> found.algorithm(1000)
         Algorithm 'inferred': 3,000 bits, 2,000 blocks, 4,000 templates
         """
-        return parse("\n".join(["", *self._rules, *self.from_runs, *self.lines]), "inferred", {self.let: size})
+        return parse("\n".join(["", *self.rules, *self.from_runs, *self.lines]), "inferred", {self.let: size})
 
     def text(self) -> str:
         """A rule file: the verdict, the rules with their `let`, and in comments below them what is open.
@@ -115,11 +118,11 @@ class FamilyInference:
         # DETERMINED: 5 rules for every l >= 3, from 900 states at l = 5, 6, 7
         <BLANKLINE>
         """
-        verdict, *more = self._head(_MOST_LISTED)
+        verdict, *more = report(self, _MOST_LISTED)
         sizes = ", ".join(map(str, self.executions))
         fitted = [f"{line}  # fits the runs at {self.let} = {sizes}" for line in self.from_runs]
         return "\n".join(
-            [f"# {verdict}", *self._rules, "", *fitted, *self.lines, "", *(f"# {line}" for line in more), ""]
+            [f"# {verdict}", *self.rules, "", *fitted, *self.lines, "", *(f"# {line}" for line in more), ""]
         )
 
     def save(self, path: PathName) -> None:
@@ -141,20 +144,20 @@ class FamilyInference:
             return result | {"size": size} | {key: witness[key] for key in kept}
         if not self.inferred:
             return result | {"reason": self._failure}
-        fitted, space = self._fitted, self._fitted.space
+        fits = self._fits
         return result | {
-            "coefficients": fitted.evidence.bounds.coefficient,
-            "offsets": fitted.evidence.bounds.offset,
-            "terms": fitted.needs.terms,
-            "slices": fitted.needs.slices,
-            "deciding_size": fitted.needs.size,
+            "coefficients": fits[0].evidence.bounds.coefficient,
+            "offsets": fits[0].evidence.bounds.offset,
+            "terms": max(fit.needs.terms for fit in fits),
+            "slices": any(fit.needs.slices for fit in fits),
+            "deciding_size": self._deciding,
             "holds_from": self.first,
             "smallest_size": self.smallest,
-            "forced": space.forced,
-            "open": space.open,
-            "unseen": len(space.unseen),
-            "shortest_proved": fitted.cover.shortest,
-            "rules": self._rules,
+            "forced": sum(fit.space.forced for fit in fits),
+            "open": sum(fit.space.open for fit in fits),
+            "unseen": sum(len(fit.space.unseen) for fit in fits),
+            "shortest_proved": fits[0].cover.shortest,
+            "rules": self.rules,
             "from_runs": list(self.from_runs),
         }
 
@@ -164,15 +167,31 @@ class FamilyInference:
             raise InputError(f"there is no program to give: {self.sentence}")
         return self.found.fitted
 
+    @property
+    def _fits(self) -> list[Fitted]:
+        """What fits: one of all sizes, or one of even and one of odd ones."""
+        return [self._fitted] if self.found.odd is None else [self._fitted, self.found.odd]
+
+    @property
+    def _deciding(self) -> int | None:
+        """The size, or the larger of an even and an odd one, at which programs that agree agree at all larger ones."""
+        if any(fit.needs.size is None for fit in self._fits):
+            return None
+        sizes = [fit.needs.size or 0 for fit in self._fits]
+        return sizes[0] if len(sizes) == 1 else max(2 * sizes[0], 2 * sizes[1] - 1)
+
     @cached_property
-    def _rules(self) -> list[str]:
-        evidence, cover = self._fitted.evidence, self._fitted.cover
-        lines = rule_lines(evidence.arrays, evidence.families, cover.terms, self.let)
+    def rules(self) -> list[str]:
+        """The lines of the text, from its `let` on."""
+        lines = self.found.lines or rule_lines(self._fitted.evidence, self._fitted.cover.terms, self.let)
         return [f"let {self.let} = {max(self.executions)}", *lines]
 
     @cached_property
     def _failure(self) -> str | None:
         """Why there is no program; every state of every size is run."""
+        if self.found.limit is not None:
+            more = f"give {option('seconds')} more, or the blocks by {option('blocks')}"
+            return f"no program was found in {self.found.limit:g} s; {more}"
         if self.found.fitted is None:
             return self.found.reason
         for size, executions in self.executions.items():
@@ -187,13 +206,13 @@ class FamilyInference:
 
     def _valid(self, size: int) -> bool:
         try:
-            parse("\n".join(self._rules), "inferred", {self.let: size})
+            parse("\n".join(self.rules), "inferred", {self.let: size})
         except ProgramError:
             return False
         return True
 
     def _reproduces(self, size: int, executions: Executions) -> bool:
-        program = parse("\n".join(self._rules), "inferred", {self.let: size}).program
+        program = parse("\n".join(self.rules), "inferred", {self.let: size}).program
         return bool((successors(program, executions.before) == executions.after).all())
 
     def _at(self, size: int) -> Inference:
@@ -206,57 +225,9 @@ class FamilyInference:
             yield str(self._at(size)).replace("CONTRADICTION:", f"CONTRADICTION at {self.let} = {size}:", 1)
             return
         if not self.inferred:
-            yield f"NO FAMILY: {self._failure}"
+            yield f"{self.verdict}: {self._failure}"
             return
-        yield from self._head(_MOST_PRINTED)
-
-    def _head(self, most: int) -> Iterator[str]:
-        fitted, let = self._fitted, self.let
-        bounds, needs, space, evidence = fitted.evidence.bounds, fitted.needs, fitted.space, fitted.evidence
-        rules = counted(sum("when " in line for line in self._rules), "rule")
-        states = counted(sum(map(len, self.executions.values())), "state")
-        sizes = ", ".join(map(str, sorted(self.executions)))
-        if self.determined:
-            yield f"DETERMINED: {rules} for every {let} >= {self.first}, from {states} at {let} = {sizes}"
-        else:
-            proved = "" if fitted.cover.shortest else " found within the time limit"
-            yield f"SHORTEST: {rules}, the shortest text{proved} that reproduces {states} at {let} = {sizes}"
-        b = bounds.offset
-        index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
-        yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
-        if any(array.half is not None for array in evidence.arrays):
-            yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
-        if (joined := self.found.joined) is not None:
-            yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
-        if needs.size is None:
-            yield f"  theorem     none for slices with |a| > 1; {space.open:,} writes are open at {let} = {space.size}"
-        else:
-            there = f"{let} = {needs.size}"
-            yield f"  theorem     programs of this class that agree at {there} agree at every {let} >= {needs.first}"
-            yield f"  open        {counted(space.open, 'write')} at {there}; {space.forced:,} are in every program"
-        yield f"  valid       from {let} = {self.smallest}"
-        if self.determined:
-            return
-        if joined is not None and not joined.unique:
-            yield "  blocks      others explain the states too"
-        if self.found.larger is not None:
-            yield f"  blocks      with larger ones, such as {self.found.larger}, other programs fit or may fit too"
-        for family in evidence.families:
-            if not family.unique:
-                names = " ".join(evidence.arrays[m].name for m in family.members)
-                yield f"  blocks      other indices of {names} fit these sizes too"
-        if needs.size is not None:
-            yield f"  to decide   states at {let} = {needs.size} or more that show every configuration"
-        unseen = unseen_lines(evidence.arrays, evidence.families, space.unseen, let)
-        yield from self._listed("not seen", len(space.unseen), unseen, most)
-        lines = (open_line(evidence.arrays, evidence.families, atom, let) for atom in space.atoms)
-        yield from self._listed("open", len(space.atoms), lines, most)
-
-    def _listed(self, what: str, number: int, lines: Iterator[str] | Sequence[str], most: int) -> Iterator[str]:
-        for line in islice(lines, most):
-            yield f"  {what:<11} {line}"
-        if number > most:
-            yield f"  {what:<11} and {number - most:,} more"
+        yield from report(self, _MOST_PRINTED)
 
 
 def infer_families(
@@ -268,7 +239,7 @@ def infer_families(
     lines: str | Sequence[str] = (),
     coefficients: int | None = None,
     offsets: int | None = None,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> FamilyInference:
     """The shortest program for every size, and whether it is the only one of its class."""
@@ -281,15 +252,15 @@ def infer_families(
         if number is not None:
             whole_number(number, option(name), 1, 8)
     names = {name.partition("[")[0] for one in executions.values() for name in one.names}
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {"i", *KEYWORDS, *names}:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {*NAMES, *KEYWORDS, *names}:
         raise InputError(
-            f"the size needs a name that no bit has, other than i and words of the language, got '{shorten(let)}'"
+            f"the size needs a name that no bit has, other than i, j and words of the language, got '{shorten(let)}'"
         )
-    if not isinstance(seconds, int | float) or not 0 < seconds < 10**6:
+    if seconds is not None and (not isinstance(seconds, int | float) or not 0 < seconds < 10**6):
         raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(repr(seconds))}")
     given = (*(() if like is None else _lines(as_path(like, "a rule file"))), *_given_lines(lines))
     ordered = dict(sorted(executions.items()))
-    found = find_families(ordered, blocks, coefficients, offsets, seconds, progress)
+    found = find_families(ordered, blocks, coefficients, offsets, seconds, progress, let)
     result = FamilyInference(ordered, let, found, given)
     if found.fitted is not None and not found.fitted.cover.terms:
         raise InputError("these states turn no bit on, so there is no rule to write; give more states")
@@ -308,6 +279,8 @@ def infer_families(
 
 def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> tuple[str, ...]:
     """Input, start and steps lines that were not given, where the executions are runs."""
+    if result.found.odd is not None:
+        return ()  # such lines are not looked for in l // 2
     runs = {size: find_runs(one) for size, one in result.executions.items()}
     seen = {size: one for size, one in runs.items() if one is not None}
     if len(seen) < len(runs):

@@ -20,7 +20,6 @@ from bitwright.files.executions import Executions, joined, load_lets
 from bitwright.files.storage import check_writable
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.elimination import Elimination, Evidence
-from bitwright.inference.families.cover import SECONDS
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
 from bitwright.inference.recovered import Recovered
@@ -79,8 +78,8 @@ def infer(  # type: ignore[misc]
     Executions by size, such as {5: a, 6: b, 7: c}, or files that carry different sizes, give a program for every size.
     `let` is the name of the size, by default that of the files, or l. `lines` are added to the rules, and `like` is a
     rule file whose input, output, start, steps, halt and ensure lines are. Indices are a*i+b*l+c with |a| up to
-    `coefficients` and |c| up to `offsets`: by default the smallest class in which one fits. The shortest text is looked
-    for at most `seconds`.
+    `coefficients` and |c| up to `offsets`: by default the smallest class in which one fits. Blocks, and then the
+    shortest text, are looked for at most `seconds` each; by default there is no limit for blocks, and 60 for the text.
 
     >>> from bitwright import addition, executions
     >>> states = executions(addition(2), "states", states=300)
@@ -103,7 +102,7 @@ def infer(  # type: ignore[misc]
                 lines=lines,
                 coefficients=coefficients,
                 offsets=offsets,
-                seconds=SECONDS if seconds is None else seconds,
+                seconds=seconds,
                 progress=told,
             )
     assert not isinstance(executions, Mapping)

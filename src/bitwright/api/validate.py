@@ -102,6 +102,8 @@ def validate(
     chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
     asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
     task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, unsliced)
+    if asked is None and algorithm.ensures:
+        tell.note("the ensure lines leave an output open, so they are not tested: certify proves or refutes them")
     if asked is None and chosen.rounding is None:
         tell.note(f"without {option('oracle')} the rules are their own judge: this tests the engine, not the program")
     if task.sliced and say_compiling(tell):

@@ -50,7 +50,11 @@ from bitwright.errors import InputError
 )
 @click.option("--coefficients", type=int, help="For several sizes: how large a may be in x[a*i+b*l+c].")
 @click.option("--offsets", type=int, help="For several sizes: how large c may be in x[a*i+b*l+c], and in bounds b*l+c.")
-@click.option("--seconds", type=float, help="For several sizes: how long to look for a shorter text.  [default: 60]")
+@click.option(
+    "--seconds",
+    type=float,
+    help="For several sizes: how long to look for blocks, and then for a shorter text.  [default: no limit, and 60]",
+)
 @json_option
 @quiet_option
 def command(
@@ -106,7 +110,7 @@ def command(
         coefficients=coefficients,
         offsets=offsets,
         lines=lines,
-        **({} if seconds is None else {"seconds": seconds}),
+        seconds=seconds,
         progress=tell,
     )
     written = {"file": output} if grid is None else {"file": output, "cell_file": cell}

@@ -78,6 +78,8 @@ def report(done: Validation, again: Callable[[Failure], str] | None = None) -> s
         *_networks(done),
         *_undecided(done),
     ]
+    if task.oracle is None and task.algorithm.ensures:
+        lines.append("  ensure    not tested: the lines leave an output open; certify proves or refutes them")
     if done.margin is not None:
         where = "" if done.worst is None else f" at {_situation(done.worst)}"
         lines.append(f"  margin    {done.margin:.6g}{where}")

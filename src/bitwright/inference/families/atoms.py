@@ -1,14 +1,16 @@
 """Atoms: what one configuration of one cell of blocks may write into one array, in every program that fits.
 
-An atom is an index a*i + b*l + c, or a gap of the target array that is written as a whole. It is *sound* if no state at
-any size contradicts it. A *demand* is a bit that was turned on, as the atoms of which at least one must be there.
+An atom has one *choice* for each dimension of the target array: an index a*i + b*l + c, or a gap that is written as a
+whole. It is *sound* if no state at any size contradicts it. A *demand* is a bit that was turned on, as the atoms of
+which at least one must be there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +18,10 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.inference.elimination import Elimination, Evidence, pack_rows, unpack_rows
-from bitwright.inference.families.blocks import FittedBlocks, NoFamilyError, owners
-from bitwright.inference.families.lines import Affine, Array, Indices, LineBounds, LineCell, value
+from bitwright.inference.families.blocks import FittedBlocks, NoFamilyError, indices_of, owners
+from bitwright.inference.families.lines import Affine, Array, Cell, LineBounds, LineCell, Place, places_of
 from bitwright.program import Layout
+from bitwright.program.layout import IntArray
 
 _MOST_DEMANDS = 200_000
 
@@ -36,13 +39,65 @@ class Atom(NamedTuple):
 
     source: AtomSource
     array: int
-    target: Affine | LineCell  # a cell: all its positions
+    choice: tuple[int, ...]  # the number of an index or gap, in each dimension
 
-    def writes(self, cell: LineCell, size: int) -> Iterable[tuple[int, int]]:
-        """Pairs of places: of the block, and of the bit that it writes."""
-        if isinstance(self.target, LineCell):
-            return [(i, j) for i in cell.places(size) for j in self.target.places(size)]
-        return [(i, value(self.target, i, size)) for i in cell.places(size)]
+
+@dataclass(frozen=True)
+class Choices:
+    """What a block of one cell may choose in one dimension of an array: indices, then gaps."""
+
+    cell: Cell
+    indices: tuple[Affine, ...]
+    gaps: tuple[LineCell, ...]
+
+    def __len__(self) -> int:
+        return len(self.indices) + len(self.gaps)
+
+    def __getitem__(self, number: int) -> Affine | LineCell:
+        count = len(self.indices)
+        return self.indices[number] if number < count else self.gaps[number - count]
+
+    def number(self, choice: Affine | LineCell) -> int | None:
+        """The number of a choice; None where it is none of these."""
+        return self._number_of.get(choice)
+
+    def positions(self, place: Place, size: int) -> IntArray:
+        """Where each index leads from a place, counted from 0."""
+        return np.asarray(self._coefficients @ np.array([*place, size, 1]) - 1)
+
+    def writes(self, size: int, length: int) -> BoolArray:  # (places, choices, length)
+        """Which positions each choice writes, from every place of the cell."""
+        places = places_of(self.cell, size)
+        found: BoolArray = np.zeros((len(places), len(self), length), dtype=bool)
+        for row, place in enumerate(places):
+            found[row, np.arange(len(self.indices)), self.positions(place, size)] = True
+        for number, gap in enumerate(self.gaps, len(self.indices)):
+            found[:, number, gap.places(size).start - 1 : gap.places(size).stop - 1] = True
+        return found
+
+    def through(self, place: Place, size: int, position: int) -> list[int]:
+        """The choices that write one position."""
+        gaps = [n for n, gap in enumerate(self.gaps, len(self.indices)) if position in gap.places(size)]
+        return [*np.flatnonzero(self.positions(place, size) == position - 1).tolist(), *gaps]
+
+    def all_on(self, bits: BoolArray, axis: int, place: Place, size: int) -> BoolArray:
+        """Bits along an axis, as one for each choice: whether all that it writes are on."""
+        whole = []
+        for gap in self.gaps:
+            low, high = gap.places(size).start - 1, gap.places(size).stop - 1
+            whole.append(bits.take(np.arange(low, high), axis=axis).all(axis=axis, keepdims=True))
+        return np.concatenate([bits.take(self.positions(place, size), axis=axis), *whole], axis=axis)
+
+    @cached_property
+    def _number_of(self) -> dict[Affine | LineCell, int]:
+        return {self[number]: number for number in range(len(self))}
+
+    @cached_property
+    def _coefficients(self) -> IntArray:
+        return np.array(self.indices, dtype=np.int64).reshape(len(self.indices), len(self.cell) + 2)
+
+
+Key = tuple[int, int, int]  # family, cell and array
 
 
 @dataclass
@@ -54,76 +109,82 @@ class Evidences:
     bounds: LineBounds
     executions: Mapping[int, Executions]
     layouts: Mapping[int, Layout]
-    atoms: dict[tuple[AtomSource, int], set[Affine | LineCell]] = field(default_factory=dict)  # sound ones
+    choices: dict[Key, tuple[Choices, ...]] = field(default_factory=dict)  # one for each dimension
+    sound: dict[Key, BoolArray] = field(default_factory=dict)  # (configurations, choices, ...)
     seen: set[AtomSource] = field(default_factory=set)
     demands: set[frozenset[Atom]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.indices = Indices(self.bounds, max(array.length[0] for array in self.arrays))
-        self.gaps = [
-            [c for c in array.cells(self.bounds) if not c.fixed and array.half is None] for array in self.arrays
-        ]
-        self.sources = [
+        self.indices = indices_of(self.arrays, self.bounds)
+        for number, family in enumerate(self.families):
+            for k, cell in enumerate(family.cells):
+                for m, array in enumerate(self.arrays):
+                    those = tuple(
+                        Choices(cell, tuple(self.indices.into(cell, dimension.length)), self.gaps(array, d))
+                        for d, dimension in enumerate(array.dimensions)
+                    )
+                    shape = (1 << len(family.members), *map(len, those))
+                    self.choices[number, k, m] = those
+                    self.sound[number, k, m] = np.full(shape, True)
+        views = [self._view(size) for size in self.executions]
+        for view in views:
+            self._find_sound(view)
+        for view in views:
+            self._demand(view)
+
+    def gaps(self, array: Array, dimension: int) -> tuple[LineCell, ...]:
+        """The gaps of a dimension that may be written as a whole."""
+        if array.halved:
+            return ()
+        return tuple(cell for cell in array.dimensions[dimension].cells(self.bounds) if not cell.fixed)
+
+    @property
+    def sources(self) -> Iterable[AtomSource]:
+        """Every configuration of every cell."""
+        return (
             AtomSource(number, cell, config)
             for number, family in enumerate(self.families)
             for cell in range(len(family.cells))
             for config in range(1 << len(family.members))
-        ]
-        views = [self._view(size) for size in self.executions]
-        self._find_sound(views)
-        for view in views:
-            self._demand(view)
+        )
 
-    def cell(self, source: AtomSource) -> LineCell:
-        """Where the blocks of a source are."""
-        return self.families[source.family].cells[source.cell]
+    def target(self, atom: Atom) -> tuple[Affine | LineCell, ...]:
+        """What an atom writes: an index or a gap, in each dimension."""
+        those = self.choices[atom.source.family, atom.source.cell, atom.array]
+        return tuple(one[number] for one, number in zip(those, atom.choice, strict=True))
+
+    def sound_atoms(self) -> int:
+        """How many atoms no state contradicts."""
+        return sum(int(sound.sum()) for sound in self.sound.values())
 
     def _view(self, size: int) -> _AtomView:
         """The elimination at one size, with the source of each block."""
-        layout, owners, blocks = self.layouts[size], list[tuple[int, int, int]](), list[list[int]]()
+        layout, owners, blocks = self.layouts[size], list[tuple[int, int, Place]](), list[list[int]]()
         for number, family in enumerate(self.families):
-            starts = {i: k for k, cell in enumerate(family.cells) for i in cell.places(size)}
-            for i, bits in family.bits(self.arrays, layout, size):
-                owners.append((number, starts[i], i))
+            for cell, place, bits in family.bits(self.arrays, layout, size):
+                owners.append((number, cell, place))
                 blocks.append(bits)
         return _AtomView(size, layout, Elimination(Evidence(self.executions[size]), blocks), owners)
 
-    def _find_sound(self, views: Sequence[_AtomView]) -> None:
-        rows: dict[AtomSource, list[tuple[_AtomView, int, BoolArray]]] = {}
-        for view in views:
-            for (family, number, i), block, kept in zip(
-                view.owners, view.elimination.blocks, view.elimination.open, strict=True
-            ):
-                for config, row in zip(block.configs.tolist(), kept, strict=True):
-                    rows.setdefault(AtomSource(family, number, config), []).append((view, i, row))
-        self.seen = set(rows)
-        valid: dict[tuple[LineCell, int], list[Affine]] = {}
-        for source in self.sources:
-            cell = self.cell(source)
-            for number, array in enumerate(self.arrays):
-                if (cell, number) not in valid:
-                    valid[cell, number] = list(self.indices.into(cell, array))
-                self.atoms[source, number] = self._sound(valid[cell, number], number, rows.get(source, []))
+    def _find_sound(self, view: _AtomView) -> None:
+        """Leaves the atoms that write no bit which stayed off."""
+        bits = [array.bits(view.layout) for array in self.arrays]
+        for (family, cell, place), block, kept in zip(
+            view.owners, view.elimination.blocks, view.elimination.open, strict=True
+        ):
+            self.seen.update(AtomSource(family, cell, config) for config in block.configs.tolist())
+            for number, own in enumerate(bits):
+                on = kept[:, own]
+                for axis, those in enumerate(self.choices[family, cell, number], 1):
+                    on = those.all_on(on, axis, place, view.size)
+                self.sound[family, cell, number][block.configs] &= on
 
-    def _sound(
-        self, indices: list[Affine], number: int, rows: Sequence[tuple[_AtomView, int, BoolArray]]
-    ) -> set[Affine | LineCell]:
-        """The targets in an array that no state contradicts."""
-        coefficients = np.array(indices, dtype=np.int64).reshape(-1, 3)
-        sound: BoolArray = np.full(len(indices), True)
-        slices = list(self.gaps[number])
-        for view, i, row in rows:
-            bits = row[self.arrays[number].bits(view.layout)]
-            sound = sound & bits[coefficients @ np.array([i, view.size, 1]) - 1]
-            slices = [gap for gap in slices if _all_on(bits, gap.places(view.size))]
-        return {*(indices[k] for k in np.flatnonzero(sound).tolist()), *slices}
-
-    def _through(self, source: AtomSource, i: int, number: int, j: int, size: int) -> Iterable[Atom]:
+    def _through(self, source: AtomSource, place: Place, number: int, target: Place, size: int) -> Iterable[Atom]:
         """The sound atoms that write one bit."""
-        for target in self.atoms[source, number]:
-            hit = j in target.places(size) if isinstance(target, LineCell) else value(target, i, size) == j
-            if hit:
-                yield Atom(source, number, target)
+        key = (source.family, source.cell, number)
+        sound = self.sound[key][source.config]
+        ways = [one.through(place, size, j) for one, j in zip(self.choices[key], target, strict=True)]
+        return (Atom(source, number, choice) for choice in product(*ways) if sound[choice])
 
     def _demand(self, view: _AtomView) -> None:
         """One demand for every confirmed write, and for every bit turned on that these do not explain."""
@@ -175,14 +236,4 @@ class _AtomView:
     size: int
     layout: Layout
     elimination: Elimination
-    owners: list[tuple[int, int, int]]  # (blocks,) family, cell and place
-
-
-def runs(kept: Sequence[bool]) -> list[tuple[int, int]]:
-    """First and last of every longest run of true values."""
-    edges = [k for k, (a, b) in enumerate(pairwise([False, *kept, False])) if a != b]
-    return [(first, last - 1) for first, last in zip(edges[::2], edges[1::2], strict=True)]
-
-
-def _all_on(bits: BoolArray, places: range) -> bool:
-    return bool(bits[places.start - 1 : places.stop - 1].all())
+    owners: list[tuple[int, int, Place]]  # (blocks,) family, cell and place

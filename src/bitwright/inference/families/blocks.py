@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import combinations, product
+
+import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.inference.families.lines import (
     Affine,
     Array,
+    Cell,
+    Dimension,
     Indices,
     LineBounds,
     LineCell,
+    Place,
     fit_line,
     in_cell,
+    places_of,
     simplest,
+    unit,
     value,
 )
 from bitwright.program import Layout
 
 Members = tuple[int, ...]  # the arrays of a block's bits, by number, in order
 Blocks = Sequence[Sequence[int]]
+Index = tuple[Affine, ...]  # of one bit: one for each dimension of its array
 
 
 class NoFamilyError(Exception):
@@ -30,27 +39,39 @@ class NoFamilyError(Exception):
 
 @dataclass(frozen=True)
 class FittedBlocks:
-    """Blocks with the same arrays: the first bit of each has index i, the others an affine index."""
+    """Blocks with the same arrays: the first bit of each has index i, or i and j, the others affine indices."""
 
     members: Members
-    cells: tuple[LineCell, ...]  # consecutive, where i runs
-    indices: tuple[Affine, ...]  # (members,) that of the first is i
+    ranges: tuple[tuple[LineCell, ...], ...]  # consecutive cells in each dimension, where i and j run
+    indices: tuple[Index, ...]  # (members,) that of the first is i, or i and j
     unique: bool  # whether no other family of the class has the same blocks at the sizes seen
 
-    def bits(self, arrays: Sequence[Array], layout: Layout, size: int) -> list[tuple[int, list[int]]]:
-        """At a size: each place i with the bits of its block."""
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """All cells, those of the last dimension first."""
+        return list(product(*self.ranges))
+
+    def bits(self, arrays: Sequence[Array], layout: Layout, size: int) -> list[tuple[int, Place, list[int]]]:
+        """At a size: every block's cell, place and bits."""
         numbers = [arrays[m].bits(layout) for m in self.members]
         return [
-            (i, [int(bits[value(index, i, size) - 1]) for bits, index in zip(numbers, self.indices, strict=True)])
-            for cell in self.cells
-            for i in cell.places(size)
+            (
+                k,
+                place,
+                [
+                    int(bits[tuple(value(one, place, size) - 1 for one in index)])
+                    for bits, index in zip(numbers, self.indices, strict=True)
+                ],
+            )
+            for k, cell in enumerate(self.cells)
+            for place in places_of(cell, size)
         ]
 
 
 def fit_arrays(layouts: Mapping[int, Layout], halves: bool = False) -> list[Array]:
     """The arrays and how their lengths depend on the size; raises NoFamilyError where one does not.
 
-    With `halves` an array whose length grows by an even number is two: its odd positions, and its even ones."""
+    With `halves` a dimension that grows by an even number is two: its odd positions, and its even ones."""
     first, *others = layouts
     names = [field.name for field in layouts[first].fields]
     for size in others:
@@ -75,37 +96,39 @@ def _arrays(number: int, name: str, shapes: Mapping[int, tuple[int, ...]], halve
     if len({len(shape) for shape in shapes.values()}) > 1:
         raise NoFamilyError(f"{name} has more dimensions at one size than at another")
     if not first:
-        yield Array(number, name, (0, 1), ())
+        yield Array(number, name, (Dimension((0, 1)),), ())
         return
-    grows = [k for k in range(len(first)) if len({shape[k] for shape in shapes.values()}) > 1]
-    if len(grows) > 1:
-        raise NoFamilyError(f"{name} grows in {len(grows)} dimensions; families have arrays that grow in one")
-    along = grows[0] if grows else 0
-    lengths = {size: shape[along] for size, shape in shapes.items()}
-    line = fit_line(lengths)
-    if line is None or line[0] < 0:
-        shown = ", ".join(f"{length} at {size}" for size, length in lengths.items())
-        raise NoFamilyError(f"the length of {name} is not a multiple of the size and a constant: {shown}")
-    for rest in product(*(range(1, n + 1) for k, n in enumerate(first) if k != along)):
-        at: tuple[int | None, ...] = (*rest[:along], None, *rest[along:])
-        index = f"{name}[{','.join('{}' if k is None else str(k) for k in at)}]"
+    grows = [k for k in range(len(first)) if len({shape[k] for shape in shapes.values()}) > 1] or [0]
+    if len(grows) > 2:
+        raise NoFamilyError(f"{name} grows in {len(grows)} dimensions; families have arrays that grow in two at most")
+    ways: list[list[Dimension]] = []
+    for along in grows:
+        lengths = {size: shape[along] for size, shape in shapes.items()}
+        line = fit_line(lengths)
+        if line is None or line[0] < 0:
+            shown = ", ".join(f"{length} at {size}" for size, length in lengths.items())
+            raise NoFamilyError(f"the length of {name} is not a multiple of the size and a constant: {shown}")
         if halves and line[0] and not line[0] % 2:
-            yield from (Array(number, index, (line[0] // 2, (line[1] + 1 - k) // 2), at, k, line) for k in (0, 1))
+            ways.append([Dimension((line[0] // 2, (line[1] + 1 - k) // 2), k, line) for k in (0, 1)])
         else:
-            yield Array(number, index, line, at, None, line)
+            ways.append([Dimension(line, None, line)])
+    for rest in product(*([None] if k in grows else range(1, n + 1) for k, n in enumerate(first))):
+        index = f"{name}[{','.join('{}' if k is None else str(k) for k in rest)}]"
+        for dimensions in product(*ways):
+            yield Array(number, index, dimensions, rest)
 
 
 def fit_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], blocks: Mapping[int, Blocks], bounds: LineBounds
 ) -> list[FittedBlocks]:
     """Families that have exactly these blocks at these sizes, all of them at least 2B + 1."""
-    found: dict[Members, dict[int, dict[int, tuple[int, ...]]]] = {}  # by arrays, size and first index: all indices
+    found: dict[Members, dict[tuple[int, Place], tuple[Place, ...]]] = {}  # by arrays, size and first place: all places
     for size, those in blocks.items():
         owner = owners(arrays, layouts[size])
         for block in those:
             members, places = zip(*sorted(owner[bit] for bit in block), strict=True)
-            found.setdefault(members, {}).setdefault(size, {})[places[0]] = places
-    indices = Indices(bounds, max(array.length[0] for array in arrays))
+            found.setdefault(members, {})[size, places[0]] = places
+    indices = indices_of(arrays, bounds)
     return [
         family
         for members in sorted(found, key=lambda m: (m[0], len(m), m))
@@ -113,69 +136,114 @@ def fit_blocks(
     ]
 
 
-def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, int]]:
+def indices_of(arrays: Sequence[Array], bounds: LineBounds) -> Indices:
+    """All indices of a class into these arrays."""
+    return _indices(bounds, max(dimension.length[0] for array in arrays for dimension in array.dimensions))
+
+
+@lru_cache(maxsize=32)
+def _indices(bounds: LineBounds, steepest: int) -> Indices:
+    return Indices(bounds, steepest)  # it keeps what it was asked
+
+
+def owners(arrays: Sequence[Array], layout: Layout) -> list[tuple[int, Place]]:
     """The array and the place of every bit, at one size."""
-    found = [(0, 0)] * layout.size
+    found: list[tuple[int, Place]] = [(0, ())] * layout.size
     for number, array in enumerate(arrays):
-        for place, bit in enumerate(array.bits(layout).tolist(), 1):
-            found[bit] = (number, place)
+        for place, bit in np.ndenumerate(array.bits(layout)):
+            found[int(bit)] = (number, tuple(k + 1 for k in place))
     return found
+
+
+Ways = list[set[Index]]  # of each member: indices that fit
 
 
 def _families(
     members: Members,
-    found: Mapping[int, Mapping[int, tuple[int, ...]]],
+    found: Mapping[tuple[int, Place], tuple[Place, ...]],
     arrays: Sequence[Array],
     sizes: Sequence[int],
     indices: Indices,
 ) -> list[FittedBlocks]:
-    families: list[FittedBlocks] = []
-    run: list[LineCell] = []
-    ways: list[set[Affine]] = []  # of each member: indices that fit in all cells of the run
-    unique = True
-
-    def close() -> None:
-        if run:
-            families.append(FittedBlocks(members, tuple(run), tuple(map(simplest, ways)), unique))
-
-    for cell in arrays[members[0]].cells(indices.bounds):
-        blocks = [
-            (size, i, found.get(size, {}).get(i)) for size in sizes for i in cell.places(size)
-        ]  # one for each place, or None
-        here = [(size, i, block) for size, i, block in blocks if block is not None]
-        if not here:
-            close()
-            run, ways, unique = [], [], True
-            continue
-        if len(here) < len(blocks):
-            size, i, _ = next(entry for entry in blocks if entry[2] is None)
-            names = " ".join(arrays[m].name for m in members)
-            raise NoFamilyError(
-                f"blocks of {names}: {arrays[members[0]].bit((0, 0, i), '')} at size {size} is in no such block"
-            )
-        fitting = [_fitting(cell, here, at, arrays[m], indices) for at, m in enumerate(members)]
-        for m, those in zip(members, fitting, strict=True):
-            if not those:
-                names = " ".join(arrays[m].name for m in members)
-                raise NoFamilyError(f"blocks of {names}: no index of {arrays[m].name} fits all sizes")
-        single = all(len({in_cell(index, cell) for index in those}) == 1 for those in fitting)
-        both = [old & new for old, new in zip(ways, fitting, strict=True)] if run else fitting
-        if not all(both):
-            close()
-            run, both, unique = [], fitting, True
-        run, ways, unique = [*run, cell], both, unique and single
-    close()
-    return families
+    """Rectangles of cells in which the blocks have the same indices: longest rows of cells, then equal rows joined."""
+    lines = [dimension.cells(indices.bounds) for dimension in arrays[members[0]].dimensions]
+    *above, last = lines
+    rows: list[tuple[tuple[LineCell, ...], list[tuple[tuple[LineCell, ...], Ways, bool]]]] = []
+    for upper in product(*above):
+        runs: list[tuple[tuple[LineCell, ...], Ways, bool]] = []
+        open_run = False
+        for one in last:
+            fitting = _fitting((*upper, one), members, found, arrays, sizes, indices)
+            if fitting is None:
+                open_run = False
+                continue
+            cell = (*upper, one)
+            single = all(len({_used(index, cell) for index in those}) == 1 for those in fitting)
+            both = [old & new for old, new in zip(runs[-1][1], fitting, strict=True)] if open_run else []
+            if open_run and all(both):
+                runs[-1] = ((*runs[-1][0], one), both, runs[-1][2] and single)
+            else:
+                runs.append(((one,), fitting, single))
+            open_run = True
+        rows.append((upper, runs))
+    families: list[tuple[list[tuple[LineCell, ...]], Ways, bool]] = []
+    growing: dict[tuple[LineCell, ...], int] = {}  # the run of the row above: its family
+    for upper, runs in rows:
+        now: dict[tuple[LineCell, ...], int] = {}
+        for run, ways, single in runs:
+            number = growing.get(run)
+            both = [] if number is None else [a & b for a, b in zip(families[number][1], ways, strict=True)]
+            if number is not None and all(both):
+                ranges, _, unique = families[number]
+                families[number] = ([(*ranges[0], *upper), run], both, unique and single)
+            else:
+                number = len(families)
+                families.append(([upper, run] if upper else [run], ways, single))
+            now[run] = number
+        growing = now if above else {}
+    return [
+        FittedBlocks(members, tuple(ranges), tuple(_simplest(those) for those in ways), unique)
+        for ranges, ways, unique in families
+    ]
 
 
 def _fitting(
-    cell: LineCell, here: Sequence[tuple[int, int, tuple[int, ...]]], at: int, array: Array, indices: Indices
-) -> set[Affine]:
-    """The indices of a class that a member has in a cell."""
-    if at == 0:
-        return {(1, 0, 0)}
-    inside = set(indices.into(cell, array))
-    fits = {index for index in inside if all(value(index, i, size) == block[at] for size, i, block in here)}
-    if not cell.fixed:
-        return fits
-    return fits | {index for index in indices.moving if in_cell(index, cell) in fits}
+    cell: Cell,
+    members: Members,
+    found: Mapping[tuple[int, Place], tuple[Place, ...]],
+    arrays: Sequence[Array],
+    sizes: Sequence[int],
+    indices: Indices,
+) -> Ways | None:
+    """The indices of a class that each member has in a cell; None where no such block begins there."""
+    places = [(size, place) for size in sizes for place in places_of(cell, size)]
+    here = [(size, place, found[size, place]) for size, place in places if (size, place) in found]
+    if not here:
+        return None
+    names = " ".join(arrays[m].name for m in members)
+    if len(here) < len(places):
+        size, place = next(one for one in places if one not in found)
+        shown = arrays[members[0]].bit([(0, 0, k) for k in place], "")
+        raise NoFamilyError(f"blocks of {names}: {shown} at size {size} is in no such block")
+    first = tuple(unit(k, len(cell)) for k in range(len(cell)))
+    ways: Ways = [{first}]
+    for member, m in enumerate(members[1:], 1):
+        parts = []
+        for k, dimension in enumerate(arrays[m].dimensions):
+            inside = indices.into(cell, dimension.length)
+            fits = {i for i in inside if all(value(i, place, size) == block[member][k] for size, place, block in here)}
+            if any(one.fixed for one in cell):
+                fits |= {index for index in indices.moving(len(cell)) if in_cell(index, cell) in fits}
+            parts.append(fits)
+        ways.append(set(product(*parts)))
+        if not ways[-1]:
+            raise NoFamilyError(f"blocks of {names}: no index of {arrays[m].name} fits all sizes")
+    return ways
+
+
+def _used(index: Index, cell: Cell) -> Index:
+    return tuple(in_cell(one, cell) for one in index)
+
+
+def _simplest(ways: set[Index]) -> Index:
+    return tuple(simplest({index[k] for index in ways}) for k in range(len(next(iter(ways)))))

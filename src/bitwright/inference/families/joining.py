@@ -17,13 +17,15 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.inference.elimination import Evidence, Rows, unpack_rows
-from bitwright.inference.families.lines import Array, Line, LineBounds, at
+from bitwright.inference.families.deadline import Deadline
+from bitwright.inference.families.lines import Array, Line, LineBounds, Place, at
 from bitwright.inference.find_blocks import MAX_FOUND
 from bitwright.program import Layout
 from bitwright.program.layout import IntArray
 from bitwright.running.progress import Progress
 
-Join = tuple[int, int, Line | None, Line | int]  # two arrays; the lines of two bits, or None and a distance
+Lines = tuple[Line, ...]  # one for each dimension
+Join = tuple[int, int, Lines | None, Lines | Place]  # two arrays; the lines of two bits, or None and distances
 Shape = frozenset[Join]
 Partition = frozenset[tuple[int, ...]]  # blocks at the largest size
 _ROWS = 500  # of a size that are looked at first
@@ -37,9 +39,14 @@ class JoinedBlocks:
     """One choice of joins, as the blocks that it makes at every size."""
 
     joins: Shape
-    blocks: dict[int, list[list[int]]]
+    blocks: Mapping[int, Sequence[Sequence[int]]]
     most: int  # bits of a block in the class: those of its largest block, and at least two
     unique: bool  # whether no other smallest choice of the class explains the states
+
+    @property
+    def at_one_place(self) -> bool:
+        """Whether all bits of a block have the same index."""
+        return all(line is None and not any(far) for _, _, line, far in self.joins)
 
 
 def join_blocks(
@@ -47,11 +54,12 @@ def join_blocks(
     layouts: Mapping[int, Layout],
     executions: Mapping[int, Executions],
     bounds: LineBounds,
+    deadline: Deadline,
     progress: Progress | None = None,
 ) -> Iterator[JoinedBlocks]:
     """Smallest choices that explain all states of all sizes, small blocks first."""
     sides = [_Side(arrays, layouts[size], size, one) for size, one in executions.items()]
-    search = _JoinSearch(arrays, bounds, sides, progress)
+    search = _JoinSearch(arrays, bounds, sides, deadline, progress)
     for most in range(2, MAX_FOUND + 1):
         if not search.allow(most):
             return
@@ -74,9 +82,9 @@ def larger_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], bounds: LineBounds, joins: Shape, most: int
 ) -> Iterator[dict[int, list[list[int]]]]:
     """The same blocks with some of them joined to one, of at most so many bits, in every largest way."""
-    bits = {size: [array.bits(layout).tolist() for array in arrays] for size, layout in layouts.items()}
+    bits = {size: [array.bits(layout) for array in arrays] for size, layout in layouts.items()}
     last = max(bits)
-    owner = {bit: number for number, own in enumerate(bits[last]) for bit in own}
+    owner = {bit: number for number, own in enumerate(bits[last]) for bit in own.ravel().tolist()}
     pairs = [join for shape in shapes_of(arrays, bounds, 2) for join in shape]
     start = partition(bits[last], last, joins)
     seen = {start}
@@ -98,14 +106,17 @@ def larger_blocks(
 
 def _awkwardness(joins: Shape) -> tuple[int, int, list[str]]:
     """Few joins go first, then those at the same place."""
-    return len(joins), sum(abs(far) for *_, far in joins if isinstance(far, int)), sorted(map(str, joins))
+    far = sum(abs(step) for *_, line, steps in joins if line is None for step in steps)  # type: ignore[arg-type,misc]
+    return len(joins), far, sorted(map(str, joins))
 
 
 def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterator[Shape]:
     """Shapes of so many bits: x[i] y[i+c] z[i+d] at every place, or single bits with such bits at a fixed place."""
-    distances = sorted(range(-bounds.offset, bounds.offset + 1), key=abs)
-    growing = [number for number, array in enumerate(arrays) if array.length[0]]
-    still = [(n, cell.low) for n, array in enumerate(arrays) if not array.length[0] for cell in array.cells(bounds)]
+    near = range(-bounds.offset, bounds.offset + 1)
+    fixed = [[cell for cell in array.cells(bounds) if all(one.fixed for one in cell)] for array in arrays]
+    lows = [[tuple(one.low for one in cell) for cell in cells] for cells in fixed]
+    growing = [number for number, array in enumerate(arrays) if array.grows]
+    still = [(n, low) for n, array in enumerate(arrays) if not array.grows for low in lows[n]]
     for count in range(bits + 1):  # of single bits
         for singles in combinations(still, count):
             chain: list[Join] = [(m, n, one, other) for (m, one), (n, other) in pairwise(singles)]
@@ -113,31 +124,70 @@ def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterato
                 yield frozenset[Join](chain)
                 continue
             for first, *others in combinations(growing, bits - count):
-                lines = [cell.low for cell in arrays[first].cells(bounds) if cell.fixed]
-                ties = [(m, first, one, line) for m, one in singles[:1] for line in lines]
-                for far in product(distances, repeat=len(others)):
+                wide = len(arrays[first].dimensions)
+                if any(len(arrays[n].dimensions) != wide for n in others):
+                    continue
+                steps = sorted(product(near, repeat=wide), key=lambda far: sum(map(abs, far)))
+                ties = [(m, first, one, line) for m, one in singles[:1] for line in lows[first]]
+                for far in product(steps, repeat=len(others)):
                     shape: list[Join] = [*chain, *((first, n, None, c) for n, c in zip(others, far, strict=True))]
                     yield from (frozenset[Join]([*shape, tie]) for tie in ties) if singles else [frozenset[Join](shape)]
 
 
-def partition(bits: Sequence[Sequence[int]], size: int, joins: Iterable[Join]) -> Partition:
+def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
+    """Arrays that are read together at every place, in groups."""
+    return frozenset(
+        (one, other, None, tuple(0 for _ in arrays[one].dimensions))
+        for group in groups
+        for one, other in pairwise(group)
+    )
+
+
+def partition(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> Partition:
     """The blocks of these joins at a size; `bits` are those of every array."""
-    block = {bit: frozenset([bit]) for own in bits for bit in own}
+    block: dict[int, tuple[int, ...]] = {bit: (bit,) for own in bits for bit in own.ravel().tolist()}
     for m, n, line, far in joins:
-        places = range(1, len(bits[m]) + 1) if line is None else [at(line, size)]
-        for i in places:
-            j = i + far if isinstance(far, int) else at(far, size)
-            if 1 <= j <= len(bits[n]) and 1 <= i <= len(bits[m]):
-                merged = block[bits[m][i - 1]] | block[bits[n][j - 1]]
+        pairs = _fixed(bits[m], bits[n], size, line, far) if line is not None else _along(bits[m], bits[n], far)  # type: ignore[arg-type]
+        for one, other in pairs:
+            if block[one] is not block[other]:
+                merged = (*block[one], *block[other])
                 block.update(dict.fromkeys(merged, merged))
-    return frozenset(tuple(sorted(those)) for those in block.values())
+    return frozenset(tuple(sorted(those)) for those in set(block.values()))
+
+
+def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Lines) -> Iterator[tuple[int, int]]:
+    """The bits at two fixed places, if the arrays are that long."""
+    places = [tuple(at(line, size) - 1 for line in lines) for lines in (first, second)]
+    inside = [
+        0 <= k < n
+        for own, place in zip((one, other), places, strict=True)
+        for k, n in zip(place, own.shape, strict=True)
+    ]
+    if all(inside):
+        yield int(one[places[0]]), int(other[places[1]])
+
+
+def _along(one: IntArray, other: IntArray, far: Place) -> Iterator[tuple[int, int]]:
+    """The bits at all places, and those so far from them."""
+    here, there = [], []
+    for step, n, m in zip(far, one.shape, other.shape, strict=True):
+        low, high = max(0, -step), min(n, m - step)
+        here.append(slice(low, max(low, high)))
+        there.append(slice(low + step, max(low, high) + step))
+    return zip(one[tuple(here)].ravel().tolist(), other[tuple(there)].ravel().tolist(), strict=True)
 
 
 class _JoinSearch:
     def __init__(
-        self, arrays: Sequence[Array], bounds: LineBounds, sides: Sequence[_Side], progress: Progress | None
+        self,
+        arrays: Sequence[Array],
+        bounds: LineBounds,
+        sides: Sequence[_Side],
+        deadline: Deadline,
+        progress: Progress | None,
     ) -> None:
-        self.arrays, self.bounds, self.sides, self.progress = arrays, bounds, sides, progress
+        self.arrays, self.bounds, self.sides = arrays, bounds, sides
+        self.deadline, self.progress = deadline, progress
         self.shapes: list[Shape] = []  # of at least two bits, small ones first
 
     def allow(self, most: int) -> bool:
@@ -181,6 +231,7 @@ class _JoinSearch:
 
     def _cover(self, joins: Shape, most: int) -> BoolArray | None:
         """The demands that these joins meet; None where a block has too many bits."""
+        self.deadline.check()
         parts = [side.met(joins, most) for side in self.sides]
         return None if any(part is None for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]
 
@@ -196,7 +247,7 @@ class _Side:
 
     def __init__(self, arrays: Sequence[Array], layout: Layout, size: int, executions: Executions) -> None:
         self.size = size
-        self.bits = [array.bits(layout).tolist() for array in arrays]
+        self.bits = [array.bits(layout) for array in arrays]
         self.evidence = Evidence(executions)
         self._shown = 0
 

@@ -1,21 +1,25 @@
 """Positions of arrays that grow with the size: fixed positions, the gaps between them, and affine indices.
 
 Bounds of ranges are lines s*l + o with |o| <= B. From l = 2B + 1 on these lines never cross, so every range is a union
-of *cells*: a cell is one line, or the gap between two clusters of lines.
+of *cells*: a cell is one line, or the gap between two clusters of lines. An array that grows in two dimensions has a
+cell for every pair of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
 
 from bitwright.program import Layout
 from bitwright.program.layout import IntArray
 
 Line = tuple[int, int]  # slope s and offset o of s*l + o
-Affine = tuple[int, int, int]  # a*i + b*l + c
-_FAR = 10_000  # a linear inequality that holds at the smallest size and here holds at every size
+Affine = tuple[int, ...]  # (a, b, c) of a*i + b*l + c; from a place of two dimensions (a, a', b, c) of a*i + a'*j + ...
+Place = tuple[int, ...]  # one index for each dimension
+NAMES = ("i", "j")  # of the indices of a place
+FAR = 10_000  # a linear inequality that holds at the smallest size and here holds at every size
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,7 @@ class LineBounds:
         return 2 * self.offset + 1
 
 
-@dataclass(frozen=True)
-class LineCell:
+class LineCell(NamedTuple):
     """The positions from one line to another."""
 
     low: Line
@@ -48,36 +51,25 @@ class LineCell:
         return range(at(self.low, size), at(self.high, size) + 1)
 
 
+Cell = tuple[LineCell, ...]  # one for each dimension
+
+
+class Wrapped(NamedTuple):
+    """An index i + c of a ring: past the end it begins again."""
+
+    shifted: Affine
+
+
 @dataclass(frozen=True)
-class Array:
-    """A single bit, or an array along the one dimension that grows, and its length at every size.
+class Dimension:
+    """One that grows, or the first of an array of constant shape; or every second position of it."""
 
-    It may also be every second position of such an array, from the first or from the second on."""
-
-    field: int  # of the layout
-    index: str  # such as m[{},3]; of a single bit its name
     length: Line
-    at: tuple[int | None, ...] = (None,)  # its index in every constant dimension
     half: int | None = None  # 0: positions 2*i-1 alone, 1: positions 2*i
     whole: Line = (0, 1)  # the length with all positions
 
-    @property
-    def name(self) -> str:
-        """How messages call it."""
-        if self.half is not None:
-            return self.index.format("2*i" if self.half else "2*i-1")
-        return self.index.replace("[{}]", "").replace("{}", "*")
-
-    def bits(self, layout: Layout) -> IntArray:
-        """Its bit numbers at one size, in order."""
-        field = layout.fields[self.field]
-        if not field.shape:
-            return field.bits()
-        along = slice(self.half, None, 1 if self.half is None else 2)
-        return field.bits().reshape(field.shape)[tuple(along if k is None else k - 1 for k in self.at)].ravel()
-
     def cells(self, bounds: LineBounds) -> list[LineCell]:
-        """Its cells in order; an array of constant length has only fixed positions."""
+        """Its cells in order; a constant one has only fixed positions."""
         slope, rest = self.length
         if slope == 0:
             return [LineCell((0, k), (0, k)) for k in range(1, rest + 1)]
@@ -89,48 +81,111 @@ class Array:
                 cells.append(LineCell((s, far + 1), (s + 1, -far - 1)))
         return cells
 
-    def bit(self, index: Affine, let: str) -> str:
+    def position(self, index: Affine) -> Affine:
+        """An index of the whole dimension."""
+        if self.half is None:
+            return index
+        *factors, c = index
+        return (*(2 * factor for factor in factors), 2 * c - 1 + self.half)
+
+
+@dataclass(frozen=True)
+class Array:
+    """A single bit, or an array along the dimensions that grow, and its lengths at every size."""
+
+    field: int  # of the layout
+    index: str  # such as m[{},3]; of a single bit its name
+    dimensions: tuple[Dimension, ...]
+    at: tuple[int | None, ...] = (None,)  # its index in every constant dimension
+
+    @property
+    def grows(self) -> bool:
+        """Whether it has more bits at larger sizes."""
+        return self.dimensions[0].length[0] > 0
+
+    @property
+    def halved(self) -> bool:
+        """Whether it is every second position of an array."""
+        return any(dimension.half is not None for dimension in self.dimensions)
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        if self.halved:
+            halves = {None: "{}", 0: "2*{}-1", 1: "2*{}"}
+            shown = zip(self.dimensions, NAMES, strict=False)
+            return self.index.format(*(halves[dimension.half].format(name) for dimension, name in shown))
+        return self.index.replace("[{}]", "").replace("[{},{}]", "").replace("{}", "*")
+
+    def bits(self, layout: Layout) -> IntArray:
+        """Its bit numbers at one size, with an axis for each dimension."""
+        field = layout.fields[self.field]
+        if not field.shape:
+            return field.bits()
+        along = iter([slice(one.half, None, 1 if one.half is None else 2) for one in self.dimensions])
+        return field.bits().reshape(field.shape)[tuple(next(along) if k is None else k - 1 for k in self.at)]
+
+    def cells(self, bounds: LineBounds) -> list[Cell]:
+        """Its cells in order, those of the last dimension first."""
+        return list(product(*(dimension.cells(bounds) for dimension in self.dimensions)))
+
+    def bit(self, index: Iterable[Affine], let: str) -> str:
         """The text of one bit."""
-        if self.half is not None:
-            a, b, c = index
-            index = 2 * a, 2 * b, 2 * c - 1 + self.half
-        return self.index.format(affine_text(index, let))
+        parts = zip(self.dimensions, index, strict=True)
+        return self.index.format(*(affine_text(dimension.position(one), let) for dimension, one in parts))
 
 
 @dataclass(frozen=True)
 class Indices:
-    """All indices of a class, by the cell that they are used in and the array that they lead to."""
+    """All indices of a class, by the cell that they are used in and the length that they stay within."""
 
     bounds: LineBounds
     steepest: int  # of the lengths
+    _known: dict[tuple[Cell, Line], list[Affine]] = field(default_factory=dict)
 
-    @cached_property
-    def moving(self) -> list[Affine]:
-        """All a*i + b*l + c."""
+    def moving(self, dimensions: int) -> list[Affine]:
+        """All a*i + b*l + c, and with two dimensions all a*j + b*l + c; steeper ones leave every array."""
         a, c, reach = self.bounds.coefficient, self.bounds.offset, self.steepest * (self.bounds.coefficient + 1)
-        return [
-            (i, s, o) for i in range(-a, a + 1) for s in range(-reach, reach + 1) for o in range(-c, c + 1)
-        ]  # steeper ones leave every array
+        none = [0] * dimensions
+        factors = [none] + [
+            [*none[:k], factor, *none[k + 1 :]] for k in range(dimensions) for factor in range(-a, a + 1) if factor
+        ]
+        return [(*some, s, o) for some in factors for s in range(-reach, reach + 1) for o in range(-c, c + 1)]
 
-    @cached_property
-    def still(self) -> list[Affine]:
+    def still(self, dimensions: int) -> list[Affine]:
         """All lines that such an index can be at a fixed position."""
-        far = (self.bounds.coefficient + 1) * self.bounds.offset
-        return [(0, s, o) for s in range(self.steepest + 1) for o in range(-far, far + 1)]
+        far, none = (self.bounds.coefficient + 1) * self.bounds.offset, [0] * dimensions
+        return [(*none, s, o) for s in range(self.steepest + 1) for o in range(-far, far + 1)]
 
-    def into(self, cell: LineCell, array: Array) -> Iterator[Affine]:
-        """Those that lead from a cell into an array at every size from 2B + 1 on."""
-        if array.length[0] == 0:
-            yield from ((0, 0, k) for k in range(1, array.length[1] + 1))
+    def into(self, cell: Cell, length: Line) -> list[Affine]:
+        """Those that lead from a cell to a position of such a length, at every size from 2B + 1 on."""
+        if (cell, length) not in self._known:
+            self._known[cell, length] = list(self._into(cell, length))
+        return self._known[cell, length]
+
+    def _into(self, cell: Cell, length: Line) -> Iterator[Affine]:
+        gaps = [not one.fixed for one in cell]
+        if length[0] == 0:
+            yield from ((*(0 for _ in cell), 0, k) for k in range(1, length[1] + 1))
             return
-        sizes = (self.bounds.first + (not cell.fixed), _FAR)
-        for index in self.still if cell.fixed else self.moving:
+        usable = dict.fromkeys(self.moving(len(cell))) if any(gaps) else {}
+        if not all(gaps):
+            usable |= dict.fromkeys(self.still(len(cell)))
+        sizes = (self.bounds.first + any(gaps), FAR)
+        for index in usable:
+            if any(factor and not gap for factor, gap in zip(index, gaps, strict=False)):
+                continue  # at a fixed position it is a line
             if all(
-                1 <= value(index, at(end, size), size) <= at(array.length, size)
+                1 <= value(index, corner, size) <= at(length, size)
                 for size in sizes
-                for end in (cell.low, cell.high)
+                for corner in zip(*((at(one.low, size), at(one.high, size)) for one in cell), strict=True)
             ):
                 yield index
+
+
+def places_of(cell: Cell, size: int) -> list[Place]:
+    """The places of a cell at a size."""
+    return list(product(*(one.places(size) for one in cell)))
 
 
 def at(line: Line, size: int) -> int:
@@ -138,17 +193,24 @@ def at(line: Line, size: int) -> int:
     return line[0] * size + line[1]
 
 
-def value(index: Affine, place: int, size: int) -> int:
+def value(index: Affine, place: Place, size: int) -> int:
     """An index at a place and a size."""
-    return index[0] * place + index[1] * size + index[2]
+    return sum(a * i for a, i in zip(index, place, strict=False)) + index[-2] * size + index[-1]
 
 
-def in_cell(index: Affine, cell: LineCell) -> Affine:
+def unit(dimension: int, dimensions: int) -> Affine:
+    """The index i or j itself."""
+    return (*(int(k == dimension) for k in range(dimensions)), 0, 0)
+
+
+def in_cell(index: Affine, cell: Cell) -> Affine:
     """An index as it is used in a cell: at a fixed position it is a line."""
-    if not cell.fixed:
-        return index
-    (a, b, c), (s, o) = index, cell.low
-    return 0, a * s + b, a * o + c
+    *factors, b, c = index
+    for k, (factor, one) in enumerate(zip(factors, cell, strict=True)):
+        if factor and one.fixed:
+            factors[k] = 0
+            b, c = b + factor * one.low[0], c + factor * one.low[1]
+    return (*factors, b, c)
 
 
 def fit_line(values: dict[int, int]) -> Line | None:
@@ -162,7 +224,12 @@ def fit_line(values: dict[int, int]) -> Line | None:
 
 def affine_text(index: Affine, let: str) -> str:
     """An index as rule text: 2*i+l-1."""
-    parts = [(index[0], "i"), (index[1], let), (index[2], "")]
+    return linear_text(index, (*NAMES[: len(index) - 2], let, ""))
+
+
+def linear_text(factors: Sequence[int], names: Sequence[str]) -> str:
+    """Multiples of names as text; one without a name is a number."""
+    parts = list(zip(factors, names, strict=True))
     parts.sort(key=lambda part: not part[1] or part[0] < 0)
     text = ""
     for factor, name in parts:
@@ -174,15 +241,16 @@ def affine_text(index: Affine, let: str) -> str:
 
 def line_text(line: Line, let: str) -> str:
     """A bound as rule text."""
-    return affine_text((0, *line), let)
+    return affine_text(line, let)
 
 
 def simplest(indices: Sequence[Affine] | set[Affine]) -> Affine:
     """The one that reads most easily."""
-    return min(indices, key=awkwardness)
+    return min(indices, key=lambda index: (awkwardness(index), index))
 
 
 def awkwardness(index: Affine) -> int:
     """How hard an index is to read: i is the easiest, then constants, then i+1."""
-    a, b, c = index
-    return 4 * abs(a) - 3 * (a == 1) + 3 * abs(b) + 2 * abs(c) + (a < 0)
+    *factors, b, c = index
+    moving = sum(4 * abs(a) - 3 * (a == 1) + (a < 0) for a in factors)
+    return moving + 3 * abs(b) + 2 * abs(c)

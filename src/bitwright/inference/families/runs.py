@@ -14,7 +14,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.families.lines import Array, Line, affine_text, fit_line, line_text
+from bitwright.inference.families.lines import Array, Place, affine_text, at, fit_line, line_text
 from bitwright.program import Layout
 
 _FEWEST = 4  # runs at each size, from which constant bits are told from inputs
@@ -70,15 +70,11 @@ def lines_of_runs(
         found["input"] = []
         for array in arrays:
             places = _places(array, layouts, entered)
-            ends = _ends(places)
-            if ends is not None:
-                whole = ends == ((0, 1), array.length)
-                piece = (
-                    "" if whole else f" = {array.index.format(f'{line_text(ends[0], let)}..{line_text(ends[1], let)}')}"
-                )
-                found["input"].append(f"input {array.name}{piece}")
+            if (piece := _piece(array, places, let, filled=False)) is not None:
+                found["input"].append(f"input {array.name}{f' = {piece}' if piece else ''}")
                 for size, layout in layouts.items():
-                    entered[size][array.bits(layout)[places[size][0] - 1 : places[size][-1]]] = True
+                    inside = tuple(slice(min(own) - 1, max(own)) for own in zip(*places[size], strict=True))
+                    entered[size][array.bits(layout)[inside]] = True
             elif any(places.values()):
                 del found["input"]
                 return found
@@ -110,34 +106,47 @@ def polynomial(values: Mapping[int, int], let: str) -> str | None:
         a * size * size + b * size + c != value for size, value in values.items()
     ):
         return None
-    text = affine_text((0, b, c), let)
+    text = affine_text((b, c), let)
     power = f"{'-' if a < 0 else ''}{'' if abs(a) == 1 else f'{abs(a)}*'}{let}^2"
     return power if text == "0" else f"{power}{'' if text.startswith('-') else '+'}{text}"
 
 
-def _places(array: Array, layouts: Mapping[int, Layout], chosen: Mapping[int, BoolArray]) -> dict[int, list[int]]:
-    """The positions of an array that are chosen, at each size."""
-    return {size: (1 + np.flatnonzero(those[array.bits(layouts[size])])).tolist() for size, those in chosen.items()}
+def _places(array: Array, layouts: Mapping[int, Layout], chosen: Mapping[int, BoolArray]) -> dict[int, list[Place]]:
+    """The places of an array that are chosen, at each size."""
+    found = {size: np.argwhere(those[array.bits(layouts[size])]) + 1 for size, those in chosen.items()}
+    return {size: [tuple(place) for place in those.tolist()] for size, those in found.items()}
 
 
-def _ends(places: Mapping[int, Sequence[int]]) -> tuple[Line, Line] | None:
-    """The lines of the first and the last position; None where there are none that fit."""
+def _piece(array: Array, places: Mapping[int, Sequence[Place]], let: str, filled: bool) -> str | None:
+    """The slice from the first to the last place; empty for a whole array, None where there is none that fits.
+
+    Where it must be `filled`, all places between are among these; one of two dimensions always is."""
     if not all(places.values()):
         return None
-    low, high = (fit_line({size: those[end] for size, those in places.items()}) for end in (0, -1))
-    return None if low is None or high is None else (low, high)
+    ends = []
+    for d in range(len(array.dimensions)):
+        own = {size: [place[d] for place in those] for size, those in places.items()}
+        low, high = (fit_line({size: end(those) for size, those in own.items()}) for end in (min, max))
+        if low is None or high is None:
+            return None
+        ends.append((low, high))
+    if filled or len(ends) > 1:
+        for size, those in places.items():
+            lengths = [at(high, size) - at(low, size) + 1 for low, high in ends]
+            if len(those) != np.prod(lengths):
+                return None
+    if all(own == ((0, 1), one.length) for own, one in zip(ends, array.dimensions, strict=True)):
+        return "" if not filled else array.index.format(*("*" for _ in ends))
+    return array.index.format(*(f"{line_text(low, let)}..{line_text(high, let)}" for low, high in ends))
 
 
-def _started(array: Array, places: Mapping[int, Sequence[int]], let: str) -> Iterator[str]:
+def _started(array: Array, places: Mapping[int, Sequence[Place]], let: str) -> Iterator[str]:
     """An array's bits that are on at the start: some positions, or all between two."""
-    counts = {len(those) for those in places.values()}
-    if len(counts) == 1:
+    if len({len(those) for those in places.values()}) == 1:
         for one in zip(*places.values(), strict=True):
-            line = fit_line(dict(zip(places, one, strict=True)))
-            if line is not None:
-                yield array.index.format(line_text(line, let))
+            lines = [fit_line(dict(zip(places, own, strict=True))) for own in zip(*one, strict=True)]
+            if None not in lines:
+                yield array.index.format(*(line_text(line, let) for line in lines if line is not None))
         return
-    ends = _ends(places)
-    if ends is not None and all(len(those) == those[-1] - those[0] + 1 for those in places.values()):
-        whole = ends == ((0, 1), array.length)
-        yield array.index.format("*" if whole else f"{line_text(ends[0], let)}..{line_text(ends[1], let)}")
+    if (piece := _piece(array, places, let, filled=True)) is not None:
+        yield piece

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeVar
 
 from bitwright.files.executions import Executions
 from bitwright.inference.contradiction import Contradiction, find_contradiction
@@ -17,17 +18,23 @@ from bitwright.inference.families.blocks import (
     fit_arrays,
     fit_blocks,
 )
+from bitwright.inference.families.containment import contained_from
 from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
-from bitwright.inference.families.joining import JoinedBlocks, join_blocks, larger_blocks
+from bitwright.inference.families.deadline import Deadline, TimeUpError
+from bitwright.inference.families.joining import JoinedBlocks, Shape, join_blocks, larger_blocks, partition, together
 from bitwright.inference.families.lines import Array, LineBounds
+from bitwright.inference.families.parity import paired_cover
 from bitwright.inference.families.space import Sufficient, VersionSpace, sufficient, version_space
 from bitwright.program import Layout
 from bitwright.program.tables import layout_of_names
 from bitwright.running.progress import Progress
 
+Part = TypeVar("Part")
 _STEEPEST = 2  # coefficients |a| that are tried
 _MOST_JOINED = 20  # choices of blocks that are tried
+_MOST_GROWN = 8  # larger ones, where no index fits those
 _MOST_LARGER = 60  # larger blocks that are tried
+_MOST_TOGETHER = 10  # arrays that are read together at a place
 
 
 @dataclass(frozen=True)
@@ -38,12 +45,18 @@ class Fitted:
     cover: Cover
     needs: Sufficient
     space: VersionSpace  # at the size that decides, or past the largest where the theorem does not say
+    contained: int | None = None  # where it does not: from which size on all atoms that fit lie in forced ones
 
     @property
     def determined(self) -> bool:
         """Whether all programs of the class with these blocks are the same at every size."""
         unique = all(family.unique for family in self.evidence.families)
-        return unique and self.needs.size is not None and self.space.determined
+        return unique and self.space.determined and (self.needs.size is not None or self.contained is not None)
+
+    @property
+    def first(self) -> int:
+        """The size from which on programs that agree stay the same."""
+        return self.needs.first if self.contained is None else self.contained
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,15 @@ class FoundFamilies:
     joined: JoinedBlocks | None = None  # blocks that were looked for
     larger: str | None = None  # blocks of the same class with which other programs may fit
     contradiction: tuple[int, Contradiction] | None = None
+    odd: Fitted | None = None  # that of odd sizes, where the first is that of even ones
+    lines: tuple[str, ...] = ()  # of the text for both
     reason: str | None = None
+    limit: float | None = None  # seconds that were not enough
+
+    @property
+    def half(self) -> str:
+        """The name of l // 2 in these lines."""
+        return self.lines[0].split(" ")[1]
 
     @property
     def unique_blocks(self) -> bool:
@@ -64,15 +85,21 @@ class FoundFamilies:
 
 class _FamilySearch:
     def __init__(
-        self, executions: Mapping[int, Executions], seconds: float, progress: Progress | None, halves: bool = False
+        self,
+        executions: Mapping[int, Executions],
+        seconds: float | None,
+        deadline: Deadline,
+        progress: Progress | None,
+        halves: bool = False,
     ) -> None:
-        self.executions, self.seconds, self.progress = executions, seconds, progress
+        self.executions, self.deadline, self.progress = executions, deadline, progress
+        self.seconds = SECONDS if seconds is None else seconds
         self.layouts: dict[int, Layout] = {size: layout_of_names(one.names) for size, one in executions.items()}
         self.arrays: list[Array] = fit_arrays(self.layouts, halves)
 
     def offsets(self, asked: int | None) -> list[int]:
         """Offsets in the order in which they are tried."""
-        least = max([1, *(abs(array.length[1]) for array in self.arrays if array.length[0])])
+        least = max([1, *(abs(one.length[1]) for array in self.arrays for one in array.dimensions if array.grows)])
         usual = sorted(self.executions)[-2]  # two sizes with positions between the bounds
         if asked is None:
             asked_least, most = least, max(least, (usual - 2) // 2)
@@ -91,7 +118,11 @@ class _FamilySearch:
     def joined(self, bounds: LineBounds, without: int | None = None) -> Iterator[JoinedBlocks]:
         """Blocks that explain all states, but for those of one size."""
         usable = {size: one for size, one in self.usable(bounds).items() if size != without}
-        yield from join_blocks(self.arrays, self.layouts, usable, bounds, self.progress)
+        known: set[Shape] = set()
+        for joined in join_blocks(self.arrays, self.layouts, usable, bounds, self.deadline, self.progress):
+            if joined.joins not in known:
+                known.add(joined.joins)
+                yield joined
 
     def families(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> list[FittedBlocks]:
         """Families with these blocks."""
@@ -100,18 +131,25 @@ class _FamilySearch:
 
     def contradiction(self, families: list[FittedBlocks], size: int) -> Contradiction | None:
         """Whether no rules with these blocks explain the states of a size."""
-        blocks = [bits for family in families for _, bits in family.bits(self.arrays, self.layouts[size], size)]
+        blocks = [bits for family in families for *_, bits in family.bits(self.arrays, self.layouts[size], size)]
         if sorted(bit for block in blocks for bit in block) != list(range(self.layouts[size].size)):
             raise NoFamilyError(f"the block families of the other sizes do not divide the bits of size {size}")
         return find_contradiction(Elimination(Evidence(self.executions[size]), blocks))
 
     def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
         """The shortest program of a class."""
+        self.deadline.check()
         evidence = Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
-        cover = cheapest_cover(evidence, self.seconds)
+        self.deadline.check()
+        return self.fitted(evidence, cheapest_cover(evidence, self.seconds))
+
+    def fitted(self, evidence: Evidences, cover: Cover) -> Fitted:
+        """A cover, and what the states leave open beside it."""
         needs = sufficient(evidence, cover.terms)
-        size = needs.size if needs.size is not None else max(self.executions) + 1
-        return Fitted(evidence, cover, needs, version_space(evidence, size))
+        if needs.size is None:
+            space = version_space(evidence, max(self.executions) + 1)
+            return Fitted(evidence, cover, needs, space, contained_from(evidence) if space.determined else None)
+        return Fitted(evidence, cover, needs, version_space(evidence, needs.size))
 
     def with_blocks(self, blocks: Mapping[int, Blocks], offsets: list[int], coefficients: range) -> FoundFamilies:
         """A fit with blocks that were given; or the first size at which no rules with them explain the states."""
@@ -131,7 +169,12 @@ class _FamilySearch:
         """A fit with the smallest blocks for which there is one."""
         first: NoFamilyError | None = None
         for b in offsets:
+            hopeless: bool | None = None  # whether no blocks of bits at one place fit
             for joined in self.choices(LineBounds(1, b)):
+                if first is not None and hopeless is None:
+                    hopeless = self.even_together(LineBounds(coefficients[-1], b)) is not None
+                if hopeless and joined.at_one_place:
+                    continue
                 for bounds in (LineBounds(a, b) for a in coefficients):
                     try:
                         fitted = self.fit(self.families(joined.blocks, bounds), bounds)
@@ -140,9 +183,7 @@ class _FamilySearch:
                         continue
                     larger = self.undecided_blocks(joined, fitted) if joined.unique and fitted.determined else None
                     return FoundFamilies(fitted, joined, larger)
-        raise first or NoFamilyError(
-            "no blocks that are the same at every place and size explain all states; more states cannot change that"
-        )
+        raise first or NoFamilyError("no blocks of at most 6 bits, joined alike at every place, explain all states")
 
     def choices(self, bounds: LineBounds) -> Iterator[JoinedBlocks]:
         """The smallest blocks that explain all states; then larger ones, of which some index may fit all sizes."""
@@ -153,8 +194,63 @@ class _FamilySearch:
         for joined in tried[:1]:
             layouts = {size: self.layouts[size] for size in joined.blocks}
             larger = larger_blocks(self.arrays, layouts, bounds, joined.joins, joined.most)
-            for blocks in islice(larger, _MOST_JOINED):
+            for blocks in islice(larger, _MOST_GROWN):
                 yield replace(joined, blocks=blocks, unique=False)
+
+    def groups(self) -> list[list[int]] | None:
+        """Arrays that grow alike, which may be read together at every place; None where they are too many."""
+        wide = {len(array.dimensions) for array in self.arrays if array.grows}
+        found = [
+            [n for n, array in enumerate(self.arrays) if array.grows and len(array.dimensions) == d]
+            for d in sorted(wide)
+        ]
+        still = [n for n, array in enumerate(self.arrays) if not array.grows]
+        return [*found, still] if all(len(group) <= _MOST_TOGETHER for group in (*found, still)) else None
+
+    def joined_by(self, groups: Sequence[Sequence[int]], bounds: LineBounds) -> JoinedBlocks:
+        """Blocks of arrays that are read together at every place."""
+        joins = together(self.arrays, groups)
+        bits = {size: [array.bits(self.layouts[size]) for array in self.arrays] for size in self.usable(bounds)}
+        blocks = {size: [list(block) for block in sorted(partition(own, size, joins))] for size, own in bits.items()}
+        most = max(len(block) for block in blocks[max(blocks)])
+        return JoinedBlocks(joins, blocks, max(2, most), unique=False)
+
+    def even_together(self, bounds: LineBounds) -> str | None:
+        """Why no program of a class fits, whichever bits at one place its blocks have; None where one may.
+
+        A program with smaller blocks is also one with larger ones, that have the union of their writes."""
+        if (groups := self.groups()) is None:
+            return None
+        try:
+            self.evidence(self.joined_by(groups, bounds).blocks, bounds)
+        except NoFamilyError as error:
+            return str(error)
+        return None
+
+    def evidence(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> Evidences:
+        """What all states say of a class with these blocks."""
+        self.deadline.check()
+        families = self.families(blocks, bounds)
+        return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
+
+    def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
+        """A fit with blocks of all bits at a place, from which arrays are taken as long as there is one."""
+        groups = self.groups()
+        for bounds in (LineBounds(a, b) for b in offsets for a in coefficients):
+            if groups is None or self.even_together(bounds) is not None:
+                continue
+            kept = [list(group) for group in groups]
+            for group in kept:
+                for number in list(group):
+                    fewer = [[n for n in own if n != number] for own in kept]
+                    try:
+                        self.evidence(self.joined_by(fewer, bounds).blocks, bounds)
+                    except NoFamilyError:
+                        continue
+                    group.remove(number)
+            joined = self.joined_by(kept, bounds)
+            return FoundFamilies(self.fit(self.families(joined.blocks, bounds), bounds), joined)
+        return None
 
     def undecided_blocks(self, joined: JoinedBlocks, fitted: Fitted) -> str | None:
         """Larger blocks of the class with which other programs fit too, or may."""
@@ -186,32 +282,117 @@ class _FamilySearch:
         return min(found, key=lambda one: one[1].states, default=None)
 
 
+def _by_parity(
+    even: _FamilySearch,
+    odd: _FamilySearch,
+    blocks: Sequence[Mapping[int, Blocks]] | None,
+    offset: int | None,
+    coefficients: range,
+    let: str,
+) -> FoundFamilies:
+    """One text for even and odd sizes, from families in h = l / 2 and in g = (l + 1) / 2."""
+    names = {field.name for layout in even.layouts.values() for field in layout.fields}
+    half = next(name for name in ("h", "half", "halved") if name not in names | {let})
+    for b in sorted({*even.offsets(offset)} & {*odd.offsets(offset)}):
+        for joined, ours, theirs in _paired_blocks(even, odd, blocks, LineBounds(1, b)):
+            for bounds in (LineBounds(a, b) for a in coefficients):
+                try:
+                    pair = (even.evidence(ours, bounds), odd.evidence(theirs, bounds))
+                    found = paired_cover(pair, even.seconds, let, half)
+                except NoFamilyError:
+                    continue
+                if found is None:
+                    continue
+                fits = [even.fitted(pair[0], found.covers[0]), odd.fitted(pair[1], found.covers[1])]
+                larger = None
+                if joined is not None and joined.unique and all(fit.determined for fit in fits):
+                    larger = even.undecided_blocks(joined, fits[0])
+                    larger = larger or odd.undecided_blocks(replace(joined, blocks=theirs), fits[1])
+                lines = (f"let {half} = {let}//2", *found.lines)
+                return FoundFamilies(fits[0], joined, larger, odd=fits[1], lines=lines)
+    raise NoFamilyError("no text for both parities")
+
+
+def _by_half(by_size: Mapping[int, Part], parity: int) -> dict[int, Part]:
+    """What belongs to the sizes of one parity, by h of l = 2h, or by g of l = 2g - 1."""
+    return {(size + 1) // 2: one for size, one in by_size.items() if size % 2 == parity}
+
+
+def _paired_blocks(
+    even: _FamilySearch, odd: _FamilySearch, blocks: Sequence[Mapping[int, Blocks]] | None, bounds: LineBounds
+) -> Iterator[tuple[JoinedBlocks | None, Mapping[int, Blocks], Mapping[int, Blocks]]]:
+    """Blocks of both parities that are joined alike."""
+    if blocks is not None:
+        yield None, blocks[0], blocks[1]
+        return
+    theirs = list(islice(odd.joined(bounds), _MOST_JOINED))
+    for joined in islice(even.joined(bounds), _MOST_JOINED):
+        for other in theirs:
+            if other.joins == joined.joins:
+                yield replace(joined, unique=joined.unique and other.unique), joined.blocks, other.blocks
+
+
 def find_families(
     executions: Mapping[int, Executions],
     blocks: Mapping[int, Blocks] | None = None,
     coefficient: int | None = None,
     offset: int | None = None,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
     progress: Progress | None = None,
+    let: str = "l",
 ) -> FoundFamilies:
-    """The shortest program of the smallest class in which one fits; blocks that are not given are looked for."""
+    """The shortest program of the smallest class in which one fits; blocks that are not given are looked for.
+
+    With `seconds` the search for blocks ends after so many, and so does that for a shorter text."""
+    try:
+        return _find(executions, blocks, coefficient, offset, seconds, progress, let)
+    except TimeUpError:
+        return FoundFamilies(limit=seconds)
+
+
+def _find(
+    executions: Mapping[int, Executions],
+    blocks: Mapping[int, Blocks] | None,
+    coefficient: int | None,
+    offset: int | None,
+    seconds: float | None,
+    progress: Progress | None,
+    let: str,
+) -> FoundFamilies:
+    deadline = Deadline(seconds)
     coefficients = range(1, _STEEPEST + 1) if coefficient is None else range(coefficient, coefficient + 1)
     first: NoFamilyError | None = None
+    searches: list[tuple[_FamilySearch, list[int]]] = []
     for halves in (False, True):  # then every second position as an array of its own
         try:
-            search = _FamilySearch(executions, seconds, progress, halves)
-            if halves and all(array.half is None for array in search.arrays):
+            search = _FamilySearch(executions, seconds, deadline, progress, halves)
+            if halves and not any(array.halved for array in search.arrays):
                 break
             offsets = search.offsets(offset)
+            searches.append((search, offsets))
             if blocks is None:
                 return search.with_joins(offsets, coefficients)
             return search.with_blocks(blocks, offsets, coefficients)
         except NoFamilyError as error:
             first = first or error
     try:
-        search = _FamilySearch(executions, seconds, progress)
-        if blocks is None and (wrong := search.wrong_size(search.offsets(offset)[0])) is not None:
-            return FoundFamilies(contradiction=wrong)
+        sides = [_by_half(executions, parity) for parity in (0, 1)]
+        if all(len(side) > 1 for side in sides):
+            both = [_FamilySearch(side, seconds, deadline, progress) for side in sides]
+            halved = None if blocks is None else [_by_half(blocks, parity) for parity in (0, 1)]
+            return _by_parity(both[0], both[1], halved, offset, coefficients, let)
     except NoFamilyError:
         pass
-    return FoundFamilies(reason=str(first))
+    reason = str(first)
+    if blocks is None and searches:
+        for search, offsets in searches:
+            if (found := search.with_groups(offsets, coefficients)) is not None:
+                return found
+        search, offsets = searches[0]
+        if (wrong := search.wrong_size(offsets[0])) is not None:
+            return FoundFamilies(contradiction=wrong)
+        if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
+            reason = f"{why}, even if all bits at a place are read together"
+    if searches:
+        reason += f" (indices a*i+b*l+c with |a| <= {coefficients[-1]} and |c| <= {searches[0][1][-1]})"
+    return FoundFamilies(reason=reason)

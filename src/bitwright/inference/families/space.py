@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bitwright.inference.families.atoms import Atom, AtomSource, Evidences
-from bitwright.inference.families.cover import Term, atoms_of
-from bitwright.inference.families.lines import LineBounds, LineCell, in_cell
+import numpy as np
 
-Write = tuple[int, int, int, int, int]  # family, configuration, place i, array, place j
+from bitwright.bits import BoolArray
+from bitwright.inference.families.atoms import Atom, AtomSource, Evidences, Key
+from bitwright.inference.families.lines import LineBounds, LineCell, at, in_cell
+from bitwright.inference.families.terms import Term, Terms
 
 
 @dataclass(frozen=True)
@@ -31,26 +32,42 @@ class VersionSpace:
 
 def version_space(evidence: Evidences, size: int) -> VersionSpace:
     """Which writes are forced and which are open at a size, of any number of terms."""
+    writes: dict[Key, list[BoolArray]] = {}  # in each dimension (places, choices, length)
+    forced: dict[Key, BoolArray] = {}  # (configurations, places, length, ...)
+    for key, choices in evidence.choices.items():
+        family, cell, array = key
+        lengths = [at(dimension.length, size) for dimension in evidence.arrays[array].dimensions]
+        writes[key] = [one.writes(size, length) for one, length in zip(choices, lengths, strict=True)]
+        shape = (1 << len(evidence.families[family].members), len(writes[key][0]), *lengths)
+        forced[key] = np.zeros(shape, dtype=bool)
 
-    def writes(atom: Atom) -> set[Write]:
-        source = atom.source
-        pairs = atom.writes(evidence.cell(source), size)
-        return {(source.family, source.config, i, atom.array, j) for i, j in pairs}
+    def written(atom: Atom) -> BoolArray:
+        those = writes[atom.source.family, atom.source.cell, atom.array]
+        first, *others = (one[:, n] for one, n in zip(those, atom.choice, strict=True))
+        return first[:, :, None] & others[0][:, None] if others else first
 
-    forced: set[Write] = set()
     for demand in evidence.demands:
-        if len({(atom.source, atom.array) for atom in demand}) == 1:
-            forced |= set.intersection(*map(writes, demand))
-    atoms, every = [], set(forced)
-    for (source, array), targets in evidence.atoms.items():
-        if source in evidence.seen:
-            for target in targets:
-                made = writes(Atom(source, array, target))
-                if not made <= forced:
-                    atoms.append(Atom(source, array, target))
-                    every |= made
+        one = next(iter(demand))
+        if all((atom.source, atom.array) == (one.source, one.array) for atom in demand):
+            every = np.logical_and.reduce([written(atom) for atom in demand])
+            forced[one.source.family, one.source.cell, one.array][one.source.config] |= every
+    number = sum(int(those.sum()) for those in forced.values())
+    left, atoms = 0, list[Atom]()
+    for (family, cell, array), sure in forced.items():
+        seen = [c for c in range(len(sure)) if AtomSource(family, cell, c) in evidence.seen]
+        sound = evidence.sound[family, cell, array][seen]
+        over = "cab,pax,pby->cpxy" if sound.ndim == 3 else "ca,pax->cpx"
+        inputs, result = over.split("->")
+        numbers = [sound.astype(np.float32), *(one.astype(np.float32) for one in writes[family, cell, array])]
+        others = ~sure[seen]
+        left += int((others & (np.einsum(over, *numbers, optimize=True) > 0)).sum())
+        back = ",".join([result, *inputs.split(",")[1:]]) + "->" + inputs.split(",")[0]
+        undecided = sound & (np.einsum(back, others.astype(np.float32), *numbers[1:], optimize=True) > 0)
+        for config, *choice in np.argwhere(undecided).tolist():
+            atoms.append(Atom(AtomSource(family, cell, seen[config]), array, tuple(choice)))
+    atoms.sort(key=lambda atom: (atom.source, atom.array))
     unseen = [source for source in evidence.sources if source not in evidence.seen]
-    return VersionSpace(size, len(forced), len(every) - len(forced), atoms, unseen)
+    return VersionSpace(size, number, left, atoms, unseen)
 
 
 @dataclass(frozen=True)
@@ -68,15 +85,16 @@ def sufficient(evidence: Evidences, terms: Sequence[Term]) -> Sufficient:
     bounds: LineBounds = evidence.bounds
     a, b = bounds.coefficient, bounds.offset
     count: Counter[tuple[AtomSource, int]] = Counter()
-    slices = False
-    for atom in {atom for term in terms for atom in atoms_of(evidence, term) or ()}:
-        if isinstance(atom.target, LineCell):
+    slices, every = False, Terms(evidence)
+    for atom in {atom for term in terms for atom in every.atoms(term) or ()}:
+        cell, target = evidence.families[atom.source.family].cells[atom.source.cell], evidence.target(atom)
+        if any(isinstance(one, LineCell) for one in target):
             slices = True
         else:
-            assert in_cell(atom.target, evidence.cell(atom.source)) == atom.target
+            assert all(isinstance(one, LineCell) or in_cell(one, cell) == one for one in target)
             count[atom.source, atom.array] += 1
     most = max(count.values(), default=0)
     if slices:
-        size = max(8 * b + 5, 3 * b + most + 2) if a == 1 else None
-        return Sufficient(most, True, size, 3 * b + 1)
+        flat = a == 1 and all(len(array.dimensions) == 1 for array in evidence.arrays)
+        return Sufficient(most, True, max(8 * b + 5, 3 * b + most + 2) if flat else None, 3 * b + 1)
     return Sufficient(most, False, max(2 * (a + 1) * b + 1, 2 * b + most + 2), bounds.first)

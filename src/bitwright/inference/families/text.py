@@ -2,100 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from bitwright.inference.families.atoms import Atom, AtomSource
+import numpy as np
+
+from bitwright.inference.families.atoms import Atom, AtomSource, Evidences
 from bitwright.inference.families.blocks import FittedBlocks
-from bitwright.inference.families.cover import Term
 from bitwright.inference.families.lines import (
-    Array,
+    NAMES,
+    Affine,
+    Cell,
+    Dimension,
     LineCell,
+    Wrapped,
     affine_text,
     in_cell,
-    line_text,
 )
+from bitwright.inference.families.terms import Piece, Term
 
 
-def rule_lines(arrays: Sequence[Array], families: Sequence[FittedBlocks], terms: Sequence[Term], let: str) -> list[str]:
+def rule_lines(evidence: Evidences, terms: Sequence[Term], let: str) -> list[str]:
     """The lines of bits, blocks and rules."""
-    writer = _Writer(arrays, families, let)
-    return [writer.bits(), *map(writer.block, families), "", *writer.rules(terms)]
+    writer = Writer(evidence, let)
+    return [writer.bits(), *map(writer.block, evidence.families), "", *writer.rules(terms)]
 
 
-def open_line(arrays: Sequence[Array], families: Sequence[FittedBlocks], atom: Atom, let: str) -> str:
+def open_line(evidence: Evidences, atom: Atom, let: str) -> str:
     """An atom as a rule."""
-    source, writer = atom.source, _Writer(arrays, families, let)
-    term = Term(source.family, source.config, source.cell, source.cell, atom.array, atom.target)
-    return next(writer.rules([term]))
+    source, writer = atom.source, Writer(evidence, let)
+    cells = writer.rectangle(source)
+    return next(writer.rules([Term(source.family, source.config, cells, atom.array, evidence.target(atom))]))
 
 
-def unseen_lines(
-    arrays: Sequence[Array], families: Sequence[FittedBlocks], sources: Sequence[AtomSource], let: str
-) -> list[str]:
+def unseen_lines(evidence: Evidences, sources: Sequence[AtomSource], let: str) -> Iterator[str]:
     """Configurations as conditions, each with where it was not seen."""
-    writer = _Writer(arrays, families, let)
-    return [
-        f"{writer.condition(s.family, s.config, s.cell, s.cell)}{writer.range(s.family, s.cell, s.cell)}"
-        for s in sources
-    ]
+    writer = Writer(evidence, let)
+    for source in sources:
+        cells = writer.rectangle(source)
+        yield f"{writer.condition(source.family, source.config, cells)}{writer.range(source.family, cells)}"
 
 
-class _Writer:
-    def __init__(self, arrays: Sequence[Array], families: Sequence[FittedBlocks], let: str) -> None:
-        self.arrays, self.families, self.let = arrays, families, let
+Rectangle = tuple[tuple[int, int], ...]
+
+
+class Writer:
+    """Writes lines of a rule text; `show` says how an index looks."""
+
+    def __init__(self, evidence: Evidences, let: str, show: Callable[[Affine, str], str] = affine_text) -> None:
+        self.arrays, self.families, self.let = evidence.arrays, evidence.families, let
+        self._show = show
+        self.first = evidence.bounds.first
+        self.along = next(name for name in ("k", "n") if name != let)
 
     def bits(self) -> str:
         shown: dict[int, str] = {}  # by field: the last of its arrays has the largest constant indices
         for array in self.arrays:
-            shown[array.field] = array.index.format(line_text(array.whole, self.let))
+            shown[array.field] = array.index.format(*(self._text(one.whole) for one in array.dimensions))
         return f"bits {' '.join(shown.values())}"
 
     def block(self, family: FittedBlocks) -> str:
-        number, last = self.families.index(family), len(family.cells) - 1
-        return f"block {' '.join(self._members(number, 0, last))}{self.range(number, 0, last)}"
+        number, whole = self.families.index(family), tuple((0, len(cells) - 1) for cells in family.ranges)
+        return f"block {' '.join(self._members(number, whole))}{self.range(number, whole)}"
 
     def rules(self, terms: Sequence[Term]) -> Iterator[str]:
         """One line for the terms of a configuration over the same cells; the first is no `also`."""
-        groups: dict[tuple[int, int, int, int], list[Term]] = {}
-        for term in sorted(terms, key=lambda t: (t.family, t.config, t.first, t.last, t.array)):
-            groups.setdefault((term.family, term.config, term.first, term.last), []).append(term)
+        groups: dict[tuple[int, int, Rectangle], list[Term]] = {}
+        for term in sorted(terms, key=lambda t: (t.family, t.config, t.cells, t.array)):
+            groups.setdefault((term.family, term.config, term.cells), []).append(term)
         said: set[tuple[int, int]] = set()
-        for (family, config, first, last), those in groups.items():
-            also = "also " if (family, config) in said else ""
-            said.add((family, config))
-            when = self.condition(family, config, first, last)
-            writes = " ".join(map(self._target, those))
-            yield f"{also}when {when} write {writes}{self.range(family, first, last)}"
+        for (family, config, cells), those in groups.items():
+            when, rows = self.condition(family, config, cells), self.range(family, cells)
+            lines = [(" ".join(map(self._target, those)), rows)]
+            if all(self._thin(term) is not None for term in those):  # a rule has to write a bit at every size
+                lines = [self._row(term, rows) for term in those]
+            for writes, ranges in lines:
+                yield f"{'also ' if (family, config) in said else ''}when {when} write {writes}{ranges}"
+                said.add((family, config))
 
-    def condition(self, family: int, config: int, first: int, last: int) -> str:
-        names = self._members(family, first, last)
+    def condition(self, family: int, config: int, cells: Rectangle) -> str:
+        names = self._members(family, cells)
         return " ".join(f"{name}={config >> k & 1}" for k, name in enumerate(names))
 
-    def range(self, family: int, first: int, last: int) -> str:
-        cells = self.families[family].cells
-        low, high = cells[first].low, cells[last].high
-        if low == high:
-            return ""
-        return f" for i in {line_text(low, self.let)}..{line_text(high, self.let)}"
+    def range(self, family: int, cells: Rectangle) -> str:
+        rows = [
+            f"{name} in {self._text(one.low)}..{self._text(one.high)}"
+            for name, one in zip(NAMES, self._cell(family, cells), strict=False)
+            if not one.fixed
+        ]
+        return f" for {', '.join(rows)}" if rows else ""
 
-    def _members(self, family: int, first: int, last: int) -> list[str]:
-        one = self.families[family]
-        cell = LineCell(one.cells[first].low, one.cells[last].high)
+    def rectangle(self, source: AtomSource) -> Rectangle:
+        """The one cell of a source."""
+        counts = [len(cells) for cells in self.families[source.family].ranges]
+        return tuple((int(k), int(k)) for k in np.unravel_index(source.cell, counts))
+
+    def _cell(self, family: int, cells: Rectangle) -> Cell:
+        """A rectangle of cells as one."""
+        ranges = zip(self.families[family].ranges, cells, strict=True)
+        return tuple(LineCell(own[first].low, own[last].high) for own, (first, last) in ranges)
+
+    def _members(self, family: int, cells: Rectangle) -> list[str]:
+        one, cell = self.families[family], self._cell(family, cells)
         return [
-            self.arrays[m].bit(in_cell(index, cell), self.let)
-            for m, index in zip(one.members, one.indices, strict=True)
+            array.index.format(
+                *(self._text(d.position(in_cell(part, cell))) for d, part in zip(array.dimensions, index, strict=True))
+            )
+            for array, index in zip((self.arrays[m] for m in one.members), one.indices, strict=True)
         ]
 
+    def _text(self, index: Affine) -> str:
+        return self._show(index, self.let)
+
+    def _thin(self, term: Term) -> int | None:
+        """The dimension of a slice that is empty at the smallest size."""
+        ends = enumerate(term.target)
+        return next((d for d, one in ends if isinstance(one, LineCell) and not one.places(self.first)), None)
+
+    def _row(self, term: Term, rows: str) -> tuple[str, str]:
+        """A slice that may be empty, as an index that runs, and all ranges."""
+        d = self._thin(term)
+        parts = self._parts(term)
+        more = f"{self.along} in {parts[d or 0]}"
+        parts[d or 0] = self.along
+        return self.arrays[term.array].index.format(*parts), f"{rows}, {more}" if rows else f" for {more}"
+
     def _target(self, term: Term) -> str:
-        array, cells = self.arrays[term.array], self.families[term.family].cells
-        if isinstance(term.target, LineCell):
-            low, high = term.target.low, term.target.high
-            if low == (0, 1) and high == array.length:
-                return array.index.format("*")
-            return array.index.format(f"{line_text(low, self.let)}..{line_text(high, self.let)}")
-        if term.wrapped:
-            shifted = affine_text((1, 0, term.target[2] - 1), self.let)
-            inner = shifted if shifted == "i" else f"({shifted})"
-            length = line_text(array.length, self.let)
-            return array.index.format(f"{inner}%{length if length.isalnum() else f'({length})'}+1")
-        return array.bit(in_cell(term.target, LineCell(cells[term.first].low, cells[term.last].high)), self.let)
+        return self.arrays[term.array].index.format(*self._parts(term))
+
+    def _parts(self, term: Term) -> list[str]:
+        dimensions, cell = self.arrays[term.array].dimensions, self._cell(term.family, term.cells)
+        return [self._piece(one, dimension, cell) for one, dimension in zip(term.target, dimensions, strict=True)]
+
+    def _piece(self, piece: Piece, dimension: Dimension, cell: Cell) -> str:
+        if isinstance(piece, LineCell):
+            if piece.low == (0, 1) and piece.high == dimension.length:
+                return "*"
+            return f"{self._text(piece.low)}..{self._text(piece.high)}"
+        if isinstance(piece, Wrapped):
+            index: Affine = (*piece.shifted[:-1], piece.shifted[-1] - 1)
+            shifted, length = self._text(index), self._text(dimension.length)
+            inner = shifted if shifted in NAMES else f"({shifted})"
+            return f"{inner}%{length if length.isalnum() else f'({length})'}+1"
+        return self._text(dimension.position(in_cell(piece, cell)))

@@ -17,14 +17,24 @@ from bitwright.networks.foreign.graph import Node, OperatorGraph
 from bitwright.networks.foreign.tensors import DIGITS, NotReadError
 
 _NOTHING = ("Identity", "Dropout")  # when a network is evaluated
+_OTHERWISE = ("forward", "__call__", "_call_impl")  # what an object has that is called otherwise than its class
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
 class TorchModel:
     """A copy of a module as it is now, set to be evaluated."""
 
     def __init__(self, module: Any) -> None:
-        self.module = deepcopy(module).eval()
         self.name = type(module).__name__
+        for part in module.modules():
+            if part.training and _depends_on_mode(part):
+                raise InputError(
+                    f"{self.name} is in training mode, in which {type(part).__name__} gives other results; "
+                    "call its eval() first"
+                )
+        if any(tensor.is_meta for tensor in module.state_dict().values()):
+            raise InputError(f"{self.name} is on the device meta, which keeps no weights; give a module with weights")
+        self.module = deepcopy(module).eval()
 
     @cached_property
     def digest(self) -> str:
@@ -62,13 +72,13 @@ class TorchModel:
             if kind in _NOTHING:
                 continue
             if kind == "Linear":
+                if (dtype := str(layer.weight.dtype).removeprefix("torch.")) not in DIGITS:
+                    raise NotReadError(f"weights of type {dtype}")
                 weights = {
                     name: tensor.detach().cpu().numpy()
                     for name, tensor in (("weight", layer.weight), ("bias", layer.bias))
                     if tensor is not None
                 }
-                if weights["weight"].dtype.name not in DIGITS:
-                    raise NotReadError(f"weights of type {weights['weight'].dtype.name}")
                 constants |= {f"{output}.{name}": array for name, array in weights.items()}
                 nodes.append(Node("Gemm", (at, *(f"{output}.{name}" for name in weights)), output, {"transB": 1}))
             elif kind in ("ReLU", "Flatten"):
@@ -116,8 +126,24 @@ class TorchModel:
         return f"PyTorch {torch.__version__}"
 
 
+def _depends_on_mode(module: Any) -> bool:
+    """Whether a layer of PyTorch gives other results in training: it drops values, or takes the mean of its batch."""
+    from torch.nn.modules import batchnorm, dropout
+
+    drops = isinstance(module, dropout._DropoutNd) and module.p > 0
+    return drops or (isinstance(module, batchnorm._NormBase) and module.track_running_stats)
+
+
 def _layers(module: Any) -> Iterator[Any]:
-    if type(module).__name__ == "Sequential":
+    """The layers of a stack in their order; raises NotReadError where a call does more than its class says."""
+    import torch
+
+    kind = type(module)
+    if getattr(torch.nn, kind.__name__, None) is not kind:
+        raise NotReadError(f"{kind.__name__} is not a layer of torch.nn")
+    if any(name in vars(module) for name in _OTHERWISE) or any(getattr(module, hooks) for hooks in _HOOKS):
+        raise NotReadError(f"{kind.__name__} has a hook, or a forward of its own")
+    if kind is torch.nn.Sequential:
         for layer in module:
             yield from _layers(layer)
     else:

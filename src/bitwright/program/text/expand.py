@@ -168,7 +168,7 @@ class Expansion:
             line, column = (first.token.line, first.token.column) if first else (1, 1)
             what = "the rules stand for no template" if first else "there is no rule"
             self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
-        if not self.layout.size:
+        if not self.layout.size or self.budget.exhausted:
             return None
         self.check_places(blocks, rules)
         try:

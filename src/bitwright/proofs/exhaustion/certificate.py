@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bitwright.engines.foreign import FittedModel
-from bitwright.errors import BitwrightError
+from bitwright.errors import BitwrightError, counted
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Place, RunsDomain, StatesDomain, usual_domain
@@ -82,8 +82,18 @@ class NetworkVerdict:
     @property
     def sentence(self) -> str:
         """The verdict and what it speaks of, in a few words."""
-        where = f"{self.states:,} state{'s' * (self.states != 1)} of "
-        return f"{self.verdict}: this network, {where}{self.covers}"
+        return f"{self.verdict}: {self.says(self.covers)}"
+
+    def says(self, covers: str) -> str:
+        """How many states of its domain the network is right in."""
+        of = counted(self.states, "local state" if self.domain == "cells" else "state")
+        if self.wrong:
+            found = f"is wrong in {self.wrong:,} of {of}"
+        elif self.undecided:
+            found = f"is not decided in {self.undecided:,} of {of}"
+        else:
+            found = f"{'was' if self.verdict == 'tested' else 'is'} right in {'all ' * (self.states != 1)}{of}"
+        return f"this network {found}{', with' if self.domain == 'states' else ' of'} {covers}"
 
     @property
     def covers(self) -> str:
@@ -102,13 +112,13 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str
     >>> covered_by_cells("n=1..32")
     'every program made of these kinds of cells; this program was checked at n=1..32'
     >>> covered_by_cells(None, "every graph")
-    'every program made of these kinds of cells; this program is one on every graph'
+    'every program made of these kinds of cells; this program is made of them on every graph'
     """
     covered = "every program made of these kinds of cells"
     if sizes == "all":
-        return f"{covered}; this program is one {'at every size' if graphs is None else f'on {graphs}'}"
+        return f"{covered}; this program is made of them {'at every size' if graphs is None else f'on {graphs}'}"
     if sizes is None:
-        seen = "is one" if graphs == "every graph" else "was checked"
+        seen = "is made of them" if graphs == "every graph" else "was checked"
         return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"
     bits = "" if "=" in sizes else " bit" if sizes == "1" else " bits"
     on = "" if graphs is None else f", on {graphs}"

@@ -13,9 +13,11 @@ from typing import Any
 
 from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, FittedFamilies, NotAffineError, affine_in, link
 from bitwright.api.export.rocq.listed import Bit, Listed, listed
+from bitwright.api.export.rocq.local import LocalText
 from bitwright.api.export.rocq.printed import IMPORTS, cases, listing
-from bitwright.api.export.rocq.words import Part, parts_of
+from bitwright.api.export.rocq.words import Part, Words, coq_name
 from bitwright.program import Algorithm
+from bitwright.program.algorithm import FIXED_POINT
 from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Expression, Named, Negation
 from bitwright.program.pattern import Pattern
 
@@ -29,65 +31,6 @@ _SIGNS = {  # of left - right: may be negative, zero, positive
     ">": (0, 0, 1),
     ">=": (0, 1, 1),
 }
-_RESERVED = frozenset(
-    [
-        "s",
-        "l",
-        "u",
-        "L",
-        "H",
-        "E",
-        "R",
-        "N",
-        "T",
-        "I",
-        "K",
-        "Z",
-        "some_bit",
-        "B0",
-        "B1",
-        "B2",
-        "B3",
-        "B4",
-        "chain",
-        "found",
-        "tracks",
-        "flags",
-        "laws",
-        "claim",
-        "same",
-        "start",
-        "entries",
-        "test",
-        "tried",
-        "checked",
-        "as",
-        "at",
-        "end",
-        "exists",
-        "fix",
-        "for",
-        "forall",
-        "fun",
-        "if",
-        "in",
-        "let",
-        "match",
-        "mod",
-        "of",
-        "return",
-        "then",
-        "using",
-        "where",
-        "with",
-        "Prop",
-        "Set",
-        "Type",
-        "chain_well_formed",
-        "claim_proper",
-        "start_shown",
-    ]
-)
 _TESTS = {"==": "=?", "<": "<?", "<=": "<=?", ">": ">?", ">=": ">=?"}
 
 
@@ -103,7 +46,9 @@ class Chained:
     def of(cls, certificate: Mapping[str, Any]) -> Chained:
         chain, clock = certificate["chain"], certificate["clock"]
         if len(clock["sweeps"]) != 1 or clock["delay"] or clock["fixed"] is not None:
-            raise NotAffineError(f"the clock {clock} is not one sweep without a delay")
+            ways = " and ".join(way for way, _ in clock["sweeps"]) or f"for {clock['fixed']} steps"
+            late = f", {clock['delay']} steps late" if clock["delay"] else ""
+            raise NotAffineError(f"its clock goes {ways}{late}, and Rocq's checker takes one that goes up or down once")
         tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
         if any(offset < 0 for _, _, offset in tracks):
             raise NotAffineError("an array begins two positions after another one")
@@ -151,12 +96,11 @@ class ClaimedLines:
         self,
         chained: Chained,
         algorithm: Algorithm,
-        inputs: Mapping[str, Part],
-        outputs: Mapping[str, tuple[Part, ...]],
+        words: Words,
         size: str,
     ) -> None:
-        self.chained, self.size = chained, size
-        self.inputs, self.outputs = inputs, outputs
+        self.chained, self.words, self.size = chained, words, size
+        self.inputs, self.outputs = words.inputs, words.outputs
         self.laws: list[tuple[int, Linear, int]] = []  # constant, words, scale
         self.quotients: dict[tuple[Any, int], str] = {}  # of the lines so far: the output that is a quotient
         self.formulas: list[str] = []
@@ -165,7 +109,7 @@ class ClaimedLines:
         self.tests: list[str] = []  # the statements as something that can be computed
         for line in algorithm.ensures:
             if line.ranges:
-                raise NotAffineError(f"'{line}' is about single bits at every position")
+                raise NotAffineError(f"'{line}' is about single bits, and the run takes longer for longer words")
             self._line(line)
 
     def _line(self, line: EnsureLine) -> None:
@@ -182,9 +126,9 @@ class ClaimedLines:
                 sign_is = self._sign(self._linear(right.left).plus(self._linear(right.right), -1), _SIGNS[right.sign])
                 self._add(
                     f"Same ({bit}) ({sign_is})",
-                    f"{_coq(left.text)} l s = {self._truth(right)}",
-                    f"Bool.eqb ({_coq(left.text)} l s) {self._truth(right)}",
-                    f"bit_is {_coq(left.text)}",
+                    f"{coq_name(left.text)} l s = {self._truth(right)}",
+                    f"Bool.eqb ({coq_name(left.text)} l s) {self._truth(right)}",
+                    f"bit_is {coq_name(left.text)}",
                 )
                 return
             if sign == "==" and isinstance(left, Named) and isinstance(right, Combined) and right.sign in ("%", "//"):
@@ -221,7 +165,7 @@ class ClaimedLines:
                     self._sign(word.plus(inner, -1).plus(quotient, k), (False, True, False)),
                     statement,
                     test,
-                    f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({_coq(self.quotients[key, k])} l s)); lia",
+                    f"sums; apply (Z.mod_unique_pos {self._text(right.left)} {k} ({coq_name(self.quotients[key, k])} l s)); lia",
                 )
                 return
         elif right.sign == "%" and self._power(right.right) is not None and not inner.power:
@@ -238,7 +182,7 @@ class ClaimedLines:
         """The proof that an output of one array lies in its range."""
         (part,) = self.outputs[left.text]
         assert part.length is not None
-        return f"unfold {_coq(left.text)}, Words.word; apply Words.val_range"
+        return f"unfold {coq_name(left.text)}, Words.word; apply Words.val_range"
 
     def _add(self, formula: str, statement: str, test: str, proof: str) -> None:
         self.tests.append(test)
@@ -326,8 +270,8 @@ class ClaimedLines:
             return str(part.value)
         if isinstance(part, Named):
             if not part.entered and part.text in self.outputs:
-                return f"{_coq(part.text)} l s"
-            return _coq(f"{part.text}_in" if part.text in self.outputs else part.text)
+                return f"{coq_name(part.text)} l s"
+            return coq_name(f"{part.text}_in" if part.text in self.outputs else part.text)
         if isinstance(part, Negation):
             raise NotAffineError("'not' inside of a term")
         if (power := self._power(part)) is not None:
@@ -391,38 +335,37 @@ def function_text(
     sized: Mapping[int, Algorithm],
     pattern: Pattern,
     size: str,
-    certificate: Mapping[str, Any],
+    certificate: Mapping[str, Any] | None,
 ) -> tuple[str, int]:
     """The file, and the size from which on its theorem holds; raises NotAffineError for what is outside of the form."""
-    chained = Chained.of(certificate)
-    words: dict[str, dict[str, tuple[Part, ...]]] = {"inputs": {}, "outputs": {}}
-    for sort, found in words.items():
-        for number, word in enumerate(getattr(algorithm, sort)):
-            if word.signed:
-                raise NotAffineError(f"{word.name} is signed")
-            found[word.name] = parts_of(
-                {l: [_bit(a, b) for b in getattr(a, sort)[number].bits] for l, a in sized.items()}
-            )
-    inputs = {}
-    for word_name, (part, *others) in words["inputs"].items():
-        if others or part.length is None:
-            raise NotAffineError(f"the input {word_name} is no array from its first bit on")
-        inputs[word_name] = part
-    claim = ClaimedLines(chained, algorithm, inputs, words["outputs"], size)
-    start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
-    programs = {l: listed(a.program, pattern) for l, a in sized.items()}
-    steps = affine_in({l: a.steps or 0 for l, a in sized.items()})
+    words = Words.of(algorithm, sized)
+    steps = _few_steps(algorithm, sized, certificate)
+    if steps is not None:
+        rests = algorithm.halt is not None
+        return LocalText(
+            name, algorithm.name, families, algorithm.ensures, words, size, steps, rests
+        ).file(), families.least
+    if certificate is None:
+        raise NotAffineError("its proof has no certificate")
     if algorithm.halt is not None:
         raise NotAffineError("the run ends when a bit is on, not after a number of steps")
-    started = parts_of(start) if any(start.values()) else ()
-    text = _Text(name, algorithm.name, claim, families, programs, started, steps)
+    claim = ClaimedLines(Chained.of(certificate), algorithm, words, size)
+    programs = {l: listed(a.program, pattern) for l, a in sized.items()}
+    text = _Text(
+        name, algorithm.name, claim, families, programs, affine_in({l: a.steps or 0 for l, a in sized.items()})
+    )
     return text.file(), families.least
 
 
-def _bit(algorithm: Algorithm, number: int) -> Bit:
-    name = algorithm.program.layout.name_of(number)
-    head, _, rest = name.removesuffix("]").partition("[")
-    return head, tuple(int(index) for index in rest.split(",")) if rest else ()
+def _few_steps(
+    algorithm: Algorithm, sized: Mapping[int, Algorithm], certificate: Mapping[str, Any] | None
+) -> int | None:
+    """The number of steps, if it is the same at every size."""
+    if algorithm.halt == FIXED_POINT:
+        fixed: int | None = certificate["clock"]["fixed"] if certificate else None
+        return fixed
+    counts = {one.steps for one in sized.values()}
+    return counts.pop() if len(counts) == 1 and algorithm.halt is None else None
 
 
 class _Text:
@@ -435,15 +378,14 @@ class _Text:
         claim: ClaimedLines,
         families: FittedFamilies,
         programs: Mapping[int, Listed],
-        started: Sequence[Part],
         steps: AffineIndex,
     ) -> None:
         self.name, self.about, self.claim, self.families, self.programs = name, about, claim, families, programs
-        self.chained, self.inputs, self.outputs = chained, inputs, outputs = claim.chained, claim.inputs, claim.outputs
-        self.started, self.steps = started, steps
+        self.chained, self.words, self.inputs, self.outputs = claim.chained, claim.words, claim.inputs, claim.outputs
+        self.steps, chained = steps, claim.chained
         self.n = f"({chained.positions.text()})"
         self.least = max(families.least, next(l for l in range(1, 99) if chained.positions.at(0, l) >= 5))
-        self.variables = {word: _coq(f"{word}_in" if word in outputs else word) for word in inputs}
+        self.variables = claim.words.variables
 
     def file(self) -> str:
         return (
@@ -577,18 +519,13 @@ class _Text:
 
     def _start(self) -> str:
         given = " ".join(f"({variable} : Z)" for variable in self.variables.values())
-        states = [
-            f'Words.word_is "{self.inputs[word].array}" ({self._length(word)}) {variable}'
-            for word, variable in self.variables.items()
-        ]
-        states += [f"Words.bit_on ({part.bit('')})" for part in self.started]
         tracks = []
         for word, variable in self.variables.items():
             track, first = self.chained.place((self.inputs[word].array, (1,)))  # type: ignore[misc]
             tracks.append(f"{track} => Words.bit_of {variable} {'(i + 1)' if first == 0 else 'i'}")
         return (
             "(** The first state, and the input at every position. *)\n"
-            f"Definition start (l : nat) {given} : Rules.state name := Words.all_of {listing(states)}.\n"
+            f"Definition start (l : nat) {given} : Rules.state name := Words.all_of {listing(self.words.start())}.\n"
             f"Definition entries {given} (k : N) (i : nat) : bool := match k with {' | '.join(tracks)} | _ => false end%N.\n"
             f"Lemma start_shown l {self._names} : {self.least} <= l -> shows tracks flags {self.n} (start l {self._names}) (start_globals chain)\n"
             f"  (fun i => N.lor (start_bits chain (class_at {self.n} i)) (entry chain {self.n} (entries {self._names}) i)).\n"
@@ -599,14 +536,10 @@ class _Text:
     def _names(self) -> str:
         return " ".join(self.variables.values())
 
-    def _length(self, word: str) -> str:
-        length = self.inputs[word].length
-        assert length is not None
-        return length.text()
-
     def _bounds(self) -> str:
         return " ".join(
-            f"0 <= {variable} < 2 ^ Z.of_nat ({self._length(word)}) ->" for word, variable in self.variables.items()
+            f"0 <= {variable} < 2 ^ Z.of_nat ({self.words.length(word)}) ->"
+            for word, variable in self.variables.items()
         )
 
     def _values(self) -> str:
@@ -615,9 +548,7 @@ class _Text:
         for word, parts in self.outputs.items():
             one_bit = len(parts) == 1 and parts[0].length is None
             body = parts[0].bit("s") if one_bit else " + ".join(part.text("s") for part in parts)
-            text += (
-                f"Definition {_coq(word)} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
-            )
+            text += f"Definition {coq_name(word)} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
         text += "\n"
         for number, (constant, sum_, scale) in enumerate(self.claim.laws):
             terms = [f"({factor}) * {self._value(word)}" for word, factor in sum_.words.items()]
@@ -633,7 +564,7 @@ class _Text:
                 + f"  law_at chain tracks laws {self.n} (entries {self._names}) s {number} = {value}.\n"
                 "Proof.\n  intros. unfold laws. law_value.\n"
                 + "".join(f"  {fact}\n" for fact in facts)
-                + f"  {' '.join(f'unfold {_coq(word)}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
+                + f"  {' '.join(f'unfold {coq_name(word)}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
             )
         return text
 
@@ -642,7 +573,7 @@ class _Text:
         if entered:
             return self.variables[name]
         parts = self.outputs[name]
-        name = _coq(name)
+        name = coq_name(name)
         return f"Z.b2z ({name} l s)" if len(parts) == 1 and parts[0].length is None else f"{name} l s"
 
     def _facts(self, sum_: Linear) -> tuple[list[str], str]:
@@ -694,7 +625,7 @@ class _Text:
 
     def _same_outputs(self, s: str) -> str:
         """Outputs of states that have the same bits, by E."""
-        unfold = " ".join(f"unfold {_coq(word)} in *." for word in self.outputs)
+        unfold = " ".join(f"unfold {coq_name(word)} in *." for word in self.outputs)
         return f"{unfold} repeat rewrite (Words.word_ext {s} _ _ _ E). rewrite ?E."
 
     def _short(self, given: str, rules: str, steps: str, bounds: str) -> str:
@@ -709,7 +640,7 @@ class _Text:
         tried = f"test l {self._names} ({run})"
         inside = "T"
         for word, variable in reversed(self.variables.items()):
-            tried = f"forallb (fun {variable} => {tried}) (Table.numbers ({self._length(word)}))"
+            tried = f"forallb (fun {variable} => {tried}) (Table.numbers ({self.words.length(word)}))"
         for number, variable in enumerate(self.variables.values()):
             inside = f"Table.in_all _ _ {variable} ({inside}) (Table.In_numbers _ _ B{number})"
         all_sizes = listing(f"{size}%nat" for size in sizes)
@@ -728,11 +659,6 @@ class _Text:
             f"  clearbody s. unfold test in H. repeat rewrite andb_true_iff in H. repeat rewrite ?Z.eqb_eq, ?Z.ltb_lt, ?Z.leb_le, ?eqb_true_iff in H.\n"
             f"  {self._same_outputs('s')} intuition congruence.\nQed.\n\n"
         )
-
-
-def _coq(name: str) -> str:
-    """A name as Rocq takes it, other than those that the file uses itself."""
-    return f"{name}_" if name in _RESERVED else name
 
 
 def _weights(values: Sequence[int], width: int) -> str:

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError, affine_in
 from bitwright.api.export.rocq.listed import Bit
+from bitwright.program import Algorithm
 
 ZERO = AffineIndex(0, 0, 0)
+_OWN = """
+s l u L H E R N T I K Z some_bit B0 B1 B2 B3 B4 chain found tracks flags laws claim same start entries test tried
+checked chain_well_formed claim_proper start_shown i large only rest
+as at end exists fix for forall fun if in let match mod of return then using where with Prop Set Type
+"""  # names that a file for Rocq uses itself
 
 
 @dataclass(frozen=True)
@@ -65,3 +71,60 @@ def _cut(bits: Sequence[Bit]) -> list[tuple[str, bool, list[tuple[int, ...]], in
     return found + [
         (array, False, [index], exponent) for exponent, (array, index) in enumerate(bits) if exponent >= run
     ]
+
+
+@dataclass(frozen=True)
+class Words:
+    """The inputs, the outputs and the bits that are on at the start."""
+
+    inputs: Mapping[str, Part]
+    outputs: Mapping[str, tuple[Part, ...]]
+    started: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, algorithm: Algorithm, sized: Mapping[int, Algorithm]) -> Words:
+        """Those of an algorithm, given at some sizes."""
+        words: dict[str, dict[str, tuple[Part, ...]]] = {"inputs": {}, "outputs": {}}
+        for sort, found in words.items():
+            for number, word in enumerate(getattr(algorithm, sort)):
+                if word.signed:
+                    raise NotAffineError(f"{word.name} is signed")
+                found[word.name] = parts_of(
+                    {l: [_bit(a, b) for b in getattr(a, sort)[number].bits] for l, a in sized.items()}
+                )
+        inputs = {}
+        for name, (part, *others) in words["inputs"].items():
+            if others or part.length is None:
+                raise NotAffineError(f"the input {name} is no array from its first bit on")
+            inputs[name] = part
+        start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
+        return cls(inputs, words["outputs"], parts_of(start) if any(start.values()) else ())
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Of each input its name in a theorem."""
+        return {word: coq_name(f"{word}_in" if word in self.outputs else word) for word in self.inputs}
+
+    def length(self, word: str) -> str:
+        length = self.inputs[word].length
+        assert length is not None
+        return length.text()
+
+    def start(self) -> list[str]:
+        """The states that the first one is made of."""
+        states = [
+            f'Words.word_is "{self.inputs[word].array}" ({self.length(word)}) {variable}'
+            for word, variable in self.variables.items()
+        ]
+        return states + [f"Words.bit_on ({part.bit('')})" for part in self.started]
+
+
+def coq_name(name: str) -> str:
+    """A name as Rocq takes it, other than those that the file uses itself."""
+    return f"{name}_" if name in _OWN.split() else name
+
+
+def _bit(algorithm: Algorithm, number: int) -> Bit:
+    name = algorithm.program.layout.name_of(number)
+    head, _, rest = name.removesuffix("]").partition("[")
+    return head, tuple(int(index) for index in rest.split(",")) if rest else ()

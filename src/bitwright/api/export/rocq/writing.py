@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -24,6 +25,7 @@ from bitwright.proofs.function.prove import prove_function
 THEORY = ("Rules", "Words", "Cover", "Compare")
 CHAINS = ("Reach", "Chain", "ChainProgram", "Clock", "ChainRules", "Specification", "Table")
 MOST_NUMBERS = 4_000_000  # weights in a file
+CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 
 
 def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
@@ -40,7 +42,10 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     written = rocq_files(name, network, given.pattern, given.algorithm, file)
     found = theory_files(written.theory) | written.files
     paths = list(found)
+    about = {"theorems": written.theorems, "left": written.left}
+    names = {"format": FORMAT, "network_sha256": network.digest, "file_sha256": _sha256(file), **about}
     found |= {"_CoqProject": project_text(paths), "Makefile": makefile_text(paths)}
+    found[CERTIFICATE] = json.dumps(names, indent=2) + "\n"
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"files for Rocq are written into a folder that is new or empty, and {folder} is not")
@@ -49,7 +54,6 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     for path, text in found.items():
         make_folder((folder / path).parent)
         write_atomically(folder / path, text.encode())
-    about = {"theorems": written.theorems, "left": written.left}
     said = [f"make there lets Rocq check {counted(len(written.theorems), 'theorem')}", *written.theorems, *written.left]
     note = "; ".join(said)
     return Export([folder / path for path in found], note, about)
@@ -83,11 +87,10 @@ def rocq_files(
         raise InputError("a network with padding is not written for Rocq; train it without")
     if network.first.size + network.last.size > MOST_NUMBERS:
         raise InputError(f"Rocq is given at most {MOST_NUMBERS:,} weights; take a narrower network")
-    digest = None if file is None else sha256(file.read_bytes()).hexdigest()
     large = is_large(pattern, network.shape.width)
     found = Written(theory=(*THEORY, "Fast") if large else THEORY)
     states = f"the network is right in all {pattern.local_states:,} local states{' (machine integers)' * large}"
-    found.add(f"{name}/Net.v", network_text(network, pattern, digest), f"{name}.Net.net_right", states)
+    found.add(f"{name}/Net.v", network_text(network, pattern, _sha256(file)), f"{name}.Net.net_right", states)
     if algorithm is None:
         return found
     size, families = _every_size(found, name, pattern, algorithm, function)
@@ -118,10 +121,10 @@ def _every_size(
     if function and algorithm.ensures:
         proof = prove_function(algorithm)
         try:
-            if proof.certificate is None or "chain" not in proof.certificate:
-                raise NotAffineError(
-                    f"its proof is not that of a chain ({proof.method})" if proof.proved else proof.sentence()
-                )
+            if not proof.proved:
+                raise NotAffineError(proof.sentence())
+            if proof.certificate is not None and "chain" not in proof.certificate:
+                raise NotAffineError(f"its proof is not that of a chain ({proof.method})")
             sized = {l: sizing.at(**{key: l}) for l in FITTED}
             text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
         except NotAffineError as error:
@@ -132,6 +135,10 @@ def _every_size(
             found.add(f"{name}/Function.v", text, f"{name}.Function.network_computes", computes)
             found.theory += CHAINS
     return size, families
+
+
+def _sha256(file: Path | None) -> str | None:
+    return None if file is None else sha256(file.read_bytes()).hexdigest()
 
 
 def theory_files(names: tuple[str, ...] = THEORY) -> dict[str, str]:

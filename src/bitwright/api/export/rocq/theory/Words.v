@@ -56,11 +56,11 @@ Proof.
   intros E. unfold step, rows. induction (seq a (S b - a)) as [|i l IH]; cbn; [easy|]. now rewrite E, andb_false_r, IH.
 Qed.
 Lemma rows_one j a b f (s : state name) x :
-  (forall i, mem x (writes (f i)) = (i =? j)) -> step (rows a b f) s x = matches s (f j) && ((a <=? j) && (j <=? b)).
+  (forall i, a <= i <= b -> mem x (writes (f i)) = (i =? j)) -> step (rows a b f) s x = matches s (f j) && ((a <=? j) && (j <=? b)).
 Proof.
   intros E. apply eq_true_iff_eq. unfold step, rows. rewrite existsb_exists. rewrite !andb_true_iff, !Nat.leb_le. split.
-  - intros (t & I & M). apply in_map_iff in I as (i & <- & I). rewrite E, andb_true_iff, Nat.eqb_eq in M. destruct M as [M ->].
-    apply in_seq in I. split; [easy|lia].
+  - intros (t & I & M). apply in_map_iff in I as (i & <- & I). apply in_seq in I. rewrite E, andb_true_iff, Nat.eqb_eq in M by lia.
+    destruct M as [M ->]. split; [easy|lia].
   - intros (M & A & B). exists (f j). split; [apply in_map, in_seq; lia|]. now rewrite M, E, Nat.eqb_refl.
 Qed.
 Lemma step_app (r r' : rules name) s x : step (r ++ r') s x = step r s x || step r' s x.

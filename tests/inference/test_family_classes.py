@@ -1,0 +1,196 @@
+"""Programs for every size beyond arrays of one dimension and one parity: boards, memories, l // 2; and few states."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitwright import infer
+from bitwright.cli.main import main
+from bitwright.files.executions import Executions, save_executions
+from bitwright.inference.families import deadline
+from bitwright.program import Program, load, parse
+from bitwright.running.successors import random_executions, successors
+from tests.cases import for_each
+
+Capture = pytest.CaptureFixture[str]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TRANSPOSED = """let l = 5
+bits m[l,l]
+block m[i,j] for i in 1..l, j in 1..l
+when m[i,j]=1 write m[j,i] for i in 1..l, j in 1..l
+"""
+WORDS = """let l = 5
+bits m[l,l+1] f[l]
+block m[i,j] for i in 1..l, j in 1..l+1
+block f[i] for i in 1..l
+when m[i,j]=1 write m[i+1,j] for i in 1..l-1, j in 1..l+1
+also when m[i,1]=1 write f[i] for i in 1..l
+when f[i]=1 write m[1,i] for i in 1..l
+"""
+TORUS = """let l = 5
+bits x[l,l] y[l,l]
+block x[i,j] y[i,j] for i in 1..l, j in 1..l
+when x[i,j]=1 y[i,j]=0 write x[i%l+1,j] y[i,(j-2)%l+1] for i in 1..l, j in 1..l
+when x[i,j]=1 y[i,j]=1 write x[i%l+1,j%l+1] for i in 1..l, j in 1..l
+"""
+ODD_EVEN_WORDS = """let l = 5
+bits m[2*l,l] y[2*l,l]
+block m[2*i-1,j] m[2*i,j] for i in 1..l, j in 1..l
+block y[1,j] for j in 1..l
+block y[2*l,j] for j in 1..l
+block y[2*i,j] y[2*i+1,j] for i in 1..l-1, j in 1..l
+when m[2*i-1,j]=1 m[2*i,j]=1 write y[2*i-1,j] y[2*i,j] for i in 1..l, j in 1..l
+when m[2*i-1,j]!=m[2*i,j] write y[2*i,j] for i in 1..l, j in 1..l
+when y[2*i,j]=1 y[2*i+1,j]=1 write m[2*i,j] m[2*i+1,j] for i in 1..l-1, j in 1..l
+when y[2*i,j]!=y[2*i+1,j] write m[2*i+1,j] for i in 1..l-1, j in 1..l
+when y[1,j]=1 write m[1,j] for j in 1..l
+when y[2*l,j]=1 write m[2*l,j] for j in 1..l
+"""
+ROWS = """let l = 5
+bits m[l,l] on[l]
+block m[i,j] for i in 1..l, j in 1..l
+block on[i] for i in 1..l
+when m[i,j]=1 write m[i,j] for i in 1..l, j in 1..l
+when on[i]=1 write m[i,*] on[i] for i in 1..l
+"""
+ROTATED = """let l = 9
+bits x[l]
+block x[i] for i in 1..l
+when x[i]=1 write x[i+l//2] for i in 1..l-l//2
+also when x[i]=1 write x[i-(l-l//2)] for i in l-l//2+1..l
+"""
+FOLDED = """let l = 9
+let h = l//2
+bits x[l] y[h] z[l-h]
+block x[i] for i in 1..l
+block y[i] for i in 1..h
+block z[i] for i in 1..l-h
+when x[i]=1 write y[i] for i in 1..h
+also when x[i]=1 write z[i-h] for i in h+1..l
+when y[i]=1 write x[i] for i in 1..h
+when z[i]=1 write x[l-i+1] for i in 1..l-h
+"""
+ODD_ONLY = """let l = 9
+let h = l//2
+bits x[l] y[l]
+block x[i] y[i] for i in 1..l
+when x[i]=1 y[i]=0 write y[l-i+1] for i in 1..l
+also when x[h+1]=1 y[h+1]=0 write y[1] for k in 1..l%2
+when x[i]=0 y[i]=1 write x[i] for i in 1..h
+"""
+
+
+def at(text: str) -> Callable[[int], Program]:
+    return lambda size: parse(text, lets={"l": size}).program
+
+
+def states(program: Callable[[int], Program], sizes: tuple[int, ...], count: int) -> dict[int, Executions]:
+    return {size: random_executions(program(size), count, seed=size) for size in sizes}
+
+
+@for_each(
+    ("text", "count", "sizes"),
+    [
+        (TRANSPOSED, 150, (5, 6)),
+        (WORDS, 200, (5, 6)),
+        (TORUS, 200, (5, 6)),
+        (ODD_EVEN_WORDS, 200, (4, 5)),
+        (ROTATED, 150, (8, 9, 10, 11)),
+        (FOLDED, 200, (8, 9, 10, 11)),
+        (ODD_ONLY, 300, (8, 9, 10, 11)),
+    ],
+)
+def test_the_program_that_ran_is_found_and_holds_at_larger_sizes(text: str, count: int, sizes: tuple[int, ...]) -> None:
+    found = infer(states(at(text), sizes, count))
+    assert found.verdict == "DETERMINED", str(found)
+    for size in (*range(found.first, 12), 16, 17):
+        program = at(text)(size)
+        assert found.algorithm(size).program.id == program.id, size
+        unseen = random_executions(program, 20, seed=99)
+        assert (successors(found.algorithm(size).program, unseen.before) == unseen.after).all()
+
+
+def test_a_row_as_a_whole_needs_sizes_that_no_few_indices_fill() -> None:
+    few = infer(states(at(ROWS), (5, 6, 7), 200))
+    assert few.verdict == "SHORTEST"
+    assert "open        when on[i]=1 write m[i,k] for i in 2..l-2, k in 2..l-2" in str(few)
+    found = infer(states(at(ROWS), (6, 13), 200))
+    assert found.verdict == "DETERMINED"
+    assert "all that fits lies in what is forced, at every l >= 5" in str(found)
+    for size in (2, 5, 9, 20):
+        assert found.algorithm(size).program.id == at(ROWS)(size).id
+
+
+def test_a_board_on_a_torus_from_boards_that_were_computed_elsewhere() -> None:
+    """A cell becomes 1 if exactly two of itself, its northern and its western neighbour are; numpy makes the data."""
+
+    def boards(size: int, count: int) -> Executions:
+        before = np.random.default_rng(size).random((count, 3, size, size)) < 0.5
+        alive = before.sum(axis=1) == 2
+        after = np.stack([alive, np.roll(alive, 1, axis=1), np.roll(alive, 1, axis=2)], axis=1)
+        names = tuple(f"{name}[{i},{j}]" for name in "xnw" for i in range(1, size + 1) for j in range(1, size + 1))
+        return Executions(before.reshape(count, -1), after.reshape(count, -1), names)
+
+    found = infer({size: boards(size, 300) for size in (4, 5)})
+    assert found.verdict == "DETERMINED", str(found)
+    assert "write x[i,j] n[i%l+1,j] w[i,j%l+1] for i in 1..l, j in 1..l" in found.text()
+    for size in (3, 7, 11):
+        larger = boards(size, 50)
+        assert (successors(found.algorithm(size).program, larger.before) == larger.after).all()
+
+
+@for_each(("name", "seed"), [("gray", 0), ("gray", 5)])
+def test_few_states_are_never_said_to_fit_nothing(name: str, seed: int) -> None:
+    """Six states a size are explained by blocks that are too small, of which no index fits; larger ones are tried."""
+    given = {
+        size: random_executions(load(EXAMPLES / f"{name}.bw", lets={"l": size}).program, 6, seed=1000 * seed + size)
+        for size in (5, 6, 7)
+    }
+    found = infer(given)
+    assert found.verdict == "SHORTEST", str(found)
+    for size, one in given.items():
+        assert (successors(found.algorithm(size).program, one.before) == one.after).all()
+
+
+def test_no_family_is_a_proof_for_all_blocks_of_a_place() -> None:
+    shift = "let l = 5\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[{}] for i in {}\n"
+    right, left = at(shift.format("i+1", "1..l-1")), at(shift.format("i-1", "2..l"))
+    given = {5: random_executions(right(5), 99), 6: random_executions(left(6), 99), 7: random_executions(right(7), 99)}
+    said = str(infer(given))
+    assert said.startswith("NO FAMILY: ")
+    assert "even if all bits at a place are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2)" in said
+
+
+def test_a_limit_ends_the_search_for_blocks(tmp_path: Path, capsys: Capture) -> None:
+    files = []
+    for size in (5, 6):
+        save_executions(tmp_path / f"{size}.npz", random_executions(at(ODD_EVEN_WORDS)(size), 100))
+        files.append(f"l={size}:{tmp_path / f'{size}.npz'}")
+    rules = tmp_path / "found.bw"
+    assert main(["infer", *files, "--seconds", "0.000001", "-o", str(rules)]) == 1
+    said, errors = capsys.readouterr()
+    assert said.startswith("NOT DECIDED: no program was found in 1e-06 s; give --seconds more")
+    assert said.count("\n") == 1
+    assert "Traceback" not in errors
+    assert not rules.exists()
+
+
+def test_work_in_compiled_code_can_be_interrupted() -> None:
+    """Ctrl-C while a thread sleeps without asking for signals: the caller hears of it at once."""
+    program = (
+        "import signal, threading, time, os\n"
+        "from bitwright.inference.families.deadline import interruptible\n"
+        "threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "try: interruptible(lambda: time.sleep(60))\n"
+        "except KeyboardInterrupt: print('stopped', flush=True); os._exit(3)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stdout) == (3, "stopped\n"), done.stderr
+    with pytest.raises(ZeroDivisionError):
+        deadline.interruptible(lambda: 1 // 0)
