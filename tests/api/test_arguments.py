@@ -17,6 +17,7 @@ from bitwright.cli.main import main
 
 PLAIN = "bits x; block x; when x=1 write x; input x; steps 1".replace("; ", "\n")
 LARGE = "let l = 3; bits x; block x; when x=1 write x for i in 1..l, j in 1..l; input x; steps 1".replace("; ", "\n")
+FLOOD = "bits x; block x; when x=1 write x far.x; input source = x".replace("; ", "\n")
 MAXIMUM = "bits a b; block a b; when a=1 write a; input a b; output m = a; steps 1; ensure m == max(a, b)"
 
 
@@ -95,6 +96,15 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "the width must be an integer, got 'a'"),
     "no width": (lambda: bw.Recipe(width=0), "the width must lie between 1 and"),
     "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "two bits are called x; give each a name"),
+    "no names": (lambda: bw.Executions(BOOL, BOOL, cast(Any, None)), "a tuple of str, got None"),
+    "names of numbers": (lambda: bw.Executions(BOOL, BOOL, cast(Any, (1, 2))), r"a tuple of str, got \(1, 2\)"),
+    "no graph": (lambda: bw.run(bw.parse(FLOOD), graph="", source="1"), "the name of a graph file is empty"),
+    "no table": (lambda: bw.run(bw.parse(FLOOD), "", graph="path:3"), "the name of a table of inputs is empty"),
+    "given twice to graphs": (
+        lambda: bw.run(bw.parse(FLOOD), [{"source": "1"}], graph=["path:3"], source="0"),
+        "input source is given twice",
+    ),
+    "no source": (lambda: bw.executions(small(), ""), "the name of a file of executions is empty"),
     "no name of a network": (lambda: adder().save(""), "the name of a network file is empty"),
     "no name of a trace": (lambda: bw.run(small(), p=1, q=1, record=True).save_trace(""), "the name of .* is empty"),
     "no name of executions": (lambda: bw.Executions.load(""), "the name of a file of executions is empty"),

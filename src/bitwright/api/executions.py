@@ -13,6 +13,7 @@ from bitwright.api.open import subject
 from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.errors import InputError, counted, option, printable
 from bitwright.files.executions import Executions, load_executions
+from bitwright.files.storage import as_path
 from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.program import Algorithm, Program
@@ -77,7 +78,7 @@ class Sample:
             return True
         if self.source in ("runs", "states"):
             return False
-        if Path(self.source).is_dir():
+        if as_path(self.source, "a file of executions").is_dir():
             raise InputError(f"{printable(str(self.source))} is a folder; give a .npz file of executions")
         if Path(self.source).suffix.lower() != ".npz":
             raise InputError(f"{_SOURCES}, got '{shorten(str(self.source))}'")

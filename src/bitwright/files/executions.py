@@ -50,6 +50,8 @@ class Executions:
             if not isinstance(states, np.ndarray) or states.dtype != bool:
                 got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
                 raise InputError(f"before and after are NumPy arrays of bool, got {got}")
+        if not isinstance(self.names, list | tuple) or not all(isinstance(name, str) for name in self.names):
+            raise InputError(f"names are the names of the bits, a tuple of str, got {shorten(repr(self.names))}")
         shape = self.before.shape
         if len(shape) != 2 or self.after.shape != shape or shape[1] != len(self.names):
             raise InputError(
