@@ -106,8 +106,8 @@ def infer(  # type: ignore[misc]
                 progress=told,
             )
     assert not isinstance(executions, Mapping)
-    families = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets, "lines": lines or None}
-    families["seconds"] = seconds
+    families: dict[str, Any] = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets}
+    families |= {"lines": lines or None, "seconds": seconds}
     if (unfit_one := next((name for name, given in families.items() if given is not None), None)) is not None:
         raise InputError(f"{option(unfit_one)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
     if undetermined not in _OPEN:

@@ -48,9 +48,10 @@ class _Verb(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             several = {name for one in self.params if getattr(one, "multiple", False) for name in one.opts}
-            for name, first, second in zip(given, given[1:], given[2:], strict=False):
-                if name in several and "unexpected extra argument" in error.message and f"({second}" in error.message:
-                    error.message += f"; an option takes one value, so repeat it: {name} {first} {name} {second}"
+            for name, one, more in zip(given, given[1:], given[2:], strict=False):
+                if name in several and "unexpected extra argument" in error.message and f"({more}" in error.message:
+                    hint = f"; an option takes one value, so repeat it: {name} {one} {name} {more}"
+                    raise click.UsageError(error.message + hint, ctx) from None
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
