@@ -189,8 +189,7 @@ def main(certificate, *texts):
                 check.step(single, guess)
         for line in lines:
             check.end(single, line)
-    every = " and ".join(f"({line})" for line in program["ensures"])
-    print(f"HOLDS: {every}, at every length (given {len(texts)} sizes of the rules)")
+    print("HOLDS:", *map("({})".format, program["ensures"]), f"at every length; {len(texts)} sizes of the rules given")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,59 @@ def test_what_a_runtime_alone_can_say_is_tested_and_not_proved(cells: Layers, tm
         assert found.sentence.startswith("tested: ")
 
 
+def otherwise(module: Any, how: str) -> Any:
+    """A module that, called, gives the opposite of what its layers say."""
+    import torch
+
+    class Sequential(torch.nn.Sequential):
+        def forward(self, rows: Any) -> Any:
+            return 1 - super().forward(rows)
+
+    if how == "a class of the same name":
+        return Sequential(*module)
+    if how == "hook":
+        module.register_forward_hook(lambda _, __, out: 1 - out)
+    elif how == "hook of a layer":
+        module[2].register_forward_hook(lambda _, __, out: 1 - out)
+    elif how == "hook before":
+        module.register_forward_pre_hook(lambda _, rows: (1 - rows[0],))
+    elif how == "forward":
+        module.forward = lambda rows: 1 - torch.nn.Sequential.forward(module, rows)
+    else:
+        module[2].forward = lambda rows: 1 - rows[:, :5]
+    return module
+
+
+@pytest.mark.parametrize(
+    "how", ["a class of the same name", "hook", "hook of a layer", "hook before", "forward", "forward of a layer"]
+)
+def test_a_module_is_judged_by_what_a_call_gives(cells: Layers, how: str) -> None:
+    assert certify(PLAIN, as_module(cells)).verdict == "certified"
+    assert certify(PLAIN, otherwise(as_module(cells), how)).verdict == "refuted"
+
+
+def test_a_global_hook_is_noticed(cells: Layers) -> None:
+    from torch.nn.modules.module import register_module_forward_hook
+
+    hook = register_module_forward_hook(lambda _, __, out: -out)
+    try:
+        assert certify(PLAIN, as_module(cells)).verdict == "refuted"
+    finally:
+        hook.remove()
+
+
+def test_modules_that_are_not_ready_are_refused_in_a_line(cells: Layers) -> None:
+    import torch
+
+    training = torch.nn.Sequential(as_module(cells), torch.nn.Dropout(0.5))
+    with pytest.raises(InputError, match=r"in training mode, in which Dropout gives other results; call its eval\(\)"):
+        certify(PLAIN, training)
+    assert certify(PLAIN, training.eval()).verdict == "certified"
+    with pytest.raises(InputError, match="on the device meta, which keeps no weights"):
+        certify(PLAIN, torch.nn.Linear(8, 5, device="meta"))
+    assert certify(PLAIN, as_module(cells).bfloat16()).verdict == "tested"
+
+
 @pytest.mark.parametrize("reads", ["cells", "states", "templates"])
 def test_a_planted_fault_is_found_counted_and_replayed(reads: str) -> None:
     table, layers = state_table(ADDER, reads), spoilt(layers_of(ADDER, reads))  # type: ignore[arg-type]

@@ -116,6 +116,6 @@ def test_the_kinds_of_python_are_all_that_is_claimed() -> None:
     program = parse_node_program(BY_NODES)
     cells = train(program)
     sentence = "certified: this network is right in all 8 local states of every program made of these kinds of cells"
-    assert certify(program, cells).sentence == sentence
+    assert certify(program, cells).sentence.startswith(sentence)
     with pytest.raises(Exception, match="this network has no cell like"):
         cells.engine(program.on(Topology.from_edges(6, [(0, 1)]), {"v": [0] * 6}))

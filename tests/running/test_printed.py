@@ -56,7 +56,8 @@ def test_certificates_of_networks() -> None:
     network = train(small, cells=False, integer=True, width=512)
     broken = replace(network.weights, last=-network.weights.last)
     right, wrong = certify(small, network), certify(small, broken)
-    assert right.sentence == "certified: this network is right in all 64 states, with every choice in every block"
+    every = "it is right in all 64 states, with every choice in every block"
+    assert right.sentence == f"certified: this network computes sum == p + q, in this program; {every}"
     assert "\n  network   right in all 64 states; smallest margin " in str(right)
     about = f"this network is wrong in {wrong.wrong} of 64 states, with every choice in every block"
     assert str(wrong).startswith(f"REFUTED: addition (add two 2-bit numbers by ripple carry): {about}\n")

@@ -99,7 +99,7 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
     if c.sizes != "all" or where != "every":
         sizes = c.sizes if where == "every" else where
         at = "in this program" if sizes is None else f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
-        return f"this network computes {links.ensures}, {at}; it takes every step of {covers}"
+        return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
     return f"this network computes {links.ensures}, at every size"
 
 

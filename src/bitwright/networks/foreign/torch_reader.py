@@ -61,6 +61,14 @@ class TorchModel:
         kinds = [array.dtype.name for array in self.tensors.values() if array.dtype.kind == "f"]
         return kinds[0] if kinds else "float32"
 
+    @property
+    def columns(self) -> int | None:
+        """How many columns its first linear layer takes, if it begins with one."""
+        try:
+            return next((layer.in_features for layer in _layers(self.module) if hasattr(layer, "in_features")), None)
+        except NotReadError:
+            return None
+
     @cached_property
     def graph(self) -> OperatorGraph:
         """Linear layers and ReLUs one after the other; raises NotReadError for other modules."""
@@ -92,10 +100,11 @@ class TorchModel:
         """What PyTorch makes of these inputs."""
         import torch
 
-        module = self._on(device)
+        module, held = self._on(device), self.module.state_dict().values()
+        kind = next((tensor.dtype for tensor in held if tensor.is_floating_point()), torch.float32)
         try:
             with torch.inference_mode():
-                found = module(torch.from_numpy(inputs.astype(self.kind)).to(device))
+                found = module(torch.from_numpy(inputs.astype(np.float64)).to(device, kind))
         except Exception as error:
             reason = shorten(" ".join(str(error).split()), 160)
             raise InputError(f"{self.name} failed on inputs of shape {inputs.shape}: {reason}") from None

@@ -19,6 +19,7 @@ from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
+from bitwright.program.ensures import joined
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.function.prove import prove_function
 
@@ -130,7 +131,7 @@ def _every_size(
         except NotAffineError as error:
             found.left.append(f"no theorem about what it computes: {error}")
         else:
-            lines = " and ".join(str(line) for line in algorithm.ensures)
+            lines = joined(algorithm.ensures)
             computes = f"at every size from {least} on, the network computes {lines}"
             found.add(f"{name}/Function.v", text, f"{name}.Function.network_computes", computes)
             found.theory += CHAINS
