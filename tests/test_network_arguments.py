@@ -57,7 +57,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "seeds": (lambda: bw.train(small(), seeds=0), "seeds must lie between 1 and 1,000, got 0"),
     "several": (lambda: bw.train(small(), small(), cells=False), "one network serves several programs by their cells"),
     "networks": (lambda: bw.train(small(), cells=False, networks=2), "2 networks go into a folder, or become one"),
-    "width": (lambda: bw.train(small(), width="128"), "the width is an integer"),
+    "width": (lambda: bw.train(small(), width="128"), "the width must be an integer"),
     "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe is a Recipe, got a dict"),  # type: ignore[arg-type]
     "misspelt": (lambda: bw.train(small(), size="1..4"), "train has no option 'size'; did you mean 'sizes'"),
     "engine": (lambda: bw.run(small(), p=1, q=1, engine=3), "an engine is a name"),  # type: ignore[arg-type]

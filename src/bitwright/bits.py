@@ -89,7 +89,7 @@ def to_bit_rows(values: Any, width: int, name: str = "the number", signed: bool 
     [[0, 1, 1, 0], [1, 0, 0, 0]]
     """
     array = values if isinstance(values, np.ndarray) else np.array([*values, None], dtype=object)[:-1]
-    if array.ndim != 1 or array.dtype.kind not in "biuO":
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "biuO"):
         got = f"{counted(array.ndim, 'dimension')} of {array.dtype}"
         raise InputError(f"{name} must be an array of integers in one dimension, got {got}")
     if array.dtype.kind in "iu" and width < 63 and array.size:

@@ -336,7 +336,7 @@ def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsy
     proof = ("certify", "addition", "--bits", 4, "--network", pairs)
     assert call(capsys, *proof, "--sizes", "4", "-o", path)[0] == 0
     document = json.loads(path.read_text())
-    for sizes, reason in (("4..5", "this network has no cell like"), ("l=1..2", "--sizes 1..64 goes with")):
+    for sizes, reason in (("4..5", "this network has no cell like"), ("l=1..2", "such as --sizes 1..64")):
         path.write_text(json.dumps(document | {"sizes": sizes}))
         code, out, _ = call(capsys, *proof, "--check", path)
         assert code == 1

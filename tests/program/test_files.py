@@ -64,7 +64,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_a_folder(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path} is a folder; give a .bw file"
-    assert "is a folder" in refusal("")
+    assert refusal("") == "the name of a rule file is empty; give one"
 
 
 @pytest.mark.parametrize("data", [b"", b" ", b"\n\n\r\n\t"])

@@ -113,7 +113,7 @@ MEANINGLESS = {
     "let p = 1\nbits ¦p[2]": "'p' is already a number; choose another name for the bits",
     "bits ¦p": "p is in no block; add a 'block' for it",
     "bits ¦p[2,4]": "p[1,1], p[1,2], p[1,3], p[1,4], p[2,1] and 3 more are in no block; add a 'block' for them",
-    "bits ¦p[10000001]": "'p' has 10,000,001 bits; a rule file may declare 10,000,000",
+    "bits ¦p[10000001]": "'p' has 10,000,001 bits; a program may declare 10,000,000",
     "¦block f": "f is in two blocks; line 3 has it too",
     "¦block x[i] for i in 2..4": "x[2], x[3], x[4] are in two blocks; line 2 has them too (at i=2)",
     "bits p\n¦block p p": "p is twice in one block",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from bitwright.algorithms.arithmetic import check_bits, shipped
-from bitwright.bits import shorten
+from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Builder, span, word
 
@@ -21,9 +21,9 @@ def permutation(order: Sequence[int]) -> Algorithm:
     >>> run(permutation([2, 3, 1]), p=0b011).value == 0b110  # bit 1 to place 2, bit 2 to place 3
     True
     """
-    l = check_bits(len(order))
-    check_order(order)
-    if list(order) == list(range(l, 0, -1)):
+    order = checked_order(order)
+    l = len(order)
+    if order == list(range(l, 0, -1)):
         return reversal(l)
     b = Builder()
     p = b.bits("p", l)
@@ -60,13 +60,16 @@ def reversal(bits: int) -> Algorithm:
     return shipped("permutation", "permutation", bits, reversal, about)
 
 
-def check_order(order: Sequence[int]) -> None:
-    """Raises InputError unless `order` contains each of 1..l exactly once."""
-    l = len(order)
-    seen: set[int] = set()
+def checked_order(given: object) -> list[int]:
+    """The places in a list; raises InputError unless it contains each of 1..l exactly once."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(f"an order is a list of the places of bits, such as [3, 1, 2], got {shorten(repr(given))}")
+    order = [whole_number(place, "each position of an order") for place in given]
+    l, seen = check_bits(len(order)), set[int]()
     for place in order:
         if not 1 <= place <= l:
             raise InputError(f"an order of {counted(l, 'bit')} uses the positions 1 to {l}, got {shorten(place)}")
         if place in seen:
             raise InputError(f"an order moves each bit to a place of its own, but {place} occurs twice")
         seen.add(place)
+    return order

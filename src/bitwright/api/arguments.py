@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,22 @@ def check_named(what: object, inputs: object) -> None:
         raise InputError(
             f"inputs are given by name, or as a dictionary such as {{{form}}}, got a {type(inputs).__name__}"
         )
+
+
+def check_once(inputs: object, values: Mapping[str, object]) -> None:
+    """Raises InputError for an input that is given by name and in the dictionary."""
+    if isinstance(inputs, Mapping) and (twice := [name for name in values if name in inputs]):
+        raise InputError(f"input {twice[0]} is given twice, by name and in the dictionary; leave out one of them")
+
+
+def as_array(name: str, value: Any) -> Any:
+    """An array of another library, such as a tensor of PyTorch, as one of NumPy; anything else as it is."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__array__") or not getattr(value, "ndim", 0):
+        return value
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"input {name} cannot be read as an array of NumPy: {error}") from None
 
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:

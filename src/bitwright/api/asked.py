@@ -19,6 +19,7 @@ from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_ma
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, OtherKindError, ProofError, counted
+from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
@@ -86,7 +87,7 @@ def held_network(
         found, of = fitted(network, what, sizes, cells)
         return Held(found.model.name, of if isinstance(of, Pattern) else None, found)
     if isinstance(network, str | PathLike):
-        files = network_files(Path(network))
+        files = network_files(as_path(network, "a network file"))
         if len(files) > 1:
             raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
         if (pattern := pattern_in(files[0])) is None:

@@ -18,7 +18,7 @@ from bitwright.api.sizes import SizesAsked
 from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.engines.cells.trained import as_algorithm
 from bitwright.engines.foreign import FittedModel
-from bitwright.errors import InputError, listing, option
+from bitwright.errors import InputError, listing, option, shorten
 from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork
 from bitwright.networks.foreign import Model, as_model, is_model
@@ -131,6 +131,11 @@ def certify(
     of what is done and how much there is.
     """
     tell = teller(progress)
+    if not isinstance(state, str | None):
+        raise InputError(
+            f"{option('state')} is a str of names of bits, those that are on, such as 'p[1] q[1]', got "
+            f"{shorten(repr(state))}"
+        )
     if network is None:
         _only_with_network(
             domain=domain, state=state, device=device, resume=resume, yes=yes, workers=workers, oracle=oracle

@@ -11,8 +11,9 @@ import numpy as np
 
 from bitwright.api.open import subject
 from bitwright.bits import BoolArray, shorten, whole_number
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, option, printable
 from bitwright.files.executions import Executions, load_executions
+from bitwright.files.storage import as_path
 from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.program import Algorithm, Program
@@ -62,6 +63,11 @@ class Sample:
         check_labels(self.labels)
         if self.source == "states" and self.runs is not None:
             raise InputError("random states are of no run; leave out the number of runs, or learn from runs")
+        if self.source == "runs" and self.runs is not None and self.states is not None:
+            raise InputError(
+                f"give the number of runs or of states, not both; got {option('runs')} {self.runs:,}, of which every "
+                f"step is meant, and {option('states')} {self.states:,}"
+            )
         if self.is_given and (self.runs is not None or self.states is not None or self.sample_seed):
             raise InputError("a file says which states it has; leave out the numbers of runs and states, and the seed")
 
@@ -72,6 +78,8 @@ class Sample:
             return True
         if self.source in ("runs", "states"):
             return False
+        if as_path(self.source, "a file of executions").is_dir():
+            raise InputError(f"{printable(str(self.source))} is a folder; give a .npz file of executions")
         if Path(self.source).suffix.lower() != ".npz":
             raise InputError(f"{_SOURCES}, got '{shorten(str(self.source))}'")
         return True
@@ -116,11 +124,7 @@ def _executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     if wanted.runs is None:
         before = random_states(algorithm, count, wanted.sample_seed)
         return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
-    found = executions_of_inputs(algorithm, wanted.runs, wanted.sample_seed, _MAX_STEPS)
-    if wanted.states is None or wanted.states >= len(found):
-        return found
-    rows = np.random.default_rng([wanted.sample_seed, 2]).choice(len(found), wanted.states, replace=False)
-    return Executions(found.before[rows], found.after[rows], found.names, found.program_id)
+    return executions_of_inputs(algorithm, wanted.runs, wanted.sample_seed, _MAX_STEPS)
 
 
 def _checked(found: Executions, what: str, program: Program) -> Executions:

@@ -164,7 +164,7 @@ def _held(network: object) -> _Given:
     if isinstance(network, TrainedCells):
         return _Given(network.network, None, network.pattern)
     if isinstance(network, str | PathLike):
-        path = Path(network)
+        path = as_path(network, "a network file")
         if path.suffix.lower() in _PROGRAMS:
             raise InputError(f"{path} is a program; the network comes first, and the program is {option('what')}")
         files = network_files(path)

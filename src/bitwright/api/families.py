@@ -12,7 +12,7 @@ from typing import Any
 
 from bitwright.api.family_report import report
 from bitwright.api.inference import Inference, PathName
-from bitwright.bits import shorten
+from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, ProgramError, listing, option, short_repr
 from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
@@ -236,7 +236,7 @@ def infer_families(
     *,
     let: str = "l",
     like: PathName | None = None,
-    lines: Sequence[str] = (),
+    lines: str | Sequence[str] = (),
     coefficients: int | None = None,
     offsets: int | None = None,
     seconds: float | None = None,
@@ -245,20 +245,20 @@ def infer_families(
     """The shortest program for every size, and whether it is the only one of its class."""
     for size in executions:
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST_SIZE:
-            raise InputError(f"a size is an integer from 1 to {_MOST_SIZE:,}, got {shorten(str(size))}")
+            raise InputError(f"a size is an integer from 1 to {_MOST_SIZE:,}, got {shorten(repr(size))}")
     if len(executions) < 2:
         raise InputError(f"a program for every size needs executions of two sizes or more, got {len(executions)}")
     for name, number in (("coefficients", coefficients), ("offsets", offsets)):
-        if number is not None and not 1 <= number <= 8:
-            raise InputError(f"{option(name)} is from 1 to 8, got {number}")
+        if number is not None:
+            whole_number(number, option(name), 1, 8)
     names = {name.partition("[")[0] for one in executions.values() for name in one.names}
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", let) or let in {*NAMES, *KEYWORDS, *names}:
         raise InputError(
             f"the size needs a name that no bit has, other than i, j and words of the language, got '{shorten(let)}'"
         )
     if seconds is not None and (not isinstance(seconds, int | float) or not 0 < seconds < 10**6):
-        raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(str(seconds))}")
-    given = (*(() if like is None else _lines(Path(like))), *(_line(line) for line in lines))
+        raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(repr(seconds))}")
+    given = (*(() if like is None else _lines(as_path(like, "a rule file"))), *_given_lines(lines))
     ordered = dict(sorted(executions.items()))
     found = find_families(ordered, blocks, coefficients, offsets, seconds, progress, let)
     result = FamilyInference(ordered, let, found, given)
@@ -293,6 +293,14 @@ def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> 
         said |= {"halt", "steps"}
     order = sorted(found.items(), key=lambda one: _COPIED.index(one[0]))
     return tuple(line for word, lines in order if word not in said for line in lines)
+
+
+def _given_lines(lines: object) -> list[str]:
+    """Lines to be added to the rules, in a list or as one text."""
+    several = [*filter(str.strip, lines.splitlines())] if isinstance(lines, str) else lines
+    if not isinstance(several, list | tuple):
+        raise InputError(f"lines is a list of str, such as ['output y'], got {shorten(repr(lines))}")
+    return [_line(line) for line in several]
 
 
 def _line(line: object) -> str:

@@ -16,7 +16,7 @@ from bitwright.api.open import SIZED, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import shorten
 from bitwright.errors import InputError, option, problems_of, suggestion
-from bitwright.files.executions import Executions, joined, load_executions, load_lets
+from bitwright.files.executions import Executions, joined, load_lets
 from bitwright.files.storage import check_writable
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.elimination import Elimination, Evidence
@@ -59,7 +59,7 @@ def infer(  # type: ignore[misc]
     lets: Mapping[str, int] | None = None,
     let: str | None = None,
     like: PathName | None = None,
-    lines: Sequence[str] = (),
+    lines: str | Sequence[str] = (),
     coefficients: int | None = None,
     offsets: int | None = None,
     seconds: float | None = None,
@@ -106,7 +106,8 @@ def infer(  # type: ignore[misc]
                 progress=told,
             )
     assert not isinstance(executions, Mapping)
-    families = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets, "lines": lines or None}
+    families: dict[str, Any] = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets}
+    families |= {"lines": lines or None, "seconds": seconds}
     if (unfit_one := next((name for name, given in families.items() if given is not None), None)) is not None:
         raise InputError(f"{option(unfit_one)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
     if undetermined not in _OPEN:
@@ -138,7 +139,8 @@ def has_sizes(files: Sequence[PathName]) -> bool:
     """Whether files of executions are named with different sizes, such as l=5:a.npz, or carry such."""
     if path_sizes(files) is not None:
         return True
-    return len(files) > 1 and carried_size([load_lets(Path(file)) for file in files]) is not None
+    carried = [load_lets(Path(file)) for file in files]  # of one file too: is it there?
+    return len(files) > 1 and carried_size(carried) is not None
 
 
 def check_rule_file(file: Path) -> None:
@@ -179,8 +181,10 @@ def _blocks_by_size(
 
 def _sized(given: Given, let: str | None, tell: Teller) -> tuple[str, dict[int, Executions]] | None:
     """The name of the size, and the executions of each; None where they are of one size."""
+    if not isinstance(let, str | None):
+        raise InputError(f"{option('let')} is the name of the size, a str such as 'l', got {shorten(repr(let))}")
     if isinstance(given, Mapping):
-        by_size = {size: _loaded(one, tell) for size, one in given.items()}
+        by_size = {size: _loaded(one, tell, f" at size {size}") for size, one in given.items()}
         carried = {name for one in by_size.values() for name in one.lets}
         return let or (carried.pop() if len(carried) == 1 else "l"), by_size
     if not isinstance(given, list | tuple):
@@ -190,7 +194,7 @@ def _sized(given: Given, let: str | None, tell: Teller) -> tuple[str, dict[int, 
         return named[0], {size: _loaded(files, tell) for size, files in named[1].items()}
     if len(given) < 2 or any(not isinstance(path, str | PathLike) for path in given):
         return None
-    files = [(Path(path), load_executions(Path(path))) for path in given]
+    files = [(Path(path), Executions.load(path)) for path in given]
     grown = carried_size([one.lets for _, one in files])
     if grown is None:
         return None
@@ -200,8 +204,10 @@ def _sized(given: Given, let: str | None, tell: Teller) -> tuple[str, dict[int, 
     return grown, {size: joined(those) for size, those in parts.items()}
 
 
-def _loaded(given: One, tell: Teller) -> Executions:
+def _loaded(given: One, tell: Teller, of: str = "") -> Executions:
     if isinstance(given, Executions):
+        if not len(given):
+            raise InputError(f"the executions{of} hold no states; give at least one")
         return given
     paths: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     if not paths:
@@ -210,7 +216,7 @@ def _loaded(given: One, tell: Teller) -> Executions:
         if not isinstance(path, str | PathLike):
             raise InputError(f"give executions, or the .npz file that holds some, got a {type(path).__name__}")
     with tell.working("reading"):
-        return joined([(fspath(path), load_executions(Path(path))) for path in paths])
+        return joined([(fspath(path), Executions.load(path)) for path in paths])
 
 
 def _grid(given: object) -> tuple[int, int]:

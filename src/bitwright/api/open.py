@@ -126,7 +126,7 @@ def opened(
     from bitwright.program import NodeProgram
     from bitwright.program.text.files import load_any
 
-    path = Path(target)
+    path = as_path(target, "a program")
     if path.suffix.lower() == ".safetensors":
         raise InputError(
             f"{target} is a network, not a program; name the program here, and give the network as {option('network')} "

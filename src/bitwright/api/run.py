@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from bitwright.api.arguments import check_batch, check_named, check_options, check_values
+from bitwright.api.arguments import as_array, check_batch, check_named, check_once, check_options, check_values
 from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
 from bitwright.api.models import model_engine
 from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
@@ -18,6 +18,7 @@ from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, to_bit_rows
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
+from bitwright.files.storage import as_path
 from bitwright.machines.subleq import MachineV
 from bitwright.networks.foreign import HeldModel, Model, as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
@@ -159,6 +160,7 @@ def run(
             return _image(fspath(what), inputs, {"engine": engine, "network": network, "progress": progress, **values})  # type: ignore[arg-type]
         return _images(what, images, inputs, engine, network, values, tell)
     settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
+    check_once(inputs, values)
     of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
     if isinstance(what, str | PathLike):
         what = _opened(what, {**(inputs if isinstance(inputs, Mapping) else {}), **values}, graph, network)
@@ -181,7 +183,7 @@ def run(
     if graph is not None:
         raise InputError(f"only a node program runs on a graph; leave out {option('graph')}")
     check_named(what, inputs)
-    given = {**(inputs or {}), **values}
+    given = {name: as_array(name, value) for name, value in {**(inputs or {}), **values}.items()}
     algorithm = subject(what)
     assert isinstance(algorithm, Algorithm)
     if states is None and any(isinstance(value, list | tuple | range | np.ndarray) for value in given.values()):
@@ -306,7 +308,7 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
         raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
     if len(given) > 1 and any(_integer_cells(item) for item in given):
         raise InputError("one network of cells runs a program: give it by itself, not in a list")
-    files = tuple(Path(item) for item in given if isinstance(item, str | PathLike))
+    files = tuple(as_path(item, "a network file") for item in given if isinstance(item, str | PathLike))
     held = [item for item in given if not isinstance(item, str | PathLike)]
     if held and files:
         raise InputError("give networks or their files, not both")

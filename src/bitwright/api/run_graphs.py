@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 from warnings import warn
 
-from bitwright.api.arguments import check_named
+from bitwright.api.arguments import check_named, check_once
 from bitwright.api.telling import teller
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, BitwrightWarning, InputError, counted, option
+from bitwright.files.storage import as_path
 from bitwright.program import NodeProgram
 from bitwright.running.run import Run
 
@@ -30,7 +30,7 @@ def run_on_graph(
             f"{program.name} is a node program; give the graph that it is to run on: {option('graph')}, a file, or a "
             "shape such as torus:20x30"
         )
-    table = Path(inputs) if isinstance(inputs, str | PathLike) else None
+    table = as_path(inputs, "a table of inputs") if isinstance(inputs, str | PathLike) else None
     if table is None:
         check_named(program, inputs)
         values = {**(inputs or {}), **values}
@@ -61,6 +61,7 @@ def run_on_graphs(
         raise InputError(f"there are {len(graphs)} graphs and the inputs of {len(each)}; give those of each graph")
     for one in each:
         check_named(program, one)
+        check_once(one, values)
     given = [{**one, **values} for one in each]
     failed: dict[int, str] = {}
 

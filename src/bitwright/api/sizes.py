@@ -89,10 +89,14 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
         text = _joined(own) or None
         return InSizes(text, tuple(ProgramAtSize(one, text) for one in _by_cells(what)))
     sizing = _sizing(what)
-    if sizing is None or (BITS in own and isinstance(sizes, str) and "=" in sizes and not sizes.startswith("bits=")):
+    if sizing is None:
         raise InputError(
-            f"{option('sizes')} 1..64 goes with addition, multiplication, permutation, whose size is a bit length, and "
-            f"{option('sizes')} l=1..64 with rule files that have a line 'let l'"
+            f"{what.name} has no size to choose, got {option('sizes')} {shorten(str(sizes))}; leave it out, or give "
+            "rule text that has a line 'let l'"
+        )
+    if BITS in own and isinstance(sizes, str) and "=" in sizes and not sizes.startswith("bits="):
+        raise InputError(
+            f"the size of {what.name} is a bit length, such as {option('sizes')} 1..64; got {shorten(sizes)}"
         )
     if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes and len(own) != 1:
         raise InputError(

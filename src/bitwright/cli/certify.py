@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import (
+    FILE,
     bits_option,
     cells_option,
     device_option,
@@ -49,22 +50,20 @@ _BESIDE = "."  # the certificate next to the network
 @rounding_option
 @range_option
 @padding_option
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the certificate to this file.")
+@click.option("--output", "-o", type=FILE, help="Write the certificate to this file.")
 @click.option(
     "--check",
-    type=click.Path(path_type=Path),
+    type=FILE,
     is_flag=False,
     flag_value=_BESIDE,
     help="Check this certificate file against the program; without a name, the one next to the network.",
 )
-@click.option(
-    "--network", type=click.Path(path_type=Path), help="Prove this network, ours or an ONNX file, instead of the limit."
-)
+@click.option("--network", type=FILE, help="Prove this network, ours or an ONNX file, instead of the limit.")
 @click.option("--reads", help="Of an ONNX file: what its columns are, states, templates or cells, if several fit.")
 @click.option(
     "--threshold", type=float, help="Of an ONNX file: a bit is on where its output is above this.  [default: 0.5]"
 )
-@click.option("--oracle", type=click.Path(path_type=Path), help="An ONNX file that says what is right, not the rules.")
+@click.option("--oracle", type=FILE, help="An ONNX file that says what is right, not the rules.")
 @click.option(
     "--domain",
     help="With --network: states (the default), runs (of all inputs), or cells, which is the default and the only one "

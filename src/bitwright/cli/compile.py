@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.options import verb
+from bitwright.cli.options import FILE, verb
 
 
 @verb("compile")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FILE)
 @click.option(
     "--target", type=click.Choice(["sbn", "subleq"]), default="sbn", show_default=True, help="For .py: the machine."
 )
 @click.option("--word-width", type=int, help="For .py: bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
+@click.option("--output", "-o", type=FILE, help="Write to this file instead of stdout.")
 def command(file: Path, target: str, word_width: int | None, output: Path | None) -> None:
     """Compile or assemble a program for a machine.
 

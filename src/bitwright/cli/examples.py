@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.options import json_option, verb
+from bitwright.cli.options import FILE, json_option, verb
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError, counted
 
@@ -18,7 +18,7 @@ _TRY = """try, {here}:
 
 
 @verb("examples")
-@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.argument("folder", type=FILE, required=False)
 @click.option(
     "--list", "only_list", is_flag=True, help="Say which files there are, each with its first line; write none."
 )

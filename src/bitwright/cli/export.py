@@ -10,6 +10,7 @@ import click
 
 from bitwright.api.numbers import parse_values
 from bitwright.cli.options import (
+    FILE,
     bits_option,
     graph_option,
     json_option,
@@ -63,7 +64,7 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
     "--output",
     "-o",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="The file to write; with --to vnnlib or rocq the folder, which must be new or empty; with hub a folder.",
 )
 @click.option(

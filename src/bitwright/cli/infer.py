@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bitwright.api.open import SIZED
-from bitwright.cli.options import bits_option, json_option, let_option, quiet_option, verb
+from bitwright.cli.options import FILE, bits_option, json_option, let_option, quiet_option, verb
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import find_algorithm, given_lets
@@ -15,7 +15,7 @@ from bitwright.errors import InputError
 
 
 @verb("infer")
-@click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=click.Path(path_type=Path))
+@click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=FILE)
 @click.option(
     "--blocks",
     "target",
@@ -24,7 +24,7 @@ from bitwright.errors import InputError
 )
 @bits_option
 @let_option
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="The .bw file to write.")
+@click.option("--output", "-o", type=FILE, help="The .bw file to write.")
 @click.option(
     "--undetermined",
     type=click.Choice(["off", "on", "refuse"]),
@@ -35,9 +35,7 @@ from bitwright.errors import InputError
 @click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
 @click.option("--grid", metavar="HxW", help="The states are boards of a cellular automaton on a torus, row by row.")
 @click.option("--neighbourhood", help="With --grid: moore (the default), von-neumann or line.")
-@click.option(
-    "--cell", type=click.Path(path_type=Path), help="With --grid: write the rule of one cell to this .bw file."
-)
+@click.option("--cell", type=FILE, help="With --grid: write the rule of one cell to this .bw file.")
 @click.option(
     "--like",
     metavar="FILE",

@@ -42,6 +42,18 @@ def grouped(command: click.Command, context: click.Context) -> dict[str, list[cl
 class _Verb(click.Command):
     """A command whose help has its options in groups."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            several = {name for one in self.params if getattr(one, "multiple", False) for name in one.opts}
+            for name, one, more in zip(given, given[1:], given[2:], strict=False):
+                if name in several and "unexpected extra argument" in error.message and f"({more}" in error.message:
+                    hint = f"; an option takes one value, so repeat it: {name} {one} {name} {more}"
+                    raise click.UsageError(error.message + hint, ctx) from None
+            raise
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, options in grouped(self, ctx).items():
             with formatter.section(title):
@@ -49,6 +61,18 @@ class _Verb(click.Command):
 
 
 verb = partial(click.command, cls=_Verb)
+
+
+class _FileName(click.Path):
+    """The name of a file or a folder; an empty one would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty; give one", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = _FileName(path_type=Path)
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -132,7 +156,7 @@ graph_options = together(
     graph_option,
     click.option(
         "--values",
-        type=click.Path(path_type=Path),
+        type=FILE,
         help="For node programs: a table (.csv); its first column names nodes, the others are inputs.",
     ),
     click.option("--directed", is_flag=True, help="For node programs: the edge list is directed."),
@@ -268,7 +292,7 @@ network_options = together(
         "--network",
         "files",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=FILE,
         callback=_with_network,
         help="Trained network file(s), for --engine network; they set the bit length.",
     ),
@@ -302,9 +326,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     return value
 
 
-resume_option = click.option(
-    "--resume", type=click.Path(path_type=Path), help="Continue from this file, which keeps what is done."
-)
+resume_option = click.option("--resume", type=FILE, help="Continue from this file, which keeps what is done.")
 computer_options = together(
     click.option("--max-instructions", type=click.IntRange(0), help="Stop after this many instructions."),
     click.option(
@@ -315,7 +337,7 @@ computer_options = together(
     ),
     click.option(
         "--checkpoint",
-        type=click.Path(path_type=Path),
+        type=FILE,
         help="Save the run to this .npz file, so that --resume can continue it.",
     ),
     resume_option,

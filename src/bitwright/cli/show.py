@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.cli.options import (
+    FILE,
     bits_option,
     cells_option,
     json_option,
@@ -42,7 +43,7 @@ _WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
 @machine_option
 @click.option(
     "--diagram",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")

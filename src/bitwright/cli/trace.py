@@ -10,6 +10,7 @@ import click
 from bitwright.api.numbers import parse_values
 from bitwright.api.trained import files_of
 from bitwright.cli.options import (
+    FILE,
     bits_option,
     engine_options,
     graph_options,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @verb("trace")
 @click.argument("target", metavar="FILE|NAME")
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write a .html, .svg, .txt or .npz file.")
+@click.option("--output", "-o", type=FILE, help="Write a .html, .svg, .txt or .npz file.")
 @click.option("--text", is_flag=True, help="Print the states as plain text; this is the default without -o.")
 @click.option("--only", help="Names to show, such as p,q; by default all, and memory for .sbn. A page has all.")
 @bits_option

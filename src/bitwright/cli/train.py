@@ -9,6 +9,7 @@ from warnings import catch_warnings
 import click
 
 from bitwright.cli.options import (
+    FILE,
     bits_option,
     json_option,
     machine_option,
@@ -47,7 +48,7 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="A .safetensors file; a folder for several networks; with --ensemble a file of results, to go on from.",
 )
 @bits_option

@@ -59,6 +59,8 @@ class ArrayFile:
 
     def __init__(self, path: Path, names: Collection[str], what: str, optional: Collection[str] = ()) -> None:
         self._shown, self._what = printable(str(path)), what
+        if path.is_dir():
+            raise InputError(f"{self._shown} is a folder; give a file")
         try:
             self._file = open_file(path, seekable=True)
         except FileNotFoundError:

@@ -50,12 +50,16 @@ class Executions:
             if not isinstance(states, np.ndarray) or states.dtype != bool:
                 got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
                 raise InputError(f"before and after are NumPy arrays of bool, got {got}")
+        if not isinstance(self.names, list | tuple) or not all(isinstance(name, str) for name in self.names):
+            raise InputError(f"names are the names of the bits, a tuple of str, got {shorten(repr(self.names))}")
         shape = self.before.shape
         if len(shape) != 2 or self.after.shape != shape or shape[1] != len(self.names):
             raise InputError(
                 f"executions need states and successors of the same shape and a name for each bit, got {shape}, "
                 f"{self.after.shape} and {counted(len(self.names), 'name')}"
             )
+        if len(set(self.names)) < len(self.names):
+            raise InputError(f"two bits are called {shorten(_twice(self.names))}; give each a name of its own")
 
     def __len__(self) -> int:
         return len(self.before)

@@ -45,9 +45,11 @@ def open_file(path: Path, seekable: bool = False) -> BinaryIO:
 
 
 def as_path(path: object, what: str = "a file") -> Path:
-    """A path that somebody gave; raises InputError for what is none."""
+    """A path that somebody gave; raises InputError for what is none, and for an empty one, the current folder."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"the name of {what} is a str or a Path, got {type(path).__name__}")
+    if not os.fspath(path):
+        raise InputError(f"the name of {what} is empty; give one")
     return Path(path)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files import documents
+from bitwright.files.storage import as_path
 from bitwright.graphs.lines import rows, separator_of
 from bitwright.graphs.named import Attributes, NamedGraph, from_networkx
 from bitwright.graphs.values import whole_number
@@ -37,7 +38,7 @@ def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
     >>> graph.names, graph.edge_values
     (('a', 'b'), {'weight': {0: '3'}})
     """
-    path = Path(path)
+    path = as_path(path, "a graph file")
     read = _READERS.get(path.suffix.lower())
     if read is None:
         raise InputError(f"{path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, the files of graphs")

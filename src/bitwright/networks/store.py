@@ -34,6 +34,7 @@ AnyNetwork = FloatNetwork | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
 _PROGRAMS = (".bw", ".sbn", ".py", ".sq", ".dec")
+_OF_TORCH = (".pt", ".pth", ".ckpt")
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,10 @@ def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
         if path.suffix.lower() in _PROGRAMS:
             raise InputError(
                 f"{path} is a program, not a network; a network is a .safetensors file, which bitwright train writes"
+            )
+        if path.suffix.lower() in _OF_TORCH:
+            raise InputError(
+                f"{path} is a file of PyTorch; load it in Python and give certify the module, or export it to ONNX"
             )
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most a network file may have")

@@ -11,7 +11,16 @@ from bitwright.errors import InputError, option, suggestion
 from bitwright.networks.descent import History, Plan, Progress
 from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import FloatNetwork, Origin
-from bitwright.networks.start import MAX_MEMBER, MAX_SEED, STARTS, Float, NetworkShape, Start, initial_weights
+from bitwright.networks.start import (
+    MAX_MEMBER,
+    MAX_SEED,
+    MAX_WIDTH,
+    STARTS,
+    Float,
+    NetworkShape,
+    Start,
+    initial_weights,
+)
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.theory.encoding.training_set import TrainingSet
@@ -117,6 +126,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name, least, most in (
+            ("width", 1, MAX_WIDTH),
             ("seed", 0, MAX_SEED),
             ("member", 0, MAX_MEMBER),
             ("padding", 0, MAX_EXAMPLES),

@@ -17,17 +17,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bitwright.bits import whole_number
+from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.program.algorithm import Word
 from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import WrittenAt
-from bitwright.program.layout import KEYWORDS, NAME, Field, IntArray, Layout
+from bitwright.program.layout import KEYWORDS, MAX_BITS, NAME, Field, IntArray, Layout
 from bitwright.program.program import MAX_BLOCK, Program
 from bitwright.program.references import Bits, Condition, Ref, checked_conditions, checked_refs
 
@@ -242,12 +243,19 @@ class Builder:
         return program
 
     def _declare(self, name: str, shape: tuple[int, ...], family: str) -> Field:
+        if not isinstance(name, str):
+            raise InputError(f"the name of bits is a str, got {shorten(repr(name))}")
         if not NAME.fullmatch(name) or name in KEYWORDS:
             raise InputError(f"'{name}' cannot name bits: use letters, digits and _, and no word of the rule text")
         if name in self._declared:
             raise InputError(f"bits '{name}' are declared twice; choose another name")
+        shape = tuple(whole_number(extent, f"an extent of bits '{name}'") for extent in shape)
         if any(extent < 1 for extent in shape):
             raise InputError(f"bits '{name}' need extents of at least 1, got {list(shape)}")
+        if (size := prod(shape)) > MAX_BITS:
+            raise InputError(f"'{name}' has {size:,} bits; a program may declare {MAX_BITS:,}")
+        if self._size + size > MAX_BITS:
+            raise InputError(f"with '{name}' there are {self._size + size:,} bits; a program may declare {MAX_BITS:,}")
         self._declared[name] = _caller("bits")
         self._array_families.append(family or name)
         self._shapes.append((name, shape))

@@ -211,6 +211,12 @@ class _Reader:
         if entered:
             self.at += 2
         name = self.plain_name("a number or a name")
+        if self.next.text == "(":
+            raise WrongError(
+                name,
+                f"'{name.text}' is used as a function, and ensure lines have no functions; write one line for each "
+                "case, such as ensure a >= b => m == a",
+            )
         index = None
         if opened := self.accept("["):
             self.deeper(opened)

@@ -17,6 +17,7 @@ from bitwright.errors import InputError, counted, suggestion
 
 IntArray = NDArray[np.int64]
 
+MAX_BITS = 10_000_000  # of a program
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _STATEMENTS = "let bits block when input output start steps halt matches examples"
 KEYWORDS = frozenset(f"{_STATEMENTS} write nothing for in if and at fixed point signed".split())

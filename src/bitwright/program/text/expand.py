@@ -16,7 +16,7 @@ from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible
 from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
 from bitwright.program.ensures import EnsureLine, WrongError
 from bitwright.program.families import WrittenAt
-from bitwright.program.layout import IntArray, Layout
+from bitwright.program.layout import MAX_BITS, IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import blaming, check_lets
@@ -27,7 +27,6 @@ from bitwright.program.text.rows import Budget, Refused, Rows
 from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import Token
 
-MAX_BITS = 10_000_000
 MAX_WORK = 30_000_000  # a program of a million templates needs about five million
 _ALTERNATIVES = 256  # templates that the bit-to-bit comparisons of one rule may stand for in each row
 
@@ -140,7 +139,7 @@ class Expansion:
             shape.append(value)
             size *= value
         if size > MAX_BITS:
-            raise Refused(token.problem(f"'{token.text}' has {size:,} bits; a rule file may declare {MAX_BITS:,}"))
+            raise Refused(token.problem(f"'{token.text}' has {size:,} bits; a program may declare {MAX_BITS:,}"))
         return tuple(shape)
 
     # Blocks and rules.
@@ -148,7 +147,7 @@ class Expansion:
     def program(self) -> Program | None:
         if self.layout.size > MAX_BITS:
             token = self.tree.statements[0].token
-            self.problems.append(token.problem(f"{self.layout.size:,} bits; a rule file may declare {MAX_BITS:,}"))
+            self.problems.append(token.problem(f"{self.layout.size:,} bits; a program may declare {MAX_BITS:,}"))
             return None
         reader = PlainReader(self.layout, self.budget)
         blocks: list[BlockFamily] = []
@@ -169,7 +168,7 @@ class Expansion:
             line, column = (first.token.line, first.token.column) if first else (1, 1)
             what = "the rules stand for no template" if first else "there is no rule"
             self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
-        if not self.layout.size:
+        if not self.layout.size or self.budget.exhausted:
             return None
         self.check_places(blocks, rules)
         try:

@@ -28,8 +28,11 @@ class Refused(Exception):  # noqa: N818
 class Budget:
     """How many rows, conditions and writes a text may still stand for, so that none can exhaust the memory."""
 
-    left: int
+    limit: int
     exhausted: bool = False
+
+    def __post_init__(self) -> None:
+        self.left = self.limit
 
     def affords(self, amount: int) -> bool:
         """Spends the amount if it is there."""
@@ -44,7 +47,12 @@ class Budget:
             raise Refused(None)
         if self.left < 0:
             self.exhausted = True
-            raise Refused(token.problem("this rule file stands for too many blocks and templates"))
+            raise Refused(
+                token.problem(
+                    f"this rule file stands for too many blocks and templates: more than {self.limit:,} rows, "
+                    "conditions and writes; make it smaller"
+                )
+            )
 
 
 @dataclass
