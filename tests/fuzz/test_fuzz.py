@@ -24,6 +24,14 @@ from bitwright.errors import InputError
 READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
 CASES = 300 if LONG else 40  # of each reader: a fault that one input in 13 meets is found with a probability of 95%
 SEED = 0
+# Of these so few inputs are sound that 40 cases may have none.
+RARELY_SOUND = {
+    "input values",
+    "canonical text",
+    "objects of asm (JSON)",
+    "two readers, network, states",
+    "validation progress",
+}
 ROOT = Path(__file__).parents[2]
 
 Reports = dict[str, dict[str, Any]]
@@ -47,7 +55,7 @@ def test_a_reader_gives_a_result_or_one_line(reports: Reports, reader: Reader) -
     assert report["breaches"] == []
     assert (report["breached"], report["cases"]) == (0, CASES)
     assert report["accepted"] + report["refused"] == CASES
-    if LONG or reader.name != "input values":  # of these about one in 300 is sound
+    if LONG or reader.name not in RARELY_SOUND:
         assert report["accepted"] > 0  # the inputs come far enough
     assert report["refused"] > 0 or reader.name == "networks in the cache"  # which trains anew what it cannot use
 
