@@ -30,8 +30,6 @@ VERBS = (
 )
 ONE_AFTER_THE_OTHER = """
 import sys
-from long import LONG
-
 from bitwright.cli.main import main
 workers, *commands = sys.argv[1:]
 for command in commands:
