@@ -83,7 +83,7 @@ def begin(reader: Reader, seed: int, numbers: range) -> Callable[[], Report]:
     return finish
 
 
-def smallest(reader: Reader, error: str) -> Any:
+def smallest(reader: Reader, error: str, examples: int = 1000) -> Any:
     """The smallest input that Hypothesis finds for a breach of this kind: it shortens what the generator chose."""
 
     def breaks(given: Any) -> bool:
@@ -91,7 +91,7 @@ def smallest(reader: Reader, error: str) -> Any:
         return any(breach["error"].split(":")[0] == error.split(":")[0] for breach in report.breaches)
 
     inputs = strategies.randoms(use_true_random=False).map(reader.make)
-    patient = settings(max_examples=1000, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    patient = settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     try:
         return find(inputs, breaks, settings=patient)
     except NoSuchExample:

@@ -56,10 +56,10 @@ def test_random_programs(words: int, width: int, dialect: str) -> None:
     assert found.instructions > PROGRAMS
     assert found.halts > 0
     if v.shape.dialect.io:
-        assert found.inputs > 5
-        assert found.outputs > 5
+        assert found.inputs > 2
+        assert found.outputs > 2
     if v.shape.dialect.strict and v.shape.dialect.halt == "range":
-        assert found.faults > 5
+        assert found.faults > 2
 
 
 def test_there_are_enough_of_them() -> None:
