@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from waiting import PATIENCE
 
 from bitwright import infer
 from bitwright.cli.main import main
@@ -190,7 +191,9 @@ def test_work_in_compiled_code_can_be_interrupted() -> None:
         "try: interruptible(lambda: time.sleep(60))\n"
         "except KeyboardInterrupt: print('stopped', flush=True); os._exit(3)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert (done.returncode, done.stdout) == (3, "stopped\n"), done.stderr
     with pytest.raises(ZeroDivisionError):
         deadline.interruptible(lambda: 1 // 0)
