@@ -18,7 +18,6 @@ from bitwright.theory import smallest_examples
 from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
 from bitwright.validation.inputs import Inputs
 from bitwright.validation.judge import run_batch_of
-from bitwright.validation.tally import total
 from bitwright.validation.task import prepare
 from bitwright.workers import Workers
 
@@ -101,7 +100,7 @@ def test_the_same_tally_from_every_kind_of_workers(workers: Workers) -> None:
     task = task_of(parse(text), "limit", Arithmetic("addition"), rounding="sign")
     assert task.batches == 4
     found = validate(task, workers).tally
-    assert found == total([run_batch_of(prepare(task), number) for number in range(4)])
+    assert found == sum((run_batch_of(prepare(task), number) for number in range(4)), Tally())
     assert 0 < found.wrong < 2**20
 
 
