@@ -187,8 +187,10 @@ def test_work_in_compiled_code_can_be_interrupted() -> None:
     program = (
         "import signal, threading, time, os\n"
         "from bitwright.inference.families.deadline import interruptible\n"
-        "threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "try: interruptible(lambda: time.sleep(60))\n"
+        "def work():\n"
+        "    assert threading.current_thread() is not threading.main_thread()\n"
+        "    os.kill(os.getpid(), signal.SIGINT); time.sleep(10**6)\n"
+        "try: interruptible(work)\n"
         "except KeyboardInterrupt: print('stopped', flush=True); os._exit(3)\n"
     )
     done = subprocess.run(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def report(result: FamilyInference, most: int) -> Iterator[str]:
-    """Lines for a program that was inferred, with at most so many open rules and unseen configurations."""
+    """Lines for a program that was inferred, with a limited number of open rules and unseen configurations."""
     found, let = result.found, result.let
     fits = [fit for fit in (found.fitted, found.odd) if fit is not None]
     names = [let] if found.odd is None else [found.half, "g"]

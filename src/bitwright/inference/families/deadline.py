@@ -15,7 +15,7 @@ class TimeUpError(Exception):
 
 
 class Deadline:
-    """So many seconds from now; None for no limit."""
+    """A number of seconds from now; None for no limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds

@@ -343,7 +343,7 @@ def find_families(
 ) -> FoundFamilies:
     """The shortest program of the smallest class in which one fits; blocks that are not given are looked for.
 
-    With `seconds` the search for blocks ends after so many, and so does that for a shorter text."""
+    With `seconds` the search for blocks ends after that time, and so does the search for a shorter text."""
     try:
         return _find(executions, blocks, coefficient, offset, seconds, progress, let)
     except TimeUpError:
