@@ -37,7 +37,7 @@ def power(common: tuple[int, Path | None], job: int) -> tuple[int, int]:
 
 
 class Meeting:
-    """Comes to life in a worker only when so many others do at the same time."""
+    """Comes to life in a worker only when that many others do at the same time."""
 
     def __init__(self, folder: Path, count: int) -> None:
         self.folder, self.count = folder, count
@@ -110,6 +110,28 @@ class Needy:
 def test_a_machine_that_lacks_a_module_is_one_line() -> None:
     with pytest.raises(InputError, match=r"^a machine of the cluster lacks .*No module named 'no_such_module'.*$"):
         list(Workers("ray", 2).map(fail, Needy(), range(2)))
+
+
+def late_once(folder: Path, job: int) -> int:
+    """Whoever takes job 1 first stays at it, and notes an interrupt."""
+    claim = folder / "late"
+    if job == 1 and not claim.exists():
+        claim.write_text(str(os.getpid()))
+        try:
+            wait_until((folder / "never").exists, "this process is killed")
+        except KeyboardInterrupt:
+            (folder / "interrupted").touch()
+    return job
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_a_worker_that_is_too_late_is_killed(tmp_path: Path) -> None:
+    """An interrupt while it imports modules would leave them half made for the jobs that come after."""
+    assert list(Workers("ray", 2).map(late_once, tmp_path, range(3))) == [0, 1, 2]
+    pid = int((tmp_path / "late").read_text())
+    interrupted = tmp_path / "interrupted"
+    wait_until(lambda: interrupted.exists() or not is_running(pid), "the late worker has ended")
+    assert not interrupted.exists()
 
 
 @pytest.mark.usefixtures("one_ray")

@@ -1,4 +1,4 @@
-"""Jobs on Ray: in order, a few ahead, and done again elsewhere where a worker or a machine is lost or far too slow."""
+"""Jobs on Ray: in order, a few ahead, and done again elsewhere if a worker or a machine is lost or far too slow."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class _Round(Generic[Common, Job, Result]):
         for copy in copies:
             if copy is not done:
                 with suppress(ValueError, self._ray.exceptions.RayError):
-                    self._ray.cancel(copy)
+                    self._ray.cancel(copy, force=True)  # an interrupt could leave modules half imported
 
 
 def _call(work: Callable[[Any, Any], Any], common: Any, job: Any) -> tuple[float, Any]:
