@@ -25,7 +25,8 @@ def numbers(kinds: Iterable[Kind]) -> tuple[int, int, int]:
 
 
 SMALL = [Sizes(*sizes) for sizes in (*product((1, 2, 3), repeat=3), (4, 4, 4))]
-LARGER = [(8, 8, 8), (9, 9, 9), (16, 3, 7), (7, 16, 16), (33, 17, 12), (100, 2, 32), (13, 40, 24), (64, 64, 16)]
+LARGER = [(8, 8, 8), (9, 9, 9), (16, 3, 7), (64, 64, 16)]
+LARGER += [(7, 16, 16), (33, 17, 12), (100, 2, 32), (13, 40, 24)] * LONG
 
 
 @pytest.mark.parametrize(
@@ -62,8 +63,7 @@ HOWERJ = {
     128: (20, 104, 263),
     256: (19, 98, 256),
     512: (20, 104, 263),
-    1024: (19, 98, 256),
-    2048: (20, 104, 263),
+    **({1024: (19, 98, 256), 2048: (20, 104, 263)} if LONG else {}),
 }
 
 
@@ -71,7 +71,7 @@ def kinds_of_v(words: int, width: int = 16, dialect: str = "howerj") -> set[Kind
     return kinds_of(machine_v(Shape(words, width, find_dialect(dialect))).program)
 
 
-def test_machine_v_has_few_kinds_from_8_to_2048_words() -> None:
+def test_machine_v_has_few_kinds_whatever_its_words() -> None:
     found = {words: kinds_of_v(words) for words in HOWERJ}
     assert {words: numbers(kinds) for words, kinds in found.items()} == HOWERJ
     # Where the number of address bits is odd, the tree has a node of one digit at its top; else all have two.
@@ -91,7 +91,7 @@ def test_every_dialect_has_few_kinds() -> None:
     # Where words are no power of two, the last node of a level may lack children; these sizes have every such node.
     kth = [kinds_of_v(words, dialect="kth") for words in (3, 4, 5, 6, 9, 13, 17, 21)]
     assert numbers(set.union(*kth))[0] == 24
-    assert all(kinds_of_v(words, dialect="kth") <= set.union(*kth) for words in (7, 10, 31, 32, 48, *[100, 257] * LONG))
+    assert all(kinds_of_v(words, dialect="kth") <= set.union(*kth) for words in (7, 31, *[10, 32, 48, 100, 257] * LONG))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -75,13 +76,17 @@ class _CheckedConstants(ast.NodeTransformer):
         return super().generic_visit(node)
 
 
-def in_python(source: str, **values: int) -> tuple[int, ...]:
-    """What Python's own meaning of the source gives; raises BeyondError where a word would wrap."""
+@cache
+def meaning(source: str) -> Callable[..., int | tuple[int, ...]]:
     scope: dict[str, Callable[..., int | tuple[int, ...]]] = {"Checked": Checked}
     tree = ast.fix_missing_locations(_CheckedConstants().visit(ast.parse(source)))
     exec(compile(tree, "<test>", "exec"), scope)  # the sources of this file and of the examples only
-    function = list(scope.values())[-1]
-    result = function(**{name: Checked(value) for name, value in values.items()})
+    return list(scope.values())[-1]
+
+
+def in_python(source: str, **values: int) -> tuple[int, ...]:
+    """What Python's own meaning of the source gives; raises BeyondError where a word would wrap."""
+    result = meaning(source)(**{name: Checked(value) for name, value in values.items()})
     return tuple(int(Checked(value)) for value in (result if isinstance(result, tuple) else (result,)))
 
 

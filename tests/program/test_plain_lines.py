@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from long import LONG
+from long import LONG, examples
 
 from bitwright import ProgramError, addition, multiplication, parse
 from bitwright.errors import Problem
@@ -152,7 +152,7 @@ def test_lines_in_any_order_give_the_same_either_way(lines: list[str], between: 
     check(HEAD + between.join(lines))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.randoms(use_true_random=False), st.integers(0, 12))
 def test_a_budget_that_runs_out_is_reported_at_the_same_place(random: Random, left: int) -> None:
     lines = random.sample(LINES, len(LINES))

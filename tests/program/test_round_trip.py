@@ -9,11 +9,11 @@ import pytest
 from cases import for_each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from long import LONG
+from long import LONG, examples
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse, span, word
-from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, WrittenAt, assemble
+from bitwright.program.assemble import BitFamily, Picks, RuleFamily, WrittenAt, assemble
 
 NAMES = ["p", "q", "flag", "a1", "_x", "Carry", "in_", "fort", "x" * 64]
 Template = tuple[int, tuple[int, ...], tuple[int, ...]]  # block, the values of its bits, the bits it writes
@@ -32,8 +32,8 @@ class Sketch:
     def size(self) -> int:
         return sum(len(block) for block in self.blocks)
 
-    def families(self) -> tuple[list[BlockFamily], list[RuleFamily]]:
-        blocks = [BlockFamily(1, _picks(block), WrittenAt("block")) for block in self.blocks]
+    def families(self) -> tuple[list[BitFamily], list[RuleFamily]]:
+        blocks = [BitFamily(1, _picks(block), WrittenAt("block")) for block in self.blocks]
         rules = [
             RuleFamily(
                 1,
@@ -141,7 +141,7 @@ def algorithms(draw: st.DrawFn) -> Algorithm:
     )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=examples(100))
 @given(algorithms())
 def test_the_text_of_an_algorithm_gives_it_back(algorithm: Algorithm) -> None:
     again = parse(algorithm.text())
@@ -150,7 +150,7 @@ def test_the_text_of_an_algorithm_gives_it_back(algorithm: Algorithm) -> None:
     assert again.text() == algorithm.text()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 @given(sketches(), st.randoms(use_true_random=False))
 def test_the_same_program_comes_from_the_builder_from_assemble_and_from_its_lines_in_any_order(
     sketch: Sketch, random: Random
@@ -165,7 +165,7 @@ def test_the_same_program_comes_from_the_builder_from_assemble_and_from_its_line
     assert parse("\n".join(map(" ".join, declared + others))).program == program
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_matching_is_its_definition(data: st.DataObject) -> None:
     sketch = data.draw(sketches())
@@ -188,8 +188,8 @@ def test_matching_is_its_definition(data: st.DataObject) -> None:
 def test_lookup_is_right_for_every_configuration_of_blocks_of_16_bits(counts: list[int]) -> None:
     random = np.random.default_rng(5)
     layout = Layout.of([("x", (len(counts), 16)), ("f", ())])
-    blocks = [BlockFamily(1, _picks(range(16 * b, 16 * b + 16)), WrittenAt("")) for b in range(len(counts))]
-    blocks.append(BlockFamily(1, _picks([16 * len(counts)]), WrittenAt("")))
+    blocks = [BitFamily(1, _picks(range(16 * b, 16 * b + 16)), WrittenAt("")) for b in range(len(counts))]
+    blocks.append(BitFamily(1, _picks([16 * len(counts)]), WrittenAt("")))
     rules, expected = [], np.full((len(counts), 2**16), -1)
     for block, count in enumerate(counts):
         configs = random.choice(2**16, count, replace=False)

@@ -1,6 +1,5 @@
 """The paper's arithmetic as programs (App. B.1-B.3)."""
 
-from bitwright.algorithms.arithmetic import addition, multiplication
-from bitwright.algorithms.permutation import permutation
+from bitwright.algorithms.arithmetic import addition, multiplication, permutation
 
 __all__ = ["addition", "multiplication", "permutation"]

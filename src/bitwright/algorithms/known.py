@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from bitwright.algorithms.arithmetic import addition, multiplication
-from bitwright.algorithms.permutation import permutation
+from bitwright.algorithms.arithmetic import addition, multiplication, permutation
 from bitwright.errors import InputError
 from bitwright.program import Algorithm
 
 
 def known_algorithm(bits: Sequence[str], templates: Iterable[str], program_id: str) -> Algorithm | None:
-    """The algorithm whose program has this id, built anew; None if it is none of ours.
+    """The shipped algorithm whose program has this id, or None.
 
     >>> own = addition(2).program
     >>> known_algorithm(own.layout.names, [own.template_text(t) for t in range(own.templates)], own.id)
@@ -44,7 +43,7 @@ def order_of(permutation: Algorithm) -> list[int]:
 
 
 def _order(templates: Iterable[str], length: int) -> list[int]:
-    """Where each bit goes, as `when p[2]=1 write p[1]` says; 0 for a bit of which nothing is said."""
+    """Where each bit goes, by lines such as `when p[2]=1 write p[1]`; 0 for a bit without a line."""
     places = [0] * length
     for line in templates:
         if (found := re.fullmatch(r"when p\[([1-9][0-9]{0,6})\]=1 write p\[([1-9][0-9]{0,6})\]", line, re.ASCII)) and (

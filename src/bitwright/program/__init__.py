@@ -1,4 +1,4 @@
-"""What an algorithm is made of: named bits, blocks, templates, the frozen Program, and the rule text."""
+"""The parts of an algorithm: named bits, blocks, templates, the frozen Program, and the rule text."""
 
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.builder import Builder, word

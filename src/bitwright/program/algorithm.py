@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
@@ -13,12 +13,12 @@ from bitwright.bits import BoolArray, from_bits, shorten, to_bits, whole_number,
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
 from bitwright.program.ensure_text import read
-from bitwright.program.ensures import EnsureLine, Scope, WrongError
+from bitwright.program.ensures import EnsureLine, Scope
 from bitwright.program.given_bits import bit_numbers, one_bit, repeated
 from bitwright.program.layout import NAME, IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.references import Bits, Ref
-from bitwright.program.sizing import Sizing
+from bitwright.text.scanner import WrongError
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"
 Halt = int | Literal["fixed point"] | None
@@ -38,6 +38,27 @@ class Word:
     bits: tuple[int, ...]
     signed: bool = False  # two's complement: its top bit counts negative
     sized_by: str = field(default="", repr=False, compare=False)  # the `let` line that says how many bits it has
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """How to make a program in other sizes: its numbers by name, and the function that makes it from such numbers.
+
+    A shipped algorithm has one number, `bits`; a rule text has its plain `let` lines, of which the first is its size.
+
+    >>> from bitwright import addition
+    >>> sizing = addition(4).sizing
+    >>> dict(sizing.numbers), sizing.at(bits=7)
+    ({'bits': 4}, Algorithm 'addition': 21 bits, 14 blocks, 28 templates)
+    """
+
+    numbers: Mapping[str, int]
+    make: Callable[..., Any]  # an Algorithm or a NodeProgram; found by name, so that it travels to other processes
+    text: str | None = None  # the rule text that says it for every size
+
+    def at(self, **numbers: int) -> Any:
+        """The program with these numbers in place of its own."""
+        return self.make(**{**self.numbers, **numbers})
 
 
 @dataclass(frozen=True)
@@ -97,7 +118,7 @@ class Algorithm(Shown):
             object.__setattr__(self, what, self._stated(what, lines))
 
     def _stated(self, what: str, lines: object) -> tuple[EnsureLine, ...]:
-        """Statements, given as text or read from rule text; raises InputError for what cannot be meant."""
+        """Parses and checks ensure or invariant lines; raises InputError for one that makes no sense here."""
         if not isinstance(lines, tuple | list):
             raise InputError(f"{what} are a tuple of str such as 'sum == p + q', got {_got(lines)}")
         found = []
@@ -112,7 +133,7 @@ class Algorithm(Shown):
         return tuple(found)
 
     def _check_kinds(self) -> None:
-        """Raises InputError for parts that are of another sort than they must be."""
+        """Raises InputError for parts of a wrong type."""
         if not isinstance(self.program, Program):
             got = type(self.program).__name__
             raise InputError(f"the program of an algorithm is a Program, as Builder.build() gives, got a {got}")
@@ -133,7 +154,7 @@ class Algorithm(Shown):
                 object.__setattr__(self, name, whole_number(value, name))
 
     def _check_bits(self) -> None:
-        """Bits by their numbers, however they were given; raises InputError for some that cannot be."""
+        """Replaces bits by their numbers; raises InputError for impossible ones."""
         layout = self.program.layout
         for what, words in (("input", self.inputs), ("output", self.outputs)):
             checked = tuple(_checked(word, layout, what) for word in words)
@@ -190,7 +211,7 @@ class Algorithm(Shown):
 
     @property
     def output_bits(self) -> IntArray:
-        """The same for the output words."""
+        """The bits of all output words, in the same order."""
         return np.array([bit for word in self.outputs for bit in word.bits], dtype=np.int64)
 
     def states(self, values: BoolArray) -> BoolArray:  # (batch, input bits) -> (batch, k)
@@ -216,7 +237,7 @@ class Algorithm(Shown):
         return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
 
     def to_dict(self) -> dict[str, Any]:
-        """What it consists of, as `bitwright show --json` prints it.
+        """Its parts, as `bitwright show --json` prints them.
 
         >>> from bitwright import addition
         >>> found = addition(4).to_dict()
@@ -343,7 +364,7 @@ def _checked(word: Word, layout: Layout, what: str) -> Word:
 
 
 def _longer(word: Word, value: object) -> str:
-    """How to read the same rules with a longer number, where that is why a value was refused and can be said."""
+    """Advice to read the rules with a longer number, if a value was refused only because it is too long."""
     if not word.sized_by or not isinstance(value, int) or (value < 0 and not word.signed):
         return ""
     bits = width_of(value) if not word.signed else 1 + width_of(value if value >= 0 else ~value)
@@ -369,7 +390,7 @@ def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) 
 
 
 def impossible_matches(program: Program, declared: int | None) -> str | None:
-    """Why states cannot match as few templates as declared, if that is so; a run without a match is no run."""
+    """Says why states must match more templates than declared; None if the declaration is possible."""
     if declared is None:
         return None
     templates = np.bincount(program.template_block, minlength=program.blocks)
@@ -384,7 +405,7 @@ def impossible_matches(program: Program, declared: int | None) -> str | None:
 
 
 def impossible_examples(program: Program, declared: int | None) -> str | None:
-    """Why a training set cannot have as few examples as declared, or as many, if that is so."""
+    """Says why a training set cannot have the declared number of examples; None if it can."""
     if declared is None or program.templates <= declared <= MAX_EXAMPLES:
         return None
     if declared > MAX_EXAMPLES:

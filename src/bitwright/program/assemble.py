@@ -1,7 +1,7 @@
-"""From families of blocks and templates to a Program, finding every problem on the way.
+"""Assembles families of blocks and templates into a Program, and finds every problem on the way.
 
-A family is what one line of rules stands for: all its rows at once, as arrays, so that a line with a million rows
-costs a few passes over memory.
+A family is one line of rules: all its rows at once, as arrays, so that a line with a million rows costs a few passes
+over memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bitwright.errors import Problem, ProgramError, counted, listing
 from bitwright.program.cells import Cells
-from bitwright.program.families import Families, NumberedRows, WrittenAt, WrittenOut
+from bitwright.program.families import Families, NumberedRows, Origin, WrittenAt
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import MAX_BLOCK, Program
 
@@ -27,23 +27,23 @@ class Picks:
     rows: IntArray
     bits: IntArray
 
-
-@dataclass(frozen=True)
-class BlockFamily:
-    """The blocks of one line, a row each; or of many lines that were written out."""
-
-    count: int
-    members: Picks
-    origin: WrittenAt | WrittenOut
+    @classmethod
+    def of_rows(cls, rows: Sequence[Sequence[int]]) -> Picks:
+        """The bits of each row."""
+        bits = np.array([bit for row in rows for bit in row], dtype=np.int64)
+        return cls(np.repeat(np.arange(len(rows)), [len(row) for row in rows]), bits)
 
 
 @dataclass(frozen=True)
-class CellFamily:
-    """The cells of one line, a row each: the blocks of the bits that it names, in that order."""
+class BitFamily:
+    """The blocks, or the cells, of one line, a row each; or the blocks of many lines that were written out.
+
+    A cell has the blocks of the bits that its line names, in that order.
+    """
 
     count: int
     members: Picks
-    origin: WrittenAt | WrittenOut
+    origin: Origin
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class RuleFamily:
     when: Picks
     values: IntArray  # 0 or 1 for each pick of `when`
     write: Picks
-    origin: WrittenAt | WrittenOut
+    origin: Origin
     silent: bool | NDArray[np.bool_] = False  # whether it says that it writes nothing; or of each row
     adds_up: bool = True  # whether its rows are of one line; the entries of a table only share a name
     also: bool = False  # whether it adds to templates that lines before it have
@@ -68,13 +68,13 @@ class RuleFamily:
 
 def assemble(
     layout: Layout,
-    blocks: Sequence[BlockFamily],
+    blocks: Sequence[BitFamily],
     rules: Sequence[RuleFamily],
     declared: Mapping[str, WrittenAt] | None = None,
     already_reported: Container[str] = (),
     incomplete: bool = False,
     array_families: Sequence[str] = (),
-    cells: Sequence[CellFamily] = (),
+    cells: Sequence[BitFamily] = (),
     rest_as_cells: bool = False,
 ) -> Program:
     """The Program made of these families; raises ProgramError with every problem there is.
@@ -89,7 +89,9 @@ def assemble(
     elif not any(rule.count for rule in rules) and not incomplete:
         problems.append(Problem(0, 0, "a program needs at least one template"))
     arranged = _arrange_blocks(layout, blocks, declared or {}, already_reported, problems)
-    templates = _arrange_templates(layout, rules, arranged, problems)
+    template_block, template_config, write_start, write_bits, families = _arrange_templates(
+        layout, rules, arranged, problems
+    )
     grouped = _arrange_cells(layout, cells, arranged, problems, rest_as_cells) if cells and not problems else None
     if problems:
         raise ProgramError(problems)
@@ -97,12 +99,12 @@ def assemble(
         layout=layout,
         block_start=arranged.start,
         block_bits=arranged.bits,
-        template_block=templates.block,
-        template_config=templates.config,
-        write_start=templates.write_start,
-        write_bits=templates.write_bits,
+        template_block=template_block,
+        template_config=template_config,
+        write_start=write_start,
+        write_bits=write_bits,
         block_families=arranged.rows.families(arranged.order),
-        rule_families=templates.families,
+        rule_families=families,
         grouped=grouped,
         array_families=tuple(array_families) or tuple(declaration.name for declaration in layout.fields),
     )
@@ -123,7 +125,7 @@ class _Blocks:
 
 def _arrange_blocks(
     layout: Layout,
-    families: Sequence[BlockFamily],
+    families: Sequence[BitFamily],
     declared: Mapping[str, WrittenAt],
     already_reported: Container[str],
     problems: list[Problem],
@@ -184,11 +186,7 @@ def _arrange_blocks(
 
 
 def _arrange_cells(
-    layout: Layout,
-    families: Sequence[CellFamily],
-    blocks: _Blocks,
-    problems: list[Problem],
-    rest_as_cells: bool,
+    layout: Layout, families: Sequence[BitFamily], blocks: _Blocks, problems: list[Problem], rest_as_cells: bool
 ) -> Cells | None:
     """Every block is in just one cell; a cell has its blocks, and a block its bits, in the order of first naming."""
     source = NumberedRows((family.count, family.origin) for family in families)
@@ -242,20 +240,10 @@ def _bit_places(blocks: _Blocks, named: IntArray) -> IntArray | None:
     return None if np.array_equal(place, blocks.position) else place
 
 
-@dataclass(frozen=True)
-class _Templates:
-    """Templates in canonical order: by block and configuration."""
-
-    block: IntArray
-    config: IntArray
-    write_start: IntArray
-    write_bits: IntArray
-    families: Families
-
-
 def _arrange_templates(
     layout: Layout, families: Sequence[RuleFamily], blocks: _Blocks, problems: list[Problem]
-) -> _Templates:
+) -> tuple[IntArray, IntArray, IntArray, IntArray, Families]:
+    """Blocks, configurations, starts of writes, writes and families of templates, by block and configuration."""
     source = NumberedRows((family.count, family.origin) for family in families)
     count = source.count
     rows = _numbered([(family.count, family.when.rows) for family in families])
@@ -265,7 +253,7 @@ def _arrange_templates(
     write_bits = _joined([family.write.bits for family in families])
 
     def complain(bad_rows: IntArray, message: Callable[[int], str]) -> None:
-        """One problem a family: its first bad row stands for the others."""
+        """Reports one problem per family, at its first bad row."""
         for _, which in source.by_family(bad_rows):
             row = int(bad_rows[which[0]])
             problems.append(source.problem(row, message(row)))
@@ -344,7 +332,7 @@ def _arrange_templates(
     fresh[1:] = pairs[1:] != pairs[:-1]
     pairs = pairs[fresh]
     write_start = np.searchsorted(pairs, np.arange(len(order) + 1) * stride)
-    return _Templates(home[order], config[order], write_start, pairs % stride, source.families(order))
+    return home[order], config[order], write_start, pairs % stride, source.families(order)
 
 
 def _lines(families: Sequence[RuleFamily]) -> IntArray:

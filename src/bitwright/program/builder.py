@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from pathlib import Path
+from os.path import basename
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ import numpy as np
 from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.program.algorithm import Word
-from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
+from bitwright.program.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import KEYWORDS, MAX_BITS, NAME, Field, IntArray, Layout
 from bitwright.program.program import MAX_BLOCK, Program
@@ -77,12 +77,12 @@ class Builder:
     """
 
     def __init__(self) -> None:
-        self._shapes: list[tuple[str, tuple[int, ...]]] = []
+        self._shapes: dict[str, tuple[int, ...]] = {}
         self._declared: dict[str, WrittenAt] = {}
         self._array_families: list[str] = []
-        self._blocks: list[BlockFamily] = []
+        self._blocks: list[BitFamily] = []
         self._rules: list[RuleFamily] = []
-        self._cells: list[CellFamily] = []
+        self._cells: list[BitFamily] = []
         self._rest_as_cells = False
         self._pending: list[Rule] = []
         self._problems: list[Problem] = []
@@ -121,12 +121,8 @@ class Builder:
         >>> b.build()
         <Program: 8 bits, 4 blocks, 4 templates>
         """
-        members = checked_refs(members, "a block")
-        origin = _caller(" ".join(("block", *dict.fromkeys(member.field.name for member in members))))
         before = len(self._problems)
-        count = self._rows(members, origin)
-        if count is not None:
-            self._blocks.append(BlockFamily(count, self._picks(members, count, origin), origin))
+        self._blocks += self._family("block", members)
         if len(self._problems) > before:
             self._already_reported.update(member.field.name for member in members)
 
@@ -145,11 +141,13 @@ class Builder:
         >>> [str(kind) for kind in b.build().kinds.kinds]
         ['1 block, 1 example, 1 port, 2 local states']
         """
-        members = checked_refs(members, "a cell")
-        origin = _caller(" ".join(("cell", *dict.fromkeys(member.field.name for member in members))))
+        self._cells += self._family("cell", members)
+
+    def _family(self, what: str, members: Sequence[Ref]) -> list[BitFamily]:
+        members = checked_refs(members, f"a {what}")
+        origin = _caller(" ".join((what, *dict.fromkeys(member.field.name for member in members))))
         count = self._rows(members, origin)
-        if count is not None:
-            self._cells.append(CellFamily(count, self._picks(members, count, origin), origin))
+        return [] if count is None else [BitFamily(count, self._picks(members, count, origin), origin)]
 
     def rest_as_cells(self) -> None:
         """Every block that no `cell` names is a cell of its own, in the family of its block.
@@ -223,7 +221,7 @@ class Builder:
         a program needs at least one template
         """
         problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
-        layout, incomplete = Layout.of(self._shapes), bool(problems)
+        layout, incomplete = Layout.of([*self._shapes.items()]), bool(problems)
         try:
             program = assemble(
                 layout,
@@ -258,7 +256,7 @@ class Builder:
             raise InputError(f"with '{name}' there are {self._size + size:,} bits; a program may declare {MAX_BITS:,}")
         self._declared[name] = _caller("bits")
         self._array_families.append(family or name)
-        self._shapes.append((name, shape))
+        self._shapes[name] = shape
         field = Field(name, shape, self._size)
         self._size += field.size
         return field
@@ -293,18 +291,16 @@ class Builder:
     def _picks(self, refs: Sequence[Ref], count: int, origin: WrittenAt) -> Picks:
         rows, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for ref in refs:
-            if (ref.field.name, ref.field.shape) not in self._shapes:
+            if self._shapes.get(ref.field.name) != ref.field.shape:
                 self._problems.append(origin.problem(f"{ref.field} belongs to another builder"))
-            outside = np.argwhere(ref.bits < 0)
-            if len(outside):
-                at = tuple(outside[0])
-                name = ref.name(int(np.ravel_multi_index(at, ref.bits.shape)))
+            if (ref.bits < 0).any():
+                name = ref.name(int((ref.bits < 0).argmax()))
                 self._problems.append(origin.problem(f"index out of range: {name}, declared as {ref.field}"))
-            full = np.broadcast_to(ref.bits, (count, ref.bits.shape[1]))
-            rows.append(np.repeat(np.arange(count), full.shape[1]))
-            bits.append(full.ravel())
-        inside = np.concatenate(bits) >= 0
-        return Picks(np.concatenate(rows)[inside], np.concatenate(bits)[inside])
+            rows.append(np.arange(count).repeat(ref.bits.shape[1]))
+            bits.append(ref.bits.ravel() if len(ref.bits) == count else np.tile(ref.bits.ravel(), count))
+        row, bit = np.concatenate(rows), np.concatenate(bits)
+        inside = bit >= 0
+        return Picks(row, bit) if inside.all() else Picks(row[inside], bit[inside])
 
 
 def _table_targets(given: object, into: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
@@ -330,4 +326,4 @@ def _caller(what: str) -> WrittenAt:
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return WrittenAt(what, frame.f_lineno, place=f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+    return WrittenAt(what, frame.f_lineno, place=f"{basename(frame.f_code.co_filename)}:{frame.f_lineno}")

@@ -109,12 +109,12 @@ class Kind:
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """How many choices each block has: a template, or nothing where some configuration has no template."""
+        """The number of choices of each block: its templates, and one more if some configuration has none."""
         return tuple(len(configs) + (len(configs) < 1 << bits) for bits, configs in self.blocks)
 
     @property
     def local_states(self) -> int:
-        """One choice in each of its blocks."""
+        """The number of local states: a choice in each of its blocks."""
         return prod(self.choices)
 
     def __str__(self) -> str:
@@ -139,7 +139,7 @@ class CellKinds(FrozenArrays):
 
     @cached_property
     def counts(self) -> IntArray:
-        """How many cells there are of each kind."""
+        """The number of cells of each kind."""
         return frozen(np.bincount(self.of[self.of >= 0], minlength=len(self.kinds)))
 
 
@@ -159,10 +159,13 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     writing, bits = writing[by], bits[by]
     begins = np.flatnonzero(_fresh(cell[writing], bits))
     wire_cell, wire_bit = cell[writing][begins], bits[begins]
-    ports, port_of = _distinct_sets(number[writing], np.append(begins, len(by)))
+    ports, port_of = distinct(number[writing], np.append(begins, len(by)))
 
     # Ports are numbered by content, so those of a cell stand in the order in which its kind has them.
-    own, own_of, wire_port = _ports_of_cells(wire_cell, port_of, len(ports), len(cells))
+    pairs, pair = np.unique(wire_cell * len(ports) + port_of, return_inverse=True)
+    start = np.searchsorted(pairs, np.arange(len(cells) + 1) * len(ports))
+    own, own_of = distinct(pairs % max(1, len(ports)), start)
+    wire_port = pair - start[wire_cell]
 
     used = np.flatnonzero(np.diff(first))
     signature, which = np.unique(table_of[used] * len(own) + own_of[used], return_inverse=True)
@@ -177,56 +180,6 @@ def cell_kinds(program: Program, cells: Cells) -> CellKinds:
     of[used] = rank[which]
     in_order = tuple(kinds[one] for one in by_content)
     return CellKinds(in_order, of, number, first, order, wire_cell, wire_port, wire_bit)
-
-
-def _ports_of_cells(
-    cell: IntArray, port: IntArray, ports: int, cells: int
-) -> tuple[list[tuple[int, ...]], IntArray, IntArray]:
-    """The different sets of ports that cells have, which each has, and the place of each wire's port in its cell's."""
-    if ports <= _WORD:
-        sets = _as_words(port, np.searchsorted(cell, np.arange(cells + 1)))
-        own, of = _read_words(sets)
-        below = (np.uint64(1) << port.astype(np.uint64)) - np.uint64(1)
-        return own, of, np.bitwise_count(sets[cell] & below).astype(np.int64)
-    pairs, pair = np.unique(cell * ports + port, return_inverse=True)
-    start = np.searchsorted(pairs, np.arange(cells + 1) * ports)
-    own, of = distinct(pairs % ports, start)
-    return own, of, pair - start[cell]
-
-
-def _distinct_sets(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
-    """As `distinct`, for runs that ascend."""
-    if values.max(initial=0) >= _WORD:
-        return distinct(values, starts)
-    return _read_words(_as_words(values, starts))
-
-
-_WORD = 64  # a set of smaller numbers is a word
-
-
-def _as_words(values: IntArray, starts: IntArray) -> NDArray[np.uint64]:
-    """The set of each run."""
-    sets = np.zeros(len(starts) - 1, dtype=np.uint64)
-    used = np.flatnonzero(np.diff(starts))
-    if len(used):
-        sets[used] = np.bitwise_or.reduceat(np.uint64(1) << values.astype(np.uint64), starts[used])
-    return sets
-
-
-def _read_words(sets: NDArray[np.uint64]) -> tuple[list[tuple[int, ...]], IntArray]:
-    """The different sets, sorted as tuples, and which each is."""
-    words, _, which = unique_few(sets)
-    found = [tuple(place for place in range(_WORD) if word >> place & 1) for word in words.tolist()]
-    return _ranked(found, which)
-
-
-def unique_few(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], IntArray, IntArray]:
-    """The different values, sorted, where each is first, and which each is: fast where they are few."""
-    found = np.unique(values)
-    which = np.searchsorted(found, values)
-    first = np.empty(len(found), dtype=np.int64)
-    first[which[::-1]] = np.arange(len(values))[::-1]
-    return found, first, which
 
 
 _CONFIG, _BITS = 16, 5  # a row of a table as one number: place of the block, its number of bits, configuration
@@ -244,7 +197,7 @@ def _configurations(program: Program, bit_place: IntArray) -> IntArray:
 
 
 def _table_rows(program: Program, config: IntArray, order: IntArray, first: IntArray, cell: IntArray) -> IntArray:
-    """What each template says, by cell; blocks are counted without those that have no templates."""
+    """Each template as a number, by cell; blocks without templates are not counted."""
     block = program.template_block[order]
     counted_on = np.cumsum(_fresh(cell[order], block), dtype=np.int64)
     place = counted_on - counted_on[first[cell[order]]]
@@ -267,7 +220,7 @@ def _writes(program: Program, order: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _fresh(*columns: IntArray) -> NDArray[np.bool_]:
-    """Where a row differs from the one before it."""
+    """Whether each row differs from the one before it."""
     fresh = np.ones(len(columns[0]), dtype=bool)
     fresh[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     return fresh
@@ -276,7 +229,7 @@ def _fresh(*columns: IntArray) -> NDArray[np.bool_]:
 def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
     """The different runs of `values` that begin at `starts`, sorted, and which each run is.
 
-    Runs are told apart by numbers that mix their values, and then compared value by value.
+    Runs are hashed, and then compared value by value.
 
     >>> distinct(np.array([5, 6, 7, 5, 6]), np.array([0, 2, 3, 5]))
     ([(5, 6), (7,)], array([0, 1, 0]))
@@ -287,20 +240,15 @@ def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]],
     for salt in count():
         mixed = _mix(_mix(values.astype(np.uint64) + np.uint64(salt)) + offset.astype(np.uint64))
         sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)))
-        _, first, inverse = unique_few(sums[starts[1:]] - sums[starts[:-1]])
+        _, first, inverse = np.unique(sums[starts[1:]] - sums[starts[:-1]], return_index=True, return_inverse=True)
         same = first[inverse]
         if np.array_equal(lengths[same], lengths) and np.array_equal(values[starts[same][run] + offset], values):
             break
     found = [tuple(values[starts[one] : starts[one + 1]].tolist()) for one in first.tolist()]
-    return _ranked(found, inverse)
-
-
-def _ranked(found: list[tuple[int, ...]], which: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
-    """Sorts what was found, and says anew which each is."""
     order = sorted(range(len(found)), key=lambda one: found[one])
     rank = np.empty(len(found), dtype=np.int64)
     rank[order] = np.arange(len(found))
-    return [found[one] for one in order], rank[which]
+    return [found[one] for one in order], rank[inverse]
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -311,11 +259,11 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(values ^ values >> np.uint64(31))
 
 
-_MOST_ORDERS = 5_000  # of blocks that look alike; where there are more, only the order as written is tried
+_MOST_ORDERS = 5_000  # of blocks that look alike; if there are more, only the order as written is tried
 
 
 def check_same_order(kinds: Sequence[Kind]) -> tuple[int, int] | None:
-    """Two kinds that differ only in the order of their blocks, if there are such: a grouping that is not careful."""
+    """Two kinds that differ only in the order of their blocks, or None; such cells were grouped carelessly."""
     seen: dict[object, list[int]] = {}
     for number, kind in enumerate(kinds):
         views = _block_views(kind)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from bitwright.errors import InputError, suggestion
 from bitwright.program.ensures import (
@@ -14,9 +16,8 @@ from bitwright.program.ensures import (
     LineRange,
     Named,
     Negation,
-    WrongError,
 )
-from bitwright.text.scanner import END, NAME, Scanner, Token
+from bitwright.text.scanner import END, NAME, Scanner, Token, WrongError
 
 ENSURE_SCANNER = Scanner(
     {
@@ -28,8 +29,6 @@ ENSURE_SCANNER = Scanner(
         "other": r"[^ \t\r\f]",
     }
 )
-MAX_DEPTH = 50
-MAX_SIGNS = 500
 _WORDS = ("and", "or", "not", "mod", "for", "in", "at")
 _FOREIGN = {
     "=": "; equality is ==",
@@ -41,7 +40,7 @@ _FOREIGN = {
 
 
 def read(text: str, invariant: bool = False) -> EnsureLine:
-    """The statement that a text such as `sum == p + q` says; raises InputError with the column.
+    """Parses a text such as `sum == p + q`; raises InputError with the column.
 
     >>> print(read("negative == (a < b)"))
     negative == (a < b)
@@ -59,13 +58,30 @@ def read(text: str, invariant: bool = False) -> EnsureLine:
 
 
 def read_tokens(tokens: Sequence[Token], invariant: bool) -> EnsureLine:
-    """The same from tokens, which a token of kind `end` closes; raises WrongError."""
-    return _Reader(tokens).statement(invariant)
+    """Reads a statement from tokens, the last of which is of kind `end`; raises WrongError."""
+    return _EnsureReader(tokens).statement(invariant)
 
 
-class _Reader:
+class ExpressionReader(ABC):
+    """Reads tokens in order, and sums, products and powers; a language adds its atoms and its nodes."""
+
+    products: tuple[str, ...] = ("*", "//", "%")
+    most_signs, most_depth = 500, 50
+
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens, self.at, self.depth, self.signs = tokens, 0, 0, 0
+
+    @abstractmethod
+    def atom(self) -> Any:
+        """A number, a name or an expression in parentheses."""
+
+    @abstractmethod
+    def negative(self, minus: Token, body: Any) -> Any:
+        """The node of `-body`."""
+
+    @abstractmethod
+    def combined(self, sign: Token, left: Any, right: Any) -> Any:
+        """The node of `left sign right`."""
 
     @property
     def next(self) -> Token:
@@ -77,7 +93,51 @@ class _Reader:
         return token
 
     def accept(self, *texts: str) -> Token | None:
-        return self.take() if self.next.kind != END and self.next.text in texts else None
+        token = self.tokens[self.at]
+        if token.text not in texts:  # the end of a line has no text
+            return None
+        self.at += 1
+        return token
+
+    def sum(self) -> Any:
+        return self.chain(("+", "-"), self.product)
+
+    def product(self) -> Any:
+        return self.chain(self.products, self.signed)
+
+    def signed(self) -> Any:
+        minus = self.accept("-")
+        return self.negative(minus, self.nested(minus, self.signed)) if minus else self.power()
+
+    def power(self) -> Any:
+        base = self.atom()
+        sign = self.accept("^")
+        return self.operation(sign, base, self.nested(sign, self.signed)) if sign else base
+
+    def chain(self, signs: tuple[str, ...], part: Callable[[], Any]) -> Any:
+        """Operators that associate to the left."""
+        left = part()
+        while sign := self.accept(*signs):
+            left = self.operation(sign, left, part())
+        return left
+
+    def operation(self, sign: Token, left: Any, right: Any) -> Any:
+        self.signs += 1
+        if self.signs > self.most_signs:
+            raise WrongError(sign, f"an expression may have at most {self.most_signs} signs")
+        return self.combined(sign, left, right)
+
+    def nested(self, token: Token, part: Callable[[], Any]) -> Any:
+        self.depth += 1
+        if self.depth > self.most_depth:
+            raise WrongError(token, f"an expression may nest at most {self.most_depth} deep")
+        inner = part()
+        self.depth -= 1
+        return inner
+
+
+class _EnsureReader(ExpressionReader):
+    products = ("*", "//", "%", "mod")
 
     def refuse(self, expected: str) -> WrongError:
         hint = _FOREIGN.get(self.next.text, "")
@@ -85,11 +145,9 @@ class _Reader:
             hint = suggestion(self.next.text, _WORDS)
         return WrongError(self.next, f"expected {expected}, found {self.next}{hint}")
 
-    def expect(self, text: str) -> Token:
-        token = self.accept(text)
-        if token is None:
+    def expect(self, text: str) -> None:
+        if self.accept(text) is None:
             raise self.refuse(f"'{text}'")
-        return token
 
     def statement(self, invariant: bool) -> EnsureLine:
         where = None
@@ -108,88 +166,34 @@ class _Reader:
             raise self.refuse("the end of the line")
         return EnsureLine(truth, tuple(ranges), where)
 
-    def deeper(self, token: Token) -> None:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise WrongError(token, f"an expression may nest at most {MAX_DEPTH} deep")
+    def combined(self, sign: Token, left: Expression, right: Expression) -> Combined:
+        return Combined("%" if sign.text == "mod" else sign.text, left, right, sign)
 
-    def operation(self, token: Token, left: Expression, right: Expression) -> Combined:
-        self.signs += 1
-        if self.signs > MAX_SIGNS:
-            raise WrongError(token, f"an expression may have at most {MAX_SIGNS} signs")
-        return Combined("%" if token.text == "mod" else token.text, left, right, token)
+    def negative(self, minus: Token, body: Expression) -> Combined:
+        return Combined("-", Constant(0, minus), body, minus)
 
     def implication(self) -> Expression:
-        left = self.either()
-        token = self.accept("=>")
-        if token is None:
-            return left
-        self.deeper(token)
-        right = self.implication()
-        self.depth -= 1
-        return self.operation(token, left, right)
+        left: Expression = self.chain(("or",), self.conjunction)
+        sign = self.accept("=>")
+        return self.operation(sign, left, self.nested(sign, self.implication)) if sign else left
 
-    def either(self) -> Expression:
-        left = self.both()
-        while token := self.accept("or"):
-            left = self.operation(token, left, self.both())
-        return left
-
-    def both(self) -> Expression:
-        left = self.denied()
-        while token := self.accept("and"):
-            left = self.operation(token, left, self.denied())
-        return left
+    def conjunction(self) -> Any:
+        return self.chain(("and",), self.denied)
 
     def denied(self) -> Expression:
         token = self.accept("not")
-        if token is None:
-            return self.comparison()
-        self.deeper(token)
-        body = self.denied()
-        self.depth -= 1
-        return Negation(body, token)
+        return Negation(self.nested(token, self.denied), token) if token else self.comparison()
 
     def comparison(self) -> Expression:
-        left = self.sum()
-        token = self.accept(*COMPARISONS)
-        if token is None:
+        left: Expression = self.sum()
+        sign = self.accept(*COMPARISONS)
+        if sign is None:
             return left
         right = self.sum()
         if self.next.text in COMPARISONS:
             raise WrongError(self.next, f"one comparison at a time; write and between them, before {self.next}")
-        return self.operation(token, left, right)
-
-    def sum(self) -> Expression:
-        left = self.product()
-        while token := self.accept("+", "-"):
-            left = self.operation(token, left, self.product())
-        return left
-
-    def product(self) -> Expression:
-        left = self.signed()
-        while token := self.accept("*", "//", "%", "mod"):
-            left = self.operation(token, left, self.signed())
-        return left
-
-    def signed(self) -> Expression:
-        minus = self.accept("-")
-        if minus is None:
-            return self.power()
-        self.deeper(minus)
-        body = self.signed()
-        self.depth -= 1
-        return Combined("-", Constant(0, minus), body, minus)
-
-    def power(self) -> Expression:
-        base = self.atom()
-        sign = self.accept("^")
-        if sign is None:
-            return base
-        self.deeper(sign)
-        exponent = self.signed()
-        self.depth -= 1
-        return self.operation(sign, base, exponent)
+        found: Expression = self.operation(sign, left, right)
+        return found
 
     def atom(self) -> Expression:
         token = self.next
@@ -198,9 +202,7 @@ class _Reader:
                 raise WrongError(token, "a number has at most 1,000 digits")
             return Constant(int(self.take().text), token)
         if opened := self.accept("("):
-            self.deeper(opened)
-            inner = self.implication()
-            self.depth -= 1
+            inner: Expression = self.nested(opened, self.implication)
             self.expect(")")
             return inner
         return self.name()
@@ -219,9 +221,7 @@ class _Reader:
             )
         index = None
         if opened := self.accept("["):
-            self.deeper(opened)
-            index = self.sum()
-            self.depth -= 1
+            index = self.nested(opened, self.sum)
             self.expect("]")
         return Named(name.text, entered, index, token)
 

@@ -1,4 +1,4 @@
-"""What a program should compute, `ensure sum == p + q`, and what is true on the way, `invariant p <= in.p + in.q`.
+"""Specifications: `ensure sum == p + q` holds at the end of a run, `invariant p <= in.p + in.q` throughout.
 
 An expression is a tree of Constant, Named, Combined and Negation. In an `ensure` a name is an output, or else an input;
 `in.NAME` is always the input. In an `invariant` a name is an array or a bit of the program, and `in.NAME` an input.
@@ -14,8 +14,8 @@ from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import Any, Literal
 
 from bitwright.bits import shorten
-from bitwright.errors import Problem, listing, suggestion
-from bitwright.text.scanner import Token
+from bitwright.errors import listing, suggestion
+from bitwright.text.scanner import Token, WrongError
 
 Kind = Literal["number", "truth", "bit"]  # a bit is a number of one digit, which is also a truth
 ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "-": sub, "*": mul, "//": floordiv, "%": mod}
@@ -146,7 +146,7 @@ class EnsureLine:
         return {name for part in (*parts, *([self.at] if self.at else ())) for name in names_in(part)}
 
     def line(self) -> str:
-        """As canonical rule text says it, without its first word: numbers of the rule text by their values."""
+        """The line as canonical rule text has it, without its first word; `let` numbers are given by value."""
         return self._shown(self.lets)
 
     def __str__(self) -> str:
@@ -208,17 +208,6 @@ def shown(expression: Expression, lets: Mapping[str, int] | None = None, around:
 
 
 # Checking: which names there are, what is a number and what a truth.
-
-
-class WrongError(Exception):
-    """What is wrong with an expression, and where."""
-
-    def __init__(self, token: Token, message: str) -> None:
-        super().__init__(message)
-        self.token, self.message = token, message
-
-    def problem(self) -> Problem:
-        return self.token.problem(self.message)
 
 
 @dataclass(frozen=True)
@@ -345,7 +334,7 @@ def _not(value: Any) -> Any:
 
 
 def combined(sign: str, left: Any, right: Any) -> Any:
-    """What a sign makes of two values; of arrays, element by element."""
+    """The value of an operation; for arrays, element by element."""
     if sign in ARITHMETIC:
         return ARITHMETIC[sign](left, right)
     if sign in COMPARISONS:

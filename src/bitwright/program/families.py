@@ -1,4 +1,4 @@
-"""Families: which line each block and each template was written by, and which row of that line it is."""
+"""Families: the line that each block and each template comes from, and its row in that line."""
 
 from __future__ import annotations
 
@@ -41,11 +41,7 @@ class WrittenAt:
         return self.place or (f"line {self.line}" if self.line else "")
 
 
-@dataclass(frozen=True)
-class WrittenOut:
-    """The origins of rows that were written one by one, a line each: every row is a family of its own."""
-
-    origins: Sequence[WrittenAt]
+Origin = WrittenAt | Sequence[WrittenAt]  # of a line; or of lines of one row each, each a family of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +81,7 @@ class Families(FrozenArrays):
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How many blocks or templates each family has."""
+        """The number of blocks or templates of each family."""
         return frozen(np.bincount(self.of, minlength=len(self)))
 
     @cached_property
@@ -101,7 +97,7 @@ class Families(FrozenArrays):
 class NumberedRows:
     """The rows of many families, numbered through, and the family that each belongs to."""
 
-    def __init__(self, parts: Iterable[tuple[int, WrittenAt | WrittenOut]]) -> None:
+    def __init__(self, parts: Iterable[tuple[int, Origin]]) -> None:
         self.origins: list[WrittenAt] = []
         first, total = [np.zeros(0, dtype=np.int64)], 0
         for count, origin in parts:
@@ -109,7 +105,7 @@ class NumberedRows:
                 self.origins.append(origin)
                 first.append(np.array([total]))
             else:
-                self.origins.extend(origin.origins)
+                self.origins.extend(origin)
                 first.append(total + np.arange(count))
             total += count
         self.count = total

@@ -1,4 +1,4 @@
-"""What a person gives as a program: an algorithm, a program alone, or a node program by its cells."""
+"""Arguments that are programs: an algorithm, a program alone, or a node program."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from bitwright.program.references import Bits, Ref
 
 
 def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
-    """The numbers of these bits, in order; raises InputError for anything that is not a bit of the program.
+    """The numbers of these bits, in order; raises InputError for anything else.
 
     >>> layout = Layout.of([("p", (2,)), ("carry", ())])
     >>> bit_numbers(layout, ["carry", 0], "start")
@@ -41,7 +41,7 @@ def one_bit(layout: Layout, given: object, what: str) -> int:
 
 
 def repeated(layout: Layout, bits: Iterable[int]) -> str:
-    """The names of those that occur more than once; empty if there are none."""
+    """The names of bits that occur more than once, as a list for a message; empty if there are none."""
     return listing([layout.name_of(bit) for bit, times in Counter(bits).items() if times > 1])
 
 

@@ -1,4 +1,4 @@
-"""Named bits: which name and index stands for which coordinate of the state (Section 4, "Input representation")."""
+"""Named bits: the coordinate of the state that each name and index means (Section 4, "Input representation")."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Field:
 
     @property
     def size(self) -> int:
-        """How many bits it has."""
+        """The number of bits."""
         return prod(self.shape)
 
     def locate(self, indices: Sequence[IntArray]) -> IntArray:

@@ -14,13 +14,15 @@ from itertools import groupby
 
 import numpy as np
 
+from bitwright.errors import InputError
 from bitwright.frozen import frozen
-from bitwright.program.cells import Kind, cell_kinds
+from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
 
 _BLOCK_BIT = re.compile(r"kind(\d+)_block(\d+)\[(\d+)\]", re.ASCII)
 _PORT_BIT = re.compile(r"kind(\d+)_port\[(\d+)\]", re.ASCII)
+_MOST_COMPLETED = 1 << 16  # templates
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Pattern:
 
     @cached_property
     def first_template(self) -> IntArray:  # (kinds + 1,)
-        """Where the templates of each kind begin in the pattern's program."""
+        """The first template of each kind in the pattern's program, and the number of templates."""
         return frozen(np.cumsum([0, *(kind.templates for kind in self.kinds)]))
 
     def port_bits(self, kind: int) -> slice:
@@ -82,7 +84,7 @@ class Pattern:
 
     @property
     def local_states(self) -> int:
-        """Of all kinds together: each kind alone, not side by side."""
+        """The sum of the local states of its kinds."""
         return sum(kind.local_states for kind in self.kinds)
 
     def place_of(self, kind: Kind) -> int | None:
@@ -166,3 +168,114 @@ def _read_kind(members: Sequence[tuple[bool, re.Match[str]]], texts: Sequence[st
             ports[bit].append(number)
     blocks = tuple((sizes[place], tuple(configs[place])) for place in sorted(sizes))
     return Kind(blocks, tuple(sorted(tuple(own) for own in ports.values())))
+
+
+def completed(program: Program) -> Program:
+    """The same rules, with templates that write nothing for all other configurations of every block.
+
+    To a network that reads bits, no two configurations are the same; to the rules, all without a template are.
+
+    >>> from bitwright import addition
+    >>> addition(2).program, completed(addition(2).program)
+    (<Program: 6 bits, 4 blocks, 8 templates>, <Program: 6 bits, 4 blocks, 12 templates>)
+    """
+    members = [program.block_members(block).tolist() for block in range(program.blocks)]
+    _check_few(sum(1 << len(bits) for bits in members))
+    pairs = zip(program.template_block.tolist(), program.template_config.tolist(), strict=True)
+    written = {place: program.writes(template).tolist() for template, place in enumerate(pairs)}
+    templates = [
+        (block, config, written.get((block, config)) or None)
+        for block, bits in enumerate(members)
+        for config in range(1 << len(bits))
+    ]
+    return Program.from_tables(program.layout, members, templates)
+
+
+def completed_pattern(pattern: Pattern) -> Pattern:
+    """The same kinds in the same order, each with templates for all configurations of its blocks.
+
+    >>> from bitwright import addition
+    >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
+    >>> pattern.program.templates, completed_pattern(pattern).program.templates
+    (8, 12)
+    """
+    _check_few(sum(1 << bits for kind in pattern.kinds for bits, _ in kind.blocks))
+    return Pattern(tuple(_completed_kind(kind) for kind in pattern.kinds))
+
+
+def _completed_kind(kind: Kind) -> Kind:
+    place, first = [], 0
+    for bits, configurations in kind.blocks:
+        place += [first + config for config in configurations]
+        first += 1 << bits
+    blocks = tuple((bits, tuple(range(1 << bits))) for bits, _ in kind.blocks)
+    return Kind(blocks, tuple(tuple(place[template] for template in port) for port in kind.ports))
+
+
+def _check_few(templates: int) -> None:
+    if templates > _MOST_COMPLETED:
+        raise InputError(
+            f"the blocks have {templates:,} configurations, more than the {_MOST_COMPLETED:,} that a network which "
+            "reads bits is tried on; let it read templates"
+        )
+
+
+BitNames = dict[str, tuple[str, ...]]  # of a bit of the pattern: one for a bit of a block, all that a port sets
+
+
+@dataclass(frozen=True)
+class FirstCell:
+    """The first cell of a kind: its bits, block by block as the kind has them, and what each port sets."""
+
+    blocks: tuple[tuple[str, ...], ...]
+    ports: tuple[tuple[str, ...], ...]
+
+
+def first_cells(program: Program, cells: Cells, found: CellKinds) -> list[FirstCell]:
+    """The first cell of every kind.
+
+    >>> from bitwright import addition
+    >>> adder = addition(4).program
+    >>> first_cells(adder, adder.cells, adder.kinds)[0].ports
+    (('p[1]',), ('c[1]',), ('q[2]',))
+    """
+    occupied = np.bincount(program.template_block, minlength=program.blocks) > 0
+    name_of = program.layout.name_of
+    firsts = []
+    for number, kind in enumerate(found.kinds):
+        cell = int(np.flatnonzero(found.of == number)[0])
+        blocks = [
+            tuple(map(name_of, cells.bits_in(block, program)))
+            for block in cells.members(cell).tolist()
+            if occupied[block]
+        ]
+        ports: list[list[str]] = [[] for _ in kind.ports]
+        for wire in range(*np.searchsorted(found.wire_cell, [cell, cell + 1]).tolist()):
+            ports[int(found.wire_port[wire])].append(name_of(int(found.wire_bit[wire])))
+        firsts.append(FirstCell(tuple(blocks), tuple(map(tuple, ports))))
+    return firsts
+
+
+def bit_names(pattern: Pattern, programs: Iterable[tuple[Program, Cells]]) -> BitNames:
+    """The names of a pattern's bits, each in the first of these programs that has a cell of its kind.
+
+    >>> from bitwright import addition
+    >>> adder = addition(4).program
+    >>> bit_names(Pattern.of(adder.kinds.kinds), [(adder, adder.cells)])["kind1_port[3]"]
+    ('q[2]',)
+    """
+    names: BitNames = {}
+    named: set[int] = set()
+    for program, cells in programs:
+        found = program.kinds if cells is program.cells else cell_kinds(program, cells)
+        places = [pattern.place_of(kind) for kind in found.kinds]
+        if named.issuperset(place for place in places if place is not None):
+            continue
+        for place, cell in zip(places, first_cells(program, cells, found), strict=True):
+            if place is None or place in named:
+                continue
+            named.add(place)
+            for at, block in enumerate(cell.blocks, 1):
+                names |= {f"kind{place + 1}_block{at}[{bit}]": (name,) for bit, name in enumerate(block, 1)}
+            names |= {f"kind{place + 1}_port[{port}]": set_by for port, set_by in enumerate(cell.ports, 1)}
+    return names

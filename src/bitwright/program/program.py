@@ -21,11 +21,11 @@ from bitwright.program.layout import IntArray, Layout
 
 MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
 _ARRAYS = ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits")
-_DENSE_PER_TEMPLATE = 32  # a block gets a full table of configurations while it has this few entries per template
+_DENSE_PER_TEMPLATE = 32  # a block has a full table of configurations up to this many entries per template
 
 
 class Wired(Protocol):
-    """What knows the kinds of a program's cells better than its templates show."""
+    """Knows the kinds of a program's cells without looking at its templates."""
 
     def kinds(self, program: Program) -> CellKinds: ...
 
@@ -113,7 +113,7 @@ class Program(FrozenArrays, Shown):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """How each rule was written."""
+        """The text of each rule."""
         return self.rule_families.labels
 
     @property

@@ -1,4 +1,4 @@
-"""Which bits can ever be on, as far as the rules alone say: more than in fact, never less."""
+"""Bits that may ever be on, by the rules alone: an overestimate, never too few."""
 
 from __future__ import annotations
 

@@ -164,28 +164,22 @@ class Bits:
         if len(given) != len(self.field.shape):
             takes = counted(len(self.field.shape), "index", "indices")
             raise InputError(f"{self.field} takes {takes}, got {len(given)}")
-        columns = sum(isinstance(part, slice) for part in given)
-        axes: list[IntArray] = []
-        for part, extent in zip(given, self.field.shape, strict=True):
+        columns = [place for place, part in enumerate(given) if isinstance(part, slice)]
+        axes, lengths = [], {1}  # row indices along axis 0, the indices of each [:] along an axis of its own
+        for place, (part, extent) in enumerate(zip(given, self.field.shape, strict=True)):
+            shape = [1] * (1 + len(columns))
             if isinstance(part, slice):
                 if part != slice(None):
                     raise InputError(f"{self.field} takes [:] for all of an index; write a span for a part of it")
-                axes.append(span(1, extent))
-            else:
-                axes.append(_whole(part, f"an index of {self.field}"))
-        slot, shaped = 1, []
-        for part, axis in zip(given, axes, strict=True):
-            shape = [1] * (1 + columns)
-            if isinstance(part, slice):
-                shape[slot] = -1
-                slot += 1
+                shape[1 + columns.index(place)] = -1
+                axes.append(span(1, extent).reshape(shape))
             else:
                 shape[0] = -1
-            shaped.append(axis.reshape(shape))
-        lengths = {len(axis) for part, axis in zip(given, axes, strict=True) if not isinstance(part, slice)} - {1}
-        if len(lengths) > 1:
-            raise InputError(f"{self.field} is given indices of different lengths: {sorted(lengths)}")
-        full = np.broadcast_arrays(*shaped)
+                axes.append(_whole(part, f"an index of {self.field}").reshape(shape))
+                lengths.add(len(axes[-1]))
+        if len(lengths) > 2:
+            raise InputError(f"{self.field} is given indices of different lengths: {sorted(lengths - {1})}")
+        full = np.broadcast_arrays(*axes)
         asked = tuple(axis.reshape(axis.shape[0], prod(axis.shape[1:])) for axis in full)
         return Ref(self.field, self.field.locate(asked), asked)
 
@@ -240,7 +234,7 @@ def _compared(ref: Ref, other: object, same: bool) -> Condition:
     if isinstance(other, Bits | Condition):
         raise InputError(f"{ref.field.name} is compared with {other!r}; give 0, 1 or a bit")
     values = _whole(other, f"what {ref.field.name} is compared with").reshape(-1, 1)
-    if not np.isin(values, (0, 1)).all():
+    if (values & ~1).any():
         raise InputError(f"a bit is 0 or 1, but {ref.field.name} is compared with {other}")
     return Condition((((ref, values if same else 1 - values),),))
 

@@ -44,7 +44,7 @@ class BlockSummary:
 
 @dataclass(frozen=True)
 class RuleSummary:
-    """One rule: its text, and how many templates it stands for."""
+    """One rule: its text and its number of templates."""
 
     count: int
     text: str

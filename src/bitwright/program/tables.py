@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.program.assemble import BlockFamily, Picks, RuleFamily, assemble
-from bitwright.program.families import WrittenAt, WrittenOut
+from bitwright.program.assemble import BitFamily, Picks, RuleFamily, assemble
+from bitwright.program.families import Origin, WrittenAt
 from bitwright.program.layout import KEYWORDS, NAME, Layout
 from bitwright.program.program import Program
 
@@ -46,13 +46,13 @@ def program_from_tables(
         tests.append(list(zip(members[block], _values(configuration, len(members[block]), what), strict=True)))
         writes.append(None if written is None else [find(bit, what) for bit in written])
 
-    def block_family(chosen: Sequence[int], origin: WrittenAt | WrittenOut) -> BlockFamily:
-        return BlockFamily(len(chosen), _picks([members[number] for number in chosen]), origin)
+    def block_family(chosen: Sequence[int], origin: Origin) -> BitFamily:
+        return BitFamily(len(chosen), Picks.of_rows([members[number] for number in chosen]), origin)
 
-    def rule_family(chosen: Sequence[int], origin: WrittenAt | WrittenOut) -> RuleFamily:
-        write = _picks([writes[number] or [] for number in chosen])
+    def rule_family(chosen: Sequence[int], origin: Origin) -> RuleFamily:
+        write = Picks.of_rows([writes[number] or [] for number in chosen])
         silent = np.array([writes[number] is None for number in chosen])
-        when = _picks([[bit for bit, _ in tests[number]] for number in chosen])
+        when = Picks.of_rows([[bit for bit, _ in tests[number]] for number in chosen])
         values = np.array([value for number in chosen for _, value in tests[number]], dtype=np.int64)
         return RuleFamily(len(chosen), when, values, write, origin, silent, adds_up=False)
 
@@ -117,24 +117,15 @@ def _values(configuration: Configuration, size: int, what: str) -> list[int]:
     return [int(value) for value in values]
 
 
-def _picks(rows: Sequence[Sequence[int]]) -> Picks:
-    counts = [len(row) for row in rows]
-    bits = np.array([bit for row in rows for bit in row], dtype=np.int64)
-    return Picks(np.repeat(np.arange(len(rows)), counts), bits)
-
-
-Family = TypeVar("Family", BlockFamily, RuleFamily)
+Family = TypeVar("Family", BitFamily, RuleFamily)
 
 
 def _families(
-    what: str,
-    count: int,
-    labels: Sequence[str] | None,
-    make: Callable[[Sequence[int], WrittenAt | WrittenOut], Family],
+    what: str, count: int, labels: Sequence[str] | None, make: Callable[[Sequence[int], Origin], Family]
 ) -> list[Family]:
     """One family for each label; without labels every row is a family of its own."""
     if labels is None:
-        return [make(range(count), WrittenOut([WrittenAt(what, place=f"{what} {number}") for number in range(count)]))]
+        return [make(range(count), [WrittenAt(what, place=f"{what} {number}") for number in range(count)])]
     if len(labels) != count:
         raise InputError(f"families are given for {len(labels)} {what}s, but there are {count}; give one name for each")
     chosen: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Traces: every state of a run, in one bit a bit; and with a program, every match."""
+"""Traces: every state of a run, packed into bits; with a program, also every match."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Trace(Shown):
 
     @property
     def steps(self) -> int:
-        """How many steps the run took."""
+        """The number of steps of the run."""
         return len(self.packed) - 1
 
     def __len__(self) -> int:

@@ -1,1 +1,1 @@
-"""What every language of ours is read with: one scanner, one list of problems, one expansion of macros."""
+"""Shared by all our languages: a scanner, a list of problems and the expansion of macros."""

@@ -1,4 +1,4 @@
-"""Statements of an assembly text, and macros replaced by their bodies until only what a machine knows is left."""
+"""Statements of an assembly text, and the expansion of macros until only instructions and directives are left."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bitwright.bits import shorten
 from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
 from bitwright.text.scanner import Token
 
-MAX_STATEMENTS = 1 << 19  # labels, operations and calls in the bodies that are put in
+MAX_STATEMENTS = 1 << 19  # labels, operations and calls in expanded bodies
 MAX_DEPTH = 50  # macros that call macros
-_PRELUDE_SCOPE = -1  # names with @ in a prelude are the same in all expansions, and nobody else's
+_PRELUDE_SCOPE = -1  # names with @ in a prelude are shared by its expansions, and by nothing else
 
 
 class Operand(NamedTuple):
-    """An expression, or with `pooled` (written #) a word of the program's own that holds its value."""
+    """An expression; if `pooled` (written #), a word of the program's own that holds its value."""
 
     tokens: tuple[Token, ...]
     pooled: bool
@@ -28,7 +28,7 @@ class Operand(NamedTuple):
 
     @property
     def name(self) -> Token | None:
-        """The name that this operand is, if it is nothing else."""
+        """The name, if the operand is a single name."""
         return self.tokens[0] if len(self.tokens) == 1 and self.tokens[0].kind == "name" and not self.pooled else None
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Label(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """An operation, a directive or the call of a macro; what a prelude adds stands where it was called."""
+    """An operation, a directive or the call of a macro; statements of a prelude have the place of the call."""
 
     name: str
     token: Token
@@ -52,7 +52,7 @@ Item = Label | Statement
 
 
 def names_of(item: Item) -> Iterator[str]:
-    """What an item names, besides what else stands in its operands."""
+    """The text of a label, or of every token in the operands of a statement."""
     if isinstance(item, Label):
         yield item.token.text
     else:
@@ -60,7 +60,7 @@ def names_of(item: Item) -> Iterator[str]:
 
 
 class Form(NamedTuple):
-    """How an operation or directive is written, and how many operands it takes."""
+    """The written form of an operation or directive, and its numbers of operands."""
 
     text: str
     least: int
@@ -78,9 +78,9 @@ class Macro:
 
 @dataclass
 class Expander:
-    """Puts in the bodies of macros; `already_reported` are names on lines that were given up."""
+    """Expands macros; `already_reported` are names on lines that were given up."""
 
-    forms: Mapping[str, Form]  # what needs no expansion
+    forms: Mapping[str, Form]  # operations that need no expansion
     macros: Mapping[str, Macro]  # under its name, with a # behind it if it takes a constant
     separator: str  # of operands
     problems: Problems
@@ -90,9 +90,9 @@ class Expander:
     _work: int = 0
 
     def expand(self, items: list[Item]) -> list[Item]:
-        """Labels, instructions and directives in their order; names with @ know which expansion they belong to.
+        """Returns labels, instructions and directives in order; names with @ know which expansion they belong to.
 
-        It empties `items` on the way, for a text may be long.
+        It empties `items` on the way, because a text may be long.
         """
         self._found = []
         items.reverse()
@@ -100,7 +100,7 @@ class Expander:
         return self._found
 
     def check(self, items: Sequence[Item]) -> None:
-        """Notes calls that fit no operation, also where nothing expands them."""
+        """Notes calls that fit no operation, even where nothing expands them."""
         for item in items:
             if isinstance(item, Statement):
                 try:
@@ -155,7 +155,7 @@ class Expander:
         self._put(macro.body, given, self._scopes, (*calls, call.name))
 
     def _called(self, call: Statement) -> Macro | None:
-        """The macro that a statement calls, None for what needs no expansion; it must have as many operands."""
+        """The macro that a statement calls, or None if it needs no expansion; raises for a wrong number of operands."""
         name, _, operands, _ = call
         count = len(operands)
         form = self.forms.get(name)

@@ -1,9 +1,10 @@
-"""The problems of a text: collected, so that all of them are told together."""
+"""The problems of a text, collected so that all are reported together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Protocol, TypeVar
 
 from bitwright.errors import Problem, ProgramError, suggestion
 
@@ -12,15 +13,18 @@ _MAX_HINTS = 50  # looking for similar names is slow; nobody reads more of them
 
 
 class GiveUpError(Exception):
-    """Raised to read no further in a line; what is wrong with it has been noted."""
+    """Raised to give up a line whose problem has been noted."""
 
 
 class TooManyProblemsError(Exception):
-    """Raised to read no further in a text, which has nothing but problems, or one that has no end."""
+    """Raised to give up a text with too many problems, or one whose expansion does not end."""
+
+
+Result = TypeVar("Result")
 
 
 class Place(Protocol):
-    """Whatever stands at a line and a column."""
+    """Anything with a line and a column."""
 
     @property
     def line(self) -> int: ...
@@ -55,9 +59,19 @@ class Problems:
         return GiveUpError()
 
     def hint(self, word: str, known: Iterable[str]) -> str:
-        """`; did you mean 'loop'?`, as long as there are few problems."""
+        """`; did you mean 'loop'?`, unless there are many problems already."""
         self._hints += 1
         return suggestion(word, known) if self._hints <= _MAX_HINTS else ""
 
     def error(self, source: str) -> ProgramError:
         return ProgramError(self._found, source)
+
+
+def without_problems(read: Callable[[Problems], Result | None], source: str) -> Result:
+    """The result of `read`; raises ProgramError if it noted problems or returned nothing."""
+    problems, found = Problems(), None
+    with suppress(TooManyProblemsError):
+        found = read(problems)
+    if found is None or problems:
+        raise problems.error(source)
+    return found

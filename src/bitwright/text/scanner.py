@@ -1,4 +1,4 @@
-"""Text to tokens, each with its line and column, by a table of the kinds that a language has."""
+"""Splits text into tokens with line and column, by a table of the kinds of a language."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ END = "end"  # the kind of the empty token that closes a line
 
 
 class Token(NamedTuple):
-    """A piece of text, and where it stands."""
+    """A piece of text with its place."""
 
     kind: str
     text: str
     line: int
     column: int
-    scope: int = 0  # which expansion of a macro a local name belongs to; 0 is the text outside of macros
+    scope: int = 0  # the expansion of a macro that a local name belongs to; 0 outside of macros
 
     @property
     def key(self) -> str:
@@ -37,8 +37,17 @@ class Token(NamedTuple):
         return f"'{shorten(self.text)}'" if self.text else "the end of the line"
 
 
+class WrongError(Exception):
+    """A mistake in a statement, at a token; `problem` is None if it has been reported already."""
+
+    def __init__(self, token: Token, message: str | None) -> None:
+        super().__init__(message)
+        self.token, self.message = token, message or ""
+        self.problem = None if message is None else token.problem(message)
+
+
 class Scanner:
-    """Reads lines; `kinds` are tried in order, and `refusals` tell for some of them what is wrong, and how far in.
+    """Scans lines. `kinds` are tried in order; a kind in `refusals` is an error, with an offset and a message.
 
     >>> scanner = Scanner({"name": "[a-z]+", "comment": ";.*", "other": "."}, {"other": lambda text: (0, "no name")})
     >>> [str(token) for token in scanner.tokens("one two ; three", 1, Problems())]
@@ -49,12 +58,12 @@ class Scanner:
         self, kinds: Mapping[str, str], refusals: Mapping[str, Callable[[str], tuple[int, str]]] | None = None
     ) -> None:
         forms = "|".join(f"(?P<{kind}>{form})" for kind, form in kinds.items())
-        # the end of a line is matched too: the search would else begin again at each of the spaces before it
+        # the end of a line is matched too; otherwise the search would begin again at each space before it
         self._pieces = re.compile(rf"[{SPACE}]*+(?:{forms}|\Z)")
         self._refusals = refusals or {}
 
     def pieces(self, text: str, line: int) -> list[Token]:
-        """The tokens of a line, without its comment, closed by one of kind `end`; none is refused."""
+        """The tokens of a line without its comment, the last of kind `end`; none is refused."""
         found: list[Token] = []
         end = len(text)
         for match in self._pieces.finditer(text):
@@ -69,7 +78,7 @@ class Scanner:
         return found
 
     def tokens(self, text: str, line: int, problems: Problems) -> list[Token]:
-        """The same for a line of bounded length, which is given up where a token is refused."""
+        """The tokens of a line of bounded length; gives up the line at a token that is refused."""
         if len(text) > MAX_LINE:
             place = Token(END, "", line, 1)
             raise problems.stop(place, f"a line has at most {MAX_LINE:,} characters, got {len(text):,}; split it")
@@ -82,7 +91,7 @@ class Scanner:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """The lines of a text, one at a time, for a hostile text may have very many."""
+    """Yields the lines of a text one at a time, because a hostile text may have very many."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -98,5 +107,5 @@ def opening_comment(text: str, sign: str) -> str:
 
 
 def unix_lines(text: str) -> str:
-    """Lines that end in one character, as every reader counts them; some editors end them in CR, or CR and LF."""
+    """The text with every line ending, also CR or CR LF, replaced by LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

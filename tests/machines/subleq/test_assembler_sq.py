@@ -123,7 +123,7 @@ def test_the_operations_that_every_program_has() -> None:
         (".macro m x\nx: .data 1\n.end\nm 3", "4:3: 'x' is a label in this macro; give it a name, not '3'"),
         (".macro m\nx: .data 1\n.end\nm\nm", "2:1: 'x' is already a label (line 2)"),
         (".data 99999999999999999999999", "fits no word of any machine"),
-        (".data " + "-" * 300 + "1", "nested more than 100 deep"),
+        (".data " + "-" * 300 + "1", "nest at most 100 deep"),
         (".data 9" + "*9999999999" * 40, "too large for any word"),
         ("x" * 20_000, "at most 10,000 characters"),
         (

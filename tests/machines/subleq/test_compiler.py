@@ -12,7 +12,7 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from long import LONG
+from long import LONG, examples
 
 from bitwright.engines.make import make_engine
 from bitwright.errors import InputError, ProgramError
@@ -138,7 +138,7 @@ def test_the_examples_do_on_machine_v_what_python_does(
     assert on_machine_v(program, engine, inputs, text) == in_python(source, inputs, text)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(25), derandomize=True)
 @given(st.binary(max_size=90))
 def test_letters_are_sorted(text: bytes) -> None:
     program = assemble_sq(compile_program((EXAMPLES / "subleq" / "letters.py").read_text()))
@@ -374,7 +374,7 @@ def test_random_programs_do_what_python_does(source: str, inputs: list[tuple[int
         assert interpreted(program, values)[0] == in_python(source, values)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=examples(10), derandomize=True)
 @given(programs(), st.tuples(*[st.integers(-20, 20)] * 2))
 def test_random_programs_on_machine_v(source: str, inputs: tuple[int, int]) -> None:
     try:

@@ -16,7 +16,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.engines.table.batch import TableBatch
 from bitwright.engines.table.packed import pack_rules
-from bitwright.machines.subleq import DIALECTS, MachineV, Shape, find_dialect, machine_v, resources
+from bitwright.machines.subleq import DIALECTS, MachineV, Shape, find_dialect, machine_v
 
 MACHINES = [
     *((4, 2, "plain"), (8, 5, "plain"), (16, 6, "plain"), (32, 8, "plain"), (8, 3, "plain")),
@@ -148,7 +148,7 @@ def test_shapes_that_cannot_be(words: int, width: int, dialect: str, message: st
 
 
 def test_a_machine_too_large_for_memory_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "bytes_available", lambda: 1_000_000_000)
+    monkeypatch.setattr("bitwright.machines.subleq.machine.bytes_available", lambda: 1_000_000_000)
     with pytest.raises(InputError, match=r"65,536 words of 16 bits takes about [23]\.\d GB, and 1\.0 GB are free"):
         machine_v(Shape(65_536, 16, DIALECTS["howerj"]))
 

@@ -44,9 +44,10 @@ def disassemble(code: Code) -> str:
             aliases.append(f".alias {name} {names[address]}")
     words = [names.get(at, f"@w{at}") for at in range(len(code.words))]
     labels = _labels_by_address(code)
-    lines = [f"; {line}" for line in _comment(code.description)]
+    about = wrap_lines(" ".join(code.description.split()), 110, break_long_words=False, break_on_hyphens=False)
+    lines = [f"; {line}" for line in about]
     lines.append(f".width {code.width}")
-    for directive, ports in _ports(code):
+    for directive, ports in ((".in", code.inputs), (".out", code.outputs)):
         lines += [f"{directive} {' '.join(ports[at : at + 20])}" for at in range(0, len(ports), 20)]
     lines += [f".word {name} {value}" for name, value in zip(words, code.words, strict=True)]
     lines += [*aliases, ""]
@@ -55,14 +56,6 @@ def disassemble(code: Code) -> str:
         lines.append(f"    sbn {words[instruction.a]} {words[instruction.b]}{_target(at, instruction, code, labels)}")
     lines += [f"{label}:" for label in labels.get(len(code.instructions), ())]
     return "\n".join(lines) + "\n"
-
-
-def _comment(text: str) -> list[str]:
-    return wrap_lines(" ".join(text.split()), 110, break_long_words=False, break_on_hyphens=False)
-
-
-def _ports(code: Code) -> list[tuple[str, tuple[str, ...]]]:
-    return [(".in", code.inputs), (".out", code.outputs)]
 
 
 def _labels_by_address(code: Code) -> dict[int, list[str]]:
@@ -98,7 +91,7 @@ def _check_names(code: Code) -> None:
     both = [name for name in code.names if name in code.labels]
     if both:
         raise InputError(f"'{shorten(both[0])}' is a word and a label; rename one of them")
-    for directive, ports in _ports(code):
+    for directive, ports in ((".in", code.inputs), (".out", code.outputs)):
         if len(set(ports)) < len(ports):
             raise InputError(f"a name stands twice in {shorten(directive + ' ' + ' '.join(ports))}; list it once")
     if len({code.names[name] for name in code.inputs}) < len(code.inputs):

@@ -1,19 +1,25 @@
-"""What the names of an assembly text stand for: each has one meaning, and constants and labels have a value."""
+"""Names and operands of an assembly text: each name has one meaning, and operands have values.
+
+An operand is an expression of + - * and brackets over numbers, characters, names and $, the address here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from bitwright.machines.assembly.reading import InstructionSet, Source
-from bitwright.machines.assembly.values import value_of
+from bitwright.program.ensure_text import ExpressionReader
 from bitwright.text.macros import Item, Label, Operand, Statement, names_of
 from bitwright.text.problems import GiveUpError, Problems
-from bitwright.text.scanner import Token
+from bitwright.text.scanner import END, MAX_LINE, Token, WrongError
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", "'": "'", '"': '"'}
 
 
 class Meaning(NamedTuple):
-    """What a name is, and where that is said."""
+    """What a name means, and where it was declared."""
 
     what: str
     why: str = ""
@@ -34,7 +40,7 @@ class Names:
     # Meanings.
 
     def declare(self, items: Iterable[Item]) -> list[Item]:
-        """Gives names their meanings, in the order of the text; leaves out directives for a name that has one."""
+        """Declares names in the order of the text; returns the items without second declarations of a name."""
         kept: list[Item] = []
         for item in items:
             try:
@@ -124,5 +130,83 @@ class Names:
 
 
 def _place(token: Token, operand: Operand) -> Token:
-    """Where to tell of a name: at the operand, if that has nothing else but signs."""
+    """Where to report a name: at the operand, if the rest of it is only signs."""
     return operand.origin if all(one is token or one.kind == "sign" for one in operand.tokens) else token
+
+
+def value_of(operand: Operand, named: Callable[[Token], int], here: int, problems: Problems) -> int:
+    """The value of an operand; `named` gives the values of names."""
+    *signs, last = operand.tokens
+    if last.kind == "number" and (not signs or (len(signs) == 1 and signs[0].text == "-")):  # nearly always
+        return -_number(last.text) if signs else _number(last.text)
+    if last.kind == "name" and not signs:
+        return named(last)
+    return _Expression(operand, named, here, problems).value()
+
+
+def text_of(operand: Operand, problems: Problems) -> str | None:
+    """The text of an operand that is a string in quotes."""
+    first = operand.tokens[0]
+    return _unquoted(first, problems) if first.kind == "string" and len(operand.tokens) == 1 else None
+
+
+class _Expression(ExpressionReader):
+    """Evaluates an operand as it reads it."""
+
+    products, most_signs, most_depth = ("*",), MAX_LINE, 100
+
+    def __init__(self, operand: Operand, named: Callable[[Token], int], here: int, problems: Problems) -> None:
+        super().__init__((*operand.tokens, operand.tokens[-1]._replace(kind=END, text="")))
+        self._named, self._here, self._problems = named, here, problems
+
+    def value(self) -> int:
+        try:
+            found: int = self.sum()
+            if self.next.kind != END:
+                raise WrongError(self.next, f"expected + - * or ',', found {self.next}")
+        except WrongError as error:
+            raise self._problems.stop(error.token, error.message) from None
+        return found
+
+    def negative(self, minus: Token, body: int) -> int:  # noqa: ARG002
+        return -body
+
+    def combined(self, sign: Token, left: int, right: int) -> int:
+        found = left * right if sign.text == "*" else left + right if sign.text == "+" else left - right
+        if found.bit_length() > 1_000:
+            raise WrongError(self.tokens[0], "the value of this expression is too large for any word")
+        return found
+
+    def atom(self) -> int:
+        token = self.take()
+        if token.kind == END:
+            raise WrongError(self.tokens[-2], f"something is missing behind {self.tokens[-2]}")
+        if token.kind == "number":
+            return _number(token.text)
+        if token.kind == "character":
+            return ord(_unquoted(token, self._problems))
+        if token.kind == "name":
+            return self._named(token)
+        if token.text == "$":
+            return self._here
+        if token.text != "(":
+            raise WrongError(token, f"expected a number, a name or '(', found {token}")
+        found: int = self.nested(token, self.sum)
+        if self.accept(")") is None:
+            raise WrongError(token, "this '(' is not closed")
+        return found
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else int(text, 0)
+
+
+def _unquoted(token: Token, problems: Problems) -> str:
+    """The text of a character or a string in quotes."""
+
+    def escaped(match: re.Match[str]) -> str:
+        if match[1] not in _ESCAPES:
+            raise problems.stop(token, f"there is no \\{match[1]}; use one of {' '.join(map(repr, _ESCAPES))}")
+        return _ESCAPES[match[1]]
+
+    return re.sub(r"\\(.)", escaped, token.text[1:-1])

@@ -16,7 +16,7 @@ MAX_NAME = 64
 
 @dataclass(frozen=True, eq=False)
 class InstructionSet:
-    """What one assembly language has that another has not."""
+    """What distinguishes one assembly language from another."""
 
     scanner: Scanner
     forms: Mapping[str, Form]  # its instruction, then its directives; no text: for the prelude only
@@ -34,7 +34,7 @@ class InstructionSet:
 
     @property
     def directives(self) -> dict[str, Form]:
-        """What a text may use, with those that every language has."""
+        """The directives of a text, including those that every language has."""
         own = {name: form for name, form in self.forms.items() if name[0] == "." and form.text}
         example = f".macro NAME {self.separator.join('pq')}"
         return own | {".macro": Form(example, 1, 1 + self.most_parameters), ".end": Form(".end", 0, 0)}
@@ -42,7 +42,7 @@ class InstructionSet:
 
 @dataclass
 class Source:
-    """What a text says: its labels and statements, with no macro left."""
+    """A text that was read: its labels and statements, with macros expanded."""
 
     items: list[Item] = field(default_factory=list)
     macros: dict[str, Macro] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def prelude_of(language: InstructionSet) -> Mapping[str, Macro]:
 
 
 class _LineReader:
-    """Takes one line after the other, and knows whether it is inside a macro; without a prelude it reads that."""
+    """Reads line by line, and knows whether it is inside a macro; without a prelude it reads the prelude."""
 
     def __init__(self, language: InstructionSet, problems: Problems, prelude: Mapping[str, Macro] | None) -> None:
         self.language, self.problems, self.is_prelude = language, problems, prelude is None

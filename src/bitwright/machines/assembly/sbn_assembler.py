@@ -16,8 +16,8 @@ from bitwright.program import ensures
 from bitwright.program.ensure_text import ENSURE_SCANNER, read_tokens
 from bitwright.program.text.files import read_text
 from bitwright.text.macros import Item, Label, Operand, Statement, names_of
-from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
-from bitwright.text.scanner import Token, opening_comment
+from bitwright.text.problems import GiveUpError, Problems, without_problems
+from bitwright.text.scanner import Token, WrongError, opening_comment
 
 
 class SbnWords:
@@ -150,14 +150,7 @@ def assemble(text: str, name: str = "program") -> Code:
     >>> assemble("loop: dec n" + chr(10) + "jneg n halt" + chr(10) + "jmp loop").sizes
     Sizes(instructions=3, words=4, width=8)
     """
-    problems = Problems()
-    try:
-        code = _SbnProgram(text, problems).code(name)
-    except TooManyProblemsError:
-        code = None
-    if code is None:
-        raise problems.error(name)
-    return code
+    return without_problems(lambda problems: _SbnProgram(text, problems).code(name), name)
 
 
 class _SbnProgram:
@@ -229,7 +222,7 @@ class _SbnProgram:
         ]
         try:
             self.ensures.append((tokens[0], read_tokens(tokens, invariant=False)))
-        except ensures.WrongError as error:
+        except WrongError as error:
             self.problems.at(error.token, error.message)
         return ""
 
@@ -240,7 +233,7 @@ class _SbnProgram:
         for _, line in self.ensures if not self.problems else ():
             try:
                 scope.check(line)
-            except ensures.WrongError as error:
+            except WrongError as error:
                 self.problems.at(error.token, error.message)
         return tuple(line.with_lets(lets) for _, line in self.ensures)
 
@@ -260,7 +253,7 @@ class _SbnProgram:
         return True
 
     def _width(self) -> int:
-        """The width; the largest where it is wrong itself, so that nothing else is said to be too wide."""
+        """The width; the largest one if it is wrong, so that nothing else is reported as too wide."""
         given = self.directives[".width"]
         for item in given[1:]:
             self.problems.at(item.token, f"'.width' is given twice; line {given[0].token.line} has it too")

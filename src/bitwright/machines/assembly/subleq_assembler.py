@@ -7,14 +7,13 @@ from pathlib import Path
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, problems_of
-from bitwright.machines.assembly.names import Names
+from bitwright.machines.assembly.names import Names, text_of
 from bitwright.machines.assembly.reading import InstructionSet, read
-from bitwright.machines.assembly.values import text_of
 from bitwright.machines.subleq.dialect import MAX_ADDRESS_BITS, find_dialect
 from bitwright.machines.subleq.image import no_ports
 from bitwright.program.text.files import read_text
 from bitwright.text.macros import Form, Label, Operand, Statement
-from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
+from bitwright.text.problems import GiveUpError, Problems, without_problems
 from bitwright.text.scanner import MAX_LINE, NAME, SPACE, Scanner, opening_comment
 
 ZERO = "Z"  # a word that every program may use, and must leave at 0
@@ -95,7 +94,7 @@ class Assembly:
     ports: int = 0  # instructions with an operand of -1
 
     def doubts(self) -> list[str]:
-        """What the text can hardly mean, though it is well formed; one line each."""
+        """Warnings about a text that is well formed and probably wrong; one line each."""
         dialect = None if self.dialect is None else find_dialect(self.dialect)
         return [no_ports(dialect, self.ports)] if dialect and not dialect.io and self.ports else []
 
@@ -113,14 +112,7 @@ def assemble_sq(text: str) -> Assembly:
     >>> assemble_sq("loop: dec n" + chr(10) + "jmp loop" + chr(10) + "n: .data 7").image
     [8, 6, 3, 7, 7, 0, 7, 0, 1]
     """
-    problems = Problems()
-    try:
-        assembly = _Layout(text, problems).assembled()
-    except TooManyProblemsError:
-        assembly = None
-    if assembly is None or problems:
-        raise problems.error("")
-    return assembly
+    return without_problems(lambda problems: _Layout(text, problems).assembled(), "")
 
 
 class _Layout:
@@ -223,7 +215,7 @@ class _Layout:
         return values
 
     def _word(self, operand: Operand, here: int) -> int:
-        """What an operand stands for; 0, with a problem, where it stands for nothing."""
+        """The value of an operand; notes a problem and returns 0 if it has none."""
         try:
             value = self._fitting(self.names.address(operand, here), operand)
         except GiveUpError:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from operator import eq, gt, lt
+from typing import Literal
 
 from bitwright.bits import shorten
 from bitwright.machines.language import tree
-from bitwright.machines.language.source import SourceProblems, Target, shown
-from bitwright.machines.language.tree import Condition, Statement, Sum
+from bitwright.machines.language.source import BackEnd, SourceProblems, shown
+from bitwright.machines.language.tree import Condition, LanguageStatement, Sum
 from bitwright.machines.sbn.code import wrap
 
 MAX_DEPTH = 100
-MAX_FACTOR = 16  # a product becomes as many subtractions
+MAX_FACTOR = 16  # a product becomes that many subtractions
 
 # Functions of runtime.py; no source can name them.
 MULTIPLY, DIVIDE, PRINT, READ = "@multiply", "@divide", "@print_number", "@read_number"
@@ -33,14 +35,14 @@ class Signature:
 class Expressions:
     """Reads expressions; knows the constants, and at every moment which variables have a value."""
 
-    def __init__(self, target: Target, width: int, problems: SourceProblems) -> None:
+    def __init__(self, target: BackEnd, width: int, problems: SourceProblems) -> None:
         self.target, self.width, self.problems, self.refuse = target, width, problems, problems.refuse
         self.constants: dict[str, int] = {}
         self.signatures: dict[str, Signature] = {}
         self.variables: set[str] = set()  # that are assigned anywhere
         self.assigned: frozenset[str] | None = frozenset()  # that have a value here; None where nothing arrives
         self.arrays: dict[str, int | None] = {}  # with their sizes; None for parameters
-        self.ahead: list[Statement] | None = None  # what is to be done first; None outside of functions
+        self.ahead: list[LanguageStatement] | None = None  # what is to be done first; None outside of functions
         self.own = 0  # variables of the compiler's own in this statement
         self.calls: list[tuple[str, ast.expr]] = []
 
@@ -104,7 +106,7 @@ class Expressions:
         raise self._unreadable(node)
 
     def _no_sum(self, node: ast.expr, depth: int) -> Sum:
-        """What is done ahead, or known without doing anything."""
+        """Expressions that are evaluated ahead of the statement, or are constants."""
         match node:
             case ast.Subscript(value=ast.Name(id=array), slice=index):
                 return self.entry(node, array, self.index(node, array, index, depth + 1))
@@ -190,7 +192,7 @@ class Expressions:
     # Calls.
 
     def call(self, node: ast.Call, wanted: int | None, depth: int = 0) -> tuple[str, tuple[Sum | str, ...]]:
-        """The function and its arguments, if it has as many results as are wanted; None for any number of them."""
+        """The function and its arguments; refuses a wrong number of results, unless `wanted` is None."""
         match node:
             case ast.Call(func=ast.Name(id="divmod"), args=[left, right], keywords=[]) if wanted == 2:
                 dividend, divisor = self.sum(left, depth + 1), self.sum(right, depth + 1)
@@ -260,19 +262,20 @@ class Expressions:
             difference = Sum(difference.factors, wrap(difference.constant, self.width))
         if type(operator) not in _TESTS:
             raise self.refuse(node, f"a comparison is one of < <= > >= == !=, found {shown(node)}")
-        test, wanted = _TESTS[type(operator)]
+        sign, wanted = _TESTS[type(operator)]
         if not difference.factors:
-            return tree.Always(test.holds(difference.constant) == wanted)
-        return test(difference) if wanted else tree.Not(test(difference))
+            holds = {"<": lt, ">": gt, "=": eq}[sign](difference.constant, 0)
+            return tree.Always(holds == wanted)
+        return tree.Compared(sign, difference) if wanted else tree.Not(tree.Compared(sign, difference))
 
 
-_TESTS: dict[type[ast.cmpop], tuple[type[tree.Negative | tree.Positive | tree.Zero], bool]] = {
-    ast.Lt: (tree.Negative, True),
-    ast.GtE: (tree.Negative, False),
-    ast.Gt: (tree.Positive, True),
-    ast.LtE: (tree.Positive, False),
-    ast.Eq: (tree.Zero, True),
-    ast.NotEq: (tree.Zero, False),
+_TESTS: dict[type[ast.cmpop], tuple[Literal["<", ">", "="], bool]] = {
+    ast.Lt: ("<", True),
+    ast.GtE: ("<", False),
+    ast.Gt: (">", True),
+    ast.LtE: (">", False),
+    ast.Eq: ("=", True),
+    ast.NotEq: ("=", False),
 }
 
 

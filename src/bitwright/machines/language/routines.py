@@ -6,7 +6,7 @@ import ast
 
 from bitwright.bits import shorten
 from bitwright.machines.language.expressions import BUILT_IN, Signature, values
-from bitwright.machines.language.source import SourceProblems, Target, parse, shown
+from bitwright.machines.language.source import BackEnd, SourceProblems, parse, shown
 from bitwright.machines.language.statements import Statements, returned
 from bitwright.machines.language.tree import Routine
 from bitwright.text.problems import GiveUpError, TooManyProblemsError
@@ -14,7 +14,7 @@ from bitwright.text.problems import GiveUpError, TooManyProblemsError
 MAX_ARRAY = 1 << 20
 
 
-def read_source(source: str, target: Target, width: int, name: str, prefix: str = "") -> tuple[list[Routine], str]:
+def read_source(source: str, target: BackEnd, width: int, name: str, prefix: str = "") -> tuple[list[Routine], str]:
     """The functions of a source, and its own description; raises ProgramError with every problem.
 
     `prefix`: of the names of functions that no source can name.
@@ -31,7 +31,7 @@ def read_source(source: str, target: Target, width: int, name: str, prefix: str 
 
 
 class _SourceReader(Statements):
-    def __init__(self, target: Target, width: int, problems: SourceProblems, prefix: str) -> None:
+    def __init__(self, target: BackEnd, width: int, problems: SourceProblems, prefix: str) -> None:
         super().__init__(target, width, problems)
         self.prefix = prefix
 
@@ -79,7 +79,7 @@ class _SourceReader(Statements):
                 raise self.refuse(node, message)
 
     def sign(self, node: ast.FunctionDef) -> None:
-        """What others must know of a function, whose parameters are looked at in `routine`."""
+        """Records the signature of a function; `routine` checks its parameters."""
         if node.name in BUILT_IN or node.name in self.signatures or node.name in self.constants:
             raise self.refuse(node, f"'{shorten(node.name)}' has a meaning already; choose another name")
         given = (*node.args.posonlyargs, *node.args.args)

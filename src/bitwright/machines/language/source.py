@@ -14,8 +14,8 @@ MAX_SOURCE = 100_000  # characters
 
 
 @dataclass(frozen=True)
-class Target:
-    """What a back end can do; whatever else the language has is refused where it stands."""
+class BackEnd:
+    """What a back end supports; the rest of the language is refused where it occurs."""
 
     name: str
     least_width: int
@@ -29,11 +29,6 @@ class Target:
         if not self.least_width <= width <= self.most_width:
             allowed = f"between {self.least_width} and {self.most_width} bits"
             raise InputError(f"{self.name}a word has {allowed}, got {width}")
-
-    def check_return(
-        self, problems: SourceProblems, node: ast.Return, values: list[tuple[ast.expr, str | None]], variables: set[str]
-    ) -> None:
-        """Gives up a `return` of values that cannot be returned; each comes with its name, if it is a variable."""
 
 
 class SourceProblems(Problems):
@@ -52,7 +47,7 @@ class SourceProblems(Problems):
 
 
 def parse(source: str, problems: SourceProblems) -> ast.Module:
-    """Python's own tree of a source; gives it up where there is none."""
+    """Python's own tree of a source; gives up a source that Python cannot parse."""
     if len(source) > MAX_SOURCE:
         raise problems.refuse(ast.Pass(), f"a source has at most {MAX_SOURCE:,} characters, got {len(source):,}")
     try:

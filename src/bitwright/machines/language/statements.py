@@ -10,23 +10,25 @@ from bitwright.bits import shorten
 from bitwright.machines.assembly.sbn_set import is_name
 from bitwright.machines.language import tree
 from bitwright.machines.language.expressions import BUILT_IN, MAX_DEPTH, PRINT, Expressions
-from bitwright.machines.language.source import SourceProblems, Target, shown
-from bitwright.machines.language.tree import Condition, Statement, Sum
+from bitwright.machines.language.source import BackEnd, SourceProblems, shown
+from bitwright.machines.language.tree import Condition, LanguageStatement, Sum
 from bitwright.text.problems import GiveUpError
+
+RESULT = "result"  # the output of `return EXPRESSION` where there are no routines
 
 
 class Statements:
     """Follows the statements of a function in order, so that it knows which variables have a value where."""
 
-    def __init__(self, target: Target, width: int, problems: SourceProblems) -> None:
+    def __init__(self, target: BackEnd, width: int, problems: SourceProblems) -> None:
         self.target, self.problems, self.refuse = target, problems, problems.refuse
         self.expressions = Expressions(target, width, problems)
         self.constants, self.signatures = self.expressions.constants, self.expressions.signatures
         self.loops: list[list[frozenset[str] | None]] = []  # for each open loop, what has a value where it is left
         self.last: ast.stmt | None = None  # the last statement of the function that is read
 
-    def block(self, nodes: list[ast.stmt], depth: int = 0) -> tuple[Statement, ...]:
-        found: list[Statement] = []
+    def block(self, nodes: list[ast.stmt], depth: int = 0) -> tuple[LanguageStatement, ...]:
+        found: list[LanguageStatement] = []
         for node in nodes:
             try:
                 if depth > MAX_DEPTH:
@@ -36,9 +38,9 @@ class Statements:
                 continue
         return tuple(found)
 
-    def statements(self, node: ast.stmt, depth: int) -> list[Statement]:
-        """What a statement of the source becomes, behind what has to be done ahead of it."""
-        ahead: list[Statement] = []
+    def statements(self, node: ast.stmt, depth: int) -> list[LanguageStatement]:
+        """The statements for one of the source, after those that have to be done ahead of it."""
+        ahead: list[LanguageStatement] = []
         self.expressions.ahead, self.expressions.own = ahead, 0
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
@@ -49,7 +51,7 @@ class Statements:
                 last = [self.statement(node, depth)]
         return _joined([*ahead, *last])
 
-    def statement(self, node: ast.stmt, depth: int) -> Statement:
+    def statement(self, node: ast.stmt, depth: int) -> LanguageStatement:
         match node:
             case ast.While(test=test, body=body, orelse=[]):
                 return self.loop(node, test, body, depth)
@@ -66,7 +68,7 @@ class Statements:
                 raise self.refuse(node, f"an assignment is {self.target.assignments}, found {shown(node)}")
         raise self.refuse(node, f"a statement is {self.target.statements}, found {shown(node)}")
 
-    def assignment(self, node: ast.Assign | ast.AugAssign) -> Statement | None:
+    def assignment(self, node: ast.Assign | ast.AugAssign) -> LanguageStatement | None:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 sign = 0
@@ -87,7 +89,7 @@ class Statements:
             self.expressions.has_value(name)
         return tree.Assign(node.lineno, name, total)
 
-    def array_assignment(self, node: ast.Assign | ast.AugAssign) -> Statement | None:
+    def array_assignment(self, node: ast.Assign | ast.AugAssign) -> LanguageStatement | None:
         """An assignment that has to do with arrays, or with functions of several results."""
         expressions = self.expressions
         match node:
@@ -107,7 +109,7 @@ class Statements:
                 return self.several(node, targets, call)
         return None
 
-    def fill(self, node: ast.Assign, name: str, value: ast.List | ast.BinOp) -> Statement:
+    def fill(self, node: ast.Assign, name: str, value: ast.List | ast.BinOp) -> LanguageStatement:
         self.variable(node, name)
         match value:
             case ast.List(elts=[_, *_] as entries) | ast.BinOp(left=ast.List(elts=[_] as entries), op=ast.Mult()):
@@ -117,7 +119,7 @@ class Statements:
         self.expressions.has_value(name)
         return tree.Fill(node.lineno, name, self.expressions.arrays.get(name) or 1, found)
 
-    def several(self, node: ast.Assign, targets: list[ast.expr], value: ast.Call) -> Statement:
+    def several(self, node: ast.Assign, targets: list[ast.expr], value: ast.Call) -> LanguageStatement:
         """q, r = f(...): the results go to the variables when all of them are there, as for any call."""
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         distinct = len(set(names)) == len(targets)
@@ -130,7 +132,7 @@ class Statements:
             self.expressions.has_value(name)
         return tree.Call(node.lineno, tuple(names), function, arguments)
 
-    def called(self, node: ast.Call) -> Iterator[Statement]:
+    def called(self, node: ast.Call) -> Iterator[LanguageStatement]:
         """A call that stands alone; what it puts or prints is worked out before anything is printed."""
         match node:
             case ast.Call(func=ast.Name(id="put"), args=[letter], keywords=[]):
@@ -150,7 +152,7 @@ class Statements:
 
     # Ways through a function.
 
-    def loop(self, node: ast.While, test: ast.expr, nodes: list[ast.stmt], depth: int) -> Statement:
+    def loop(self, node: ast.While, test: ast.expr, nodes: list[ast.stmt], depth: int) -> LanguageStatement:
         condition = self.condition(test)
         before = self.expressions.assigned
         self.loops.append([])
@@ -162,7 +164,7 @@ class Statements:
 
     def choice(
         self, node: ast.If, test: ast.expr, first: list[ast.stmt], second: list[ast.stmt], depth: int
-    ) -> Statement:
+    ) -> LanguageStatement:
         condition = self.condition(test)
         before = self.expressions.assigned
         body = self.block(first, depth + 1)
@@ -179,7 +181,7 @@ class Statements:
         except GiveUpError:
             return tree.Always(False)
 
-    def leave(self, node: ast.Break | ast.Continue) -> Statement:
+    def leave(self, node: ast.Break | ast.Continue) -> LanguageStatement:
         if not self.loops:
             raise self.refuse(node, f"{shown(node)} stands outside of a loop; remove it")
         if isinstance(node, ast.Break):
@@ -187,7 +189,7 @@ class Statements:
         self.expressions.assigned = None
         return tree.Leave(node.lineno, isinstance(node, ast.Continue))
 
-    def give_back(self, node: ast.Return) -> Statement:
+    def give_back(self, node: ast.Return) -> LanguageStatement:
         if not self.target.routines and node is not self.last:
             raise self.refuse(node, "return is only the last statement of the function; use a variable and break")
         try:
@@ -197,8 +199,24 @@ class Statements:
             self.expressions.assigned = None
         pairs = zip(nodes, found, strict=True)
         named = [(one, one.id if isinstance(one, ast.Name) and total.factors else None) for one, total in pairs]
-        self.target.check_return(self.problems, node, named, self.expressions.variables)
+        if not self.target.routines:
+            self.check_outputs(node, named)
         return tree.Return(node.lineno, found, tuple(name for _, name in named))
+
+    def check_outputs(self, node: ast.Return, values: list[tuple[ast.expr, str | None]]) -> None:
+        """Refuses values that cannot be outputs, which are named words; each comes with its name, if it has one."""
+        if not values:
+            raise self.refuse(node, "return at least one value, such as: return x")
+        before: list[str | None] = []
+        for place, name in values:
+            if name is not None and name in before:
+                raise self.refuse(place, f"'{shorten(name)}' is returned twice; return it once")
+            if name is None and None in before:
+                raise self.refuse(place, f"one expression can be returned, as '{RESULT}'; give this one a name before")
+            if name is None and RESULT in self.expressions.variables:
+                message = f"an expression is returned as '{RESULT}', which is a variable; give it a name before"
+                raise self.refuse(place, message)
+            before.append(name)
 
     # Names.
 
@@ -216,8 +234,8 @@ class Statements:
         return name
 
 
-def _joined(statements: list[Statement]) -> list[Statement]:
-    """The same, but x = @1 right behind what gives @1 its value takes the value there."""
+def _joined(statements: list[LanguageStatement]) -> list[LanguageStatement]:
+    """The same statements, but x = @1 right after the statement that sets @1 is joined with it."""
     match statements:
         case [*before, first, tree.Assign(_, name, Sum(variable=str() as copied))] if copied.startswith("@"):
             if isinstance(first, tree.Load | tree.Get) and first.target == copied:
@@ -233,6 +251,6 @@ def returned(node: ast.Return) -> list[ast.expr]:
 
 
 def _on_every_way(ways: list[frozenset[str] | None]) -> frozenset[str] | None:
-    """What has a value where several ways meet; None if none of them arrives."""
+    """The variables that have a value where several paths meet; None if no path arrives."""
     arriving = [way for way in ways if way is not None]
     return frozenset.intersection(*arriving) if arriving else None

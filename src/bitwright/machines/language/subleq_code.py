@@ -7,14 +7,63 @@ the negative of what is added; T holds a sum that is tested or stored, P the add
 
 from __future__ import annotations
 
+from bitwright.machines.assembly.reading import prelude_of
+from bitwright.machines.assembly.subleq_assembler import SUBLEQ
 from bitwright.machines.language import tree
-from bitwright.machines.language.code_lines import CodeLine, LabelLine, tidy
-from bitwright.machines.language.coder import Coder
-from bitwright.machines.language.tree import Condition, Statement, Sum
-from bitwright.machines.language.word_names import WordNames
+from bitwright.machines.language.coder import CodeLine, Coder, LabelLine, tidy
+from bitwright.machines.language.tree import Condition, LanguageStatement, Sum
 from bitwright.machines.sbn.code import wrap
 
 _MAX_APART = 4  # entries of an array that are filled without a loop
+_RESERVED = {"Z", "T", "P", "N", "subleq", "load", "store", *prelude_of(SUBLEQ)}
+_LONGEST = 48
+
+
+class WordNames:
+    """Names of words, functions and places in the code, all different and short; each is made when first asked for."""
+
+    def __init__(self) -> None:
+        self._taken = set(_RESERVED)
+        self._labels: dict[tuple[str, ...], str] = {}
+        self._count = 0
+
+    def entrance(self, function: str) -> str:
+        return self._label("entrance", function, wish=function)
+
+    def exit(self, function: str) -> str:
+        return self._label("exit", function, wish=f"{function}_exit")
+
+    def result(self, function: str, at: int) -> str:
+        return self._label("result", function, str(at), wish=f"{function}_result{at or ''}")
+
+    def word(self, function: str, variable: str) -> str:
+        """The word of a variable; `@1` is one of the compiler's own."""
+        return self._label("word", function, variable, wish=f"{function}_{variable.replace('@', 't')}")
+
+    def labels(self, *kinds: str) -> tuple[str, ...]:
+        """New names for places in the code that belong together."""
+        self._count += 1
+        return tuple(self._label("place", kind, str(self._count), wish=f"{kind}{self._count}") for kind in kinds)
+
+    def words(self) -> list[tuple[str, str, str]]:
+        """Function, variable and label of every variable, and of every result with no name, in order of first use."""
+        kinds = {"word", "result"}
+        return [
+            (key[1], key[2] if key[0] == "word" else "", label)
+            for key, label in self._labels.items()
+            if key[0] in kinds
+        ]
+
+    def _label(self, *key: str, wish: str) -> str:
+        if key not in self._labels:
+            label = wish = wish.lstrip("@")[:_LONGEST]
+            number = 1
+            while label in self._taken:
+                number += 1
+                label = f"{wish}_{number}"
+            self._taken.add(label)
+            self._labels[key] = label
+        return self._labels[key]
 
 
 class SubleqCoder(Coder):
@@ -22,7 +71,7 @@ class SubleqCoder(Coder):
         super().__init__(width)
         self.routines, self.names = routines, names
         self.frame = ""  # the function whose code is made
-        self.filled_once: tuple[Statement, ...] = ()
+        self.filled_once: tuple[LanguageStatement, ...] = ()
         self.start: dict[str, tuple[int, ...]] = {}  # words that memory has to start with, for arrays filled once
 
     def labels(self, *kinds: str) -> tuple[str, ...]:
@@ -39,7 +88,7 @@ class SubleqCoder(Coder):
 
     # Statements.
 
-    def simple(self, statement: Statement) -> None:
+    def simple(self, statement: LanguageStatement) -> None:
         match statement:
             case tree.Assign(_, target, value):
                 self.assign(self.word(target), self.sum(value))
@@ -163,15 +212,15 @@ class SubleqCoder(Coder):
             case tree.After(statements, inner):
                 self.block(statements, None)
                 self.branch(inner, yes, no, following)
-            case tree.Positive(value):
+            case tree.Compared(">", value):
                 words = self.sum(value)
                 if words.variable is None:
                     self.assign("T", words)
                 self.do("jle", words.variable or "T", to=no)
                 self.jump(yes, following)
-            case tree.Negative(value):
+            case tree.Compared("<", value):
                 self.below_or_at_zero(self.sum(value), yes, no, no, following)
-            case tree.Zero(value):
+            case tree.Compared("=", value):
                 words = self.sum(value)
                 turned = words.times(-1)
                 fewer = min(words, turned, key=lambda found: len(found.positive))

@@ -12,13 +12,24 @@ from functools import lru_cache
 from bitwright.bits import shorten
 from bitwright.errors import InputError, ProgramError
 from bitwright.machines.assembly.subleq_assembler import MAX_WORDS, assemble_sq
-from bitwright.machines.language.code_lines import CodeLine, NoteLine, OperationLine, commented, text_of
+from bitwright.machines.language.coder import CodeLine, NoteLine, OperationLine, commented, text_of
 from bitwright.machines.language.expressions import PRINT, READ
 from bitwright.machines.language.routines import read_source
-from bitwright.machines.language.source import Target
-from bitwright.machines.language.subleq_code import SubleqCoder
-from bitwright.machines.language.tree import After, Both, Call, Condition, If, Not, Put, Routine, Statement, Sum, While
-from bitwright.machines.language.word_names import WordNames
+from bitwright.machines.language.source import BackEnd
+from bitwright.machines.language.subleq_code import SubleqCoder, WordNames
+from bitwright.machines.language.tree import (
+    After,
+    Both,
+    Call,
+    Condition,
+    If,
+    LanguageStatement,
+    Not,
+    Put,
+    Routine,
+    Sum,
+    While,
+)
 from bitwright.machines.subleq.dialect import MAX_WIDTH
 from bitwright.text.scanner import unix_lines
 
@@ -100,13 +111,13 @@ def read_number():
 
 
 @lru_cache(maxsize=8)
-def runtime(target: Target, width: int) -> tuple[tuple[Routine, ...], str]:
+def runtime(target: BackEnd, width: int) -> tuple[tuple[Routine, ...], str]:
     """The routines for words of this width, and their source."""
     source = f"WIDTH = {width}\nDIGITS = {len(str(1 << (width - 1)))}\n" + RUNTIME
     return tuple(read_source(source, target, width, "runtime", prefix="@")[0]), source
 
 
-SUBLEQ_TARGET = Target(
+SUBLEQ_TARGET = BackEnd(
     name="for SUBLEQ ",
     least_width=8,  # words hold characters
     most_width=MAX_WIDTH,
@@ -171,7 +182,7 @@ def compile_program(source: str, width: int = 16, name: str = "program") -> str:
     head = commented(description or routines[-1].description)
     try:
         size, most = len(assemble_sq(text).image), min(1 << (width - 1), MAX_WORDS)
-    except ProgramError as error:  # a place in a text that nobody has seen would help nobody
+    except ProgramError as error:  # the user has not seen this text, so a place in it would not help
         raise InputError(f"the program is too large: {error.problems[0].message}") from None
     if size > most:
         raise InputError(
@@ -228,18 +239,18 @@ class _SubleqText:
         return lines
 
 
-def _start(main: Routine, results: tuple[str, ...]) -> list[Statement]:
+def _start(main: Routine, results: tuple[str, ...]) -> list[LanguageStatement]:
     """print(*main(...)), with numbers from the input for the parameters."""
-    found: list[Statement] = [Call(0, (parameter,), READ, ()) for parameter in main.parameters]
+    found: list[LanguageStatement] = [Call(0, (parameter,), READ, ()) for parameter in main.parameters]
     found.append(Call(0, results, main.name, tuple(Sum({parameter: 1}) for parameter in main.parameters)))
     for result, end in zip(results, " " * (len(results) - 1) + "\n", strict=False):
         found += [Call(0, (), PRINT, (Sum({result: 1}),)), Put(0, Sum({}, ord(end)))]
     return found
 
 
-def _called(body: Iterable[Statement]) -> Iterator[str]:
+def _called(body: Iterable[LanguageStatement]) -> Iterator[str]:
     """The names of the functions that statements call, in their order."""
-    ahead: list[Statement | Condition] = [*reversed([*body])]
+    ahead: list[LanguageStatement | Condition] = [*reversed([*body])]
     while ahead:
         match ahead.pop():
             case Call(function=function):

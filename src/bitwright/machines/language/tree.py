@@ -1,9 +1,10 @@
-"""What a function of the small language says, once it has been read: sums, conditions and statements."""
+"""The tree of a function of the small language: sums, conditions and statements."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Sum:
 
     @property
     def variable(self) -> str | None:
-        """The variable that this sum is, if it is nothing else."""
+        """The variable, if the sum is a single variable."""
         return next(iter(self.factors)) if self.constant == 0 and list(self.factors.values()) == [1] else None
 
 
@@ -45,36 +46,11 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Negative:
-    """The sum is below zero."""
+class Compared:
+    """The sum is below zero, above it, or zero."""
 
+    sign: Literal["<", ">", "="]
     sum: Sum
-
-    @staticmethod
-    def holds(value: int) -> bool:
-        return value < 0
-
-
-@dataclass(frozen=True)
-class Positive:
-    """The sum is above zero."""
-
-    sum: Sum
-
-    @staticmethod
-    def holds(value: int) -> bool:
-        return value > 0
-
-
-@dataclass(frozen=True)
-class Zero:
-    """The sum is zero."""
-
-    sum: Sum
-
-    @staticmethod
-    def holds(value: int) -> bool:
-        return value == 0
 
 
 @dataclass(frozen=True)
@@ -97,111 +73,99 @@ class Always:
 
 @dataclass(frozen=True)
 class After:
-    """What the condition says once the statements are done; none of the statements leads away."""
+    """The condition, evaluated after the statements; none of them jumps."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[LanguageStatement, ...]
     condition: Condition
 
 
-Condition = Negative | Positive | Zero | Not | Both | Always | After
+Condition = Compared | Not | Both | Always | After
 
 
 def either(first: Condition, second: Condition) -> Condition:
     return Not(Both(Not(first), Not(second)))
 
 
-# Statements, each with the line it stands on.
+# Statements.
 
 
 @dataclass(frozen=True)
-class Assign:
-    line: int
+class LanguageStatement:
+    line: int  # of the source
+
+
+@dataclass(frozen=True)
+class Assign(LanguageStatement):
     target: str
     value: Sum
 
 
 @dataclass(frozen=True)
-class While:
-    line: int
+class While(LanguageStatement):
     condition: Condition
-    body: tuple[Statement, ...]
+    body: tuple[LanguageStatement, ...]
 
 
 @dataclass(frozen=True)
-class If:
-    line: int
+class If(LanguageStatement):
     condition: Condition
-    body: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...]
+    body: tuple[LanguageStatement, ...]
+    otherwise: tuple[LanguageStatement, ...]
 
 
 @dataclass(frozen=True)
-class Leave:
-    """break, or continue with `again`."""
+class Leave(LanguageStatement):
+    """break, or continue."""
 
-    line: int
     to_next_round: bool
 
 
-# Statements that need a stored program.
-
-
 @dataclass(frozen=True)
-class Fill:
+class Fill(LanguageStatement):
     """An array gets all its entries: one value for each, or the same value in all of them."""
 
-    line: int
     array: str
     size: int
     values: tuple[Sum, ...]
 
 
 @dataclass(frozen=True)
-class Load:
-    line: int
+class Load(LanguageStatement):
     target: str
     array: str
     index: Sum
 
 
 @dataclass(frozen=True)
-class Store:
-    line: int
+class Store(LanguageStatement):
     array: str
     index: Sum
     value: Sum
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(LanguageStatement):
     """Arguments are numbers or, by their names, arrays."""
 
-    line: int
-    targets: tuple[str | None, ...]  # None for a result that nobody wants
+    targets: tuple[str | None, ...]  # None for a result that is not used
     function: str
     arguments: tuple[Sum | str, ...]
 
 
 @dataclass(frozen=True)
-class Return:
-    line: int
+class Return(LanguageStatement):
     values: tuple[Sum, ...]
     names: tuple[str | None, ...]  # of the values that are variables as they stand
 
 
 @dataclass(frozen=True)
-class Put:
-    line: int
+class Put(LanguageStatement):
     value: Sum
 
 
 @dataclass(frozen=True)
-class Get:
-    line: int
+class Get(LanguageStatement):
     target: str
-
-
-Statement = Assign | While | If | Leave | Fill | Load | Store | Call | Return | Put | Get
 
 
 @dataclass(frozen=True)
@@ -212,6 +176,6 @@ class Routine:
     line: int
     parameters: tuple[str, ...]
     arrays: Mapping[str, int | None]
-    body: tuple[Statement, ...]
+    body: tuple[LanguageStatement, ...]
     results: int
     description: str = ""

@@ -19,7 +19,7 @@ MAX_SIZE = 65_536  # of instructions, and of words
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large a machine is; the paper's l_I, l_M and n_C."""
+    """The sizes of a machine: the paper's l_I, l_M and n_C."""
 
     instructions: int
     words: int

@@ -17,7 +17,7 @@ from bitwright.program import Bits, Builder, Ref, grid, span
 
 
 def steps_of_instruction(sizes: Sizes, address: int, instruction: Instruction) -> int:
-    """How many steps one instruction takes, by its own address and those of its operands (all from 0)."""
+    """The number of steps of one instruction, by its own address and those of its operands (all from 0)."""
     s = sizes
     slower = max(2 * s.width - instruction.a, -instruction.b)
     return s.instructions + s.words + s.instruction_bits + s.word_bits + 2 * s.width + 9 - address + slower

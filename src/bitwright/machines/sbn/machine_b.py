@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from bitwright.machines.sbn.code import Sizes
-from bitwright.machines.sbn.parts import OrTree, Wires, address_bit, ceil_log2, delay_line, or_tree
+from bitwright.machines.sbn.parts import CarryPrefix, address_bit, ceil_log2, delay_line, or_tree
 from bitwright.machines.sbn.sbn_machine import Machine, bit_number, numbers
 from bitwright.program import Builder, Ref, grid, span
 
 
 def steps_per_instruction(sizes: Sizes) -> int:
-    """How many steps an instruction takes: n_I + n_M + ceil(log2) of l_I, l_M and n_C, + 8."""
+    """The number of steps of an instruction: n_I + n_M + ceil(log2) of l_I, l_M and n_C, + 8."""
     logs = sum(ceil_log2(n) for n in (sizes.instructions, sizes.words, sizes.width))
     return sizes.instruction_bits + sizes.word_bits + logs + 8
 
@@ -113,7 +113,7 @@ class _MachineB:
         b.block(done)
         signal = or_tree(b, "I_signal", 1, l_i, lambda _: [done])
         k = span(1, l_i)
-        b.when(self.match[k] == 1).write(*(self.copy[z][k, :] for z in "abc"), signal.leaf(1, k))
+        b.when(self.match[k] == 1).write(*(self.copy[z][k, :] for z in "abc"), signal(1, k))
         outs = {
             "a": lambda j: delay_line(b, f"I_skew_a{j}", j - 1, [self.wanted["a"][:, j]], "I_skew_a"),
             "b": lambda j: delay_line(b, f"I_skew_b{j}", j - 1, [self.wanted["b"][:, j]], "I_skew_b"),
@@ -128,7 +128,7 @@ class _MachineB:
             b.block(port[k, j], self.copy[z][k, j])
             b.cell(operand[k, j], port[k, j])
             b.when(operand[k, j] == 1).write(operand[k, j], port[k, j])
-            b.when(port[k, j] == 1, self.copy[z][k, j] == 1).write(tree.leaf(j, k))
+            b.when(port[k, j] == 1, self.copy[z][k, j] == 1).write(tree(j, k))
         wait = delay_line(b, "D_wait", self.n_m + 2 + ceil_log2(self.l_m), [self.go[1]])
         b.when(done == 1).write(self.word_ok["a"][:, 1], self.word_ok["b"][:, 1], *wait)
 
@@ -147,7 +147,7 @@ class _MachineB:
         copies = {z: b.bits(f"M_copy_{z}", l_m, self.n_c) for z in "ab"}
         b.when(self.found["a"][k] == 1).write(copies["a"][k, :])
         b.when(self.found["b"][k] == 1).write(copies["b"][k, :], self.target[k])
-        trees: dict[str, OrTree] = {
+        trees = {
             "a": or_tree(b, "M_tree_a", self.n_c, l_m, lambda j: [self.inverse[j]]),
             "b": or_tree(b, "M_tree_b", self.n_c, l_m, lambda j: [self.minuend[j]]),
         }
@@ -159,58 +159,31 @@ class _MachineB:
         )
         for z, on in (("a", 0), ("b", 1)):
             b.block(ports[z][k, j], copies[z][k, j])
-            b.when(ports[z][k, j] == on, copies[z][k, j] == 1).write(trees[z].leaf(j, k))
+            b.when(ports[z][k, j] == on, copies[z][k, j] == 1).write(trees[z](j, k))
 
     # Subtract: minuend + inverse + 1 by a parallel prefix of generate and propagate signals.
 
     def subtract(self) -> None:
         b, n = self.b, self.n_c
-        levels = ceil_log2(n)
         self.carry_in = b.bits("D_carry_in", n)
         half, self.half = b.bits("D_half", n), b.bits("D_half_kept", n)
-        generate = [{i: b.bit(f"D_generate_{d}_{i}", "D_generate") for i in range(n)} for d in range(levels)]
-        keep = [{i: b.bit(f"D_keep_{d}_{i}", "D_keep") for i in range(2**d, n)} for d in range(levels)]
-        from_low = [{i: b.bit(f"D_low_{d}_{i}", "D_low") for i in range(2**d, n)} for d in range(levels)]
-        pass_low = [{i: b.bit(f"D_pass_{d}_{i}", "D_pass") for i in range(2 ** (d + 1), n)} for d in range(levels)]
-
-        def generated(d: int, i: int) -> Wires:
-            if i >= n:
-                return []
-            if d == levels:
-                return [self.carry_in[i + 1]]
-            return [generate[d][i], *([from_low[d][i + 2**d]] if i + 2**d < n else [])]
-
-        def propagated(d: int, i: int) -> Wires:
-            if d == levels or i < 2**d or i >= n:
-                return []
-            return [keep[d][i], *([pass_low[d][i + 2**d]] if i + 2**d < n else [])]
-
+        prefix = CarryPrefix(b, self.carry_in)
         j = span(1, n)
         b.block(self.minuend[j], self.inverse[j])
         b.block(half[j])
         b.cell(self.minuend[j], half[j], self.half[j])
         b.when(half[j] == 1).write(self.half[j])
         for i in range(1, n + 1):
-            b.when(self.minuend[i] != self.inverse[i]).write(half[i], *propagated(0, i))
+            b.when(self.minuend[i] != self.inverse[i]).write(half[i], *prefix.propagated(0, i))
             if i < n:
-                b.when(self.minuend[i] == 1, self.inverse[i] == 1).write(*generated(0, i))
-        for d in range(levels):
-            for i in range(n):
-                b.block(generate[d][i])
-                b.cell(generate[d][i], *([keep[d][i]] if i >= 2**d else []))
-                b.when(generate[d][i] == 1).write(*generated(d + 1, i))
-                if i >= 2**d:
-                    passing = [pass_low[d][i]] if i in pass_low[d] else []
-                    b.block(keep[d][i], from_low[d][i], *passing)
-                    b.when(keep[d][i] == 1, from_low[d][i] == 1).write(*generated(d + 1, i))
-                    if passing and propagated(d + 1, i):
-                        b.when(keep[d][i] == 1, passing[0] == 1).write(*propagated(d + 1, i))
+                b.when(self.minuend[i] == 1, self.inverse[i] == 1).write(*prefix.generated(0, i))
+        prefix.connect()
 
-        steps = levels + 1
+        steps = prefix.levels + 1
         self.ready = b.bits("D_ready", n)
         at = span(1, steps)
         b.block(self.go[at])
-        b.when(self.go[1] == 1).write(*generated(0, 0), *([self.go[2]] if steps > 1 else []))
+        b.when(self.go[1] == 1).write(*prefix.generated(0, 0), *([self.go[2]] if steps > 1 else []))
         at = span(2, steps - 1)
         b.when(self.go[at] == 1).write(self.go[at + 1])
 

@@ -1,21 +1,26 @@
-"""Parts that both SBN machines are made of: delay lines, OR trees, and wires that several units share."""
+"""Parts that the machines are made of: delay lines, OR trees, latches and the carries of an adder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.program import Bits, Builder, Ref, grid, span
+from bitwright.program import Bits, Builder, Condition, Ref, grid, span
 from bitwright.program.layout import IntArray
 
 Wires = list[Ref]  # bits to set
 
 
 def ceil_log2(n: int) -> int:
-    """How many halvings lead from n to 1, at least one."""
+    """ceil(log2 n), but at least one."""
     return max(1, (n - 1).bit_length())
+
+
+def rule(b: Builder, *conditions: Condition, to: Wires) -> None:
+    """Adds a rule, unless it writes nothing: then it is not a template."""
+    if to:
+        b.when(*conditions).write(*to)
 
 
 def delay_line(b: Builder, name: str, length: int, outs: Wires, family: str = "") -> Wires:
@@ -31,19 +36,14 @@ def delay_line(b: Builder, name: str, length: int, outs: Wires, family: str = ""
     return [line[1]]
 
 
-@dataclass(frozen=True)
-class OrTree:
-    """Trees of one-bit blocks, one for each copy: a signal at any leaf reaches the root a level a step."""
-
-    first: Bits  # (copies, nodes of the first level)
-
-    def leaf(self, copy: IntArray | int, number: IntArray | int) -> Ref:
-        """Where leaf `number` of a copy enters: two leaves share a node of the first level."""
-        return self.first[copy, (np.asarray(number) + 1) // 2]
+Leaf = Callable[[IntArray | int, IntArray | int], Ref]  # from a copy and a number to the bit where a leaf enters
 
 
-def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int], Wires]) -> OrTree:
-    """Builds trees over `leaves` leaves, of ceil(log2 leaves) levels but at least one; root j sets outs(j)."""
+def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int], Wires]) -> Leaf:
+    """Builds trees of one-bit blocks, `copies` of them over `leaves` leaves: a signal at any leaf reaches the root.
+
+    It rises a level a step; there are ceil(log2 leaves) levels, but at least one. The root of copy j sets outs(j).
+    """
     widths = [-(-leaves // 2)]
     while widths[-1] > 1:
         widths.append(-(-widths[-1] // 2))
@@ -56,7 +56,7 @@ def or_tree(b: Builder, name: str, copies: int, leaves: int, outs: Callable[[int
         b.when(lower[j, q] == 1).write(upper[j, (q + 1) // 2])
     for copy in range(1, copies + 1):
         b.when(levels[-1][copy, 1] == 1).write(*outs(copy))
-    return OrTree(levels[0])
+    return lambda copy, number: levels[0][copy, (np.asarray(number) + 1) // 2]  # two leaves share a node
 
 
 def latch(b: Builder, first: Ref, second: Ref, outs: Wires) -> None:
@@ -70,3 +70,55 @@ def latch(b: Builder, first: Ref, second: Ref, outs: Wires) -> None:
 def address_bit(k: IntArray, i: IntArray | int) -> IntArray:
     """Bit i of the address of entry k; entry k has address k - 1."""
     return np.asarray((np.asarray(k) - 1) >> (np.asarray(i) - 1) & 1, dtype=np.int64)
+
+
+class CarryPrefix:
+    """The carries of a sum by a parallel prefix, of ceil(log2 n) levels but at least one; they arrive at `carry`.
+
+    Position i of the prefix is bit i; position 0 is the carry that enters. A `generate` signal says that a carry leaves
+    a position, a `keep` signal that one would pass; level d combines spans of 2^d positions.
+    """
+
+    def __init__(self, b: Builder, carry: Bits) -> None:
+        self.b, self.carry, self.width = b, carry, carry.field.size
+        self.levels = ceil_log2(self.width)
+        self.generate = self._bits("generate", lambda _: 0)
+        self.keep, self.from_low = self._bits("keep", lambda d: 2**d), self._bits("low", lambda d: 2**d)
+        self.pass_low = self._bits("pass", lambda d: 2 ** (d + 1))
+
+    def _bits(self, name: str, first: Callable[[int], int]) -> list[dict[int, Ref]]:
+        return [
+            {i: self.b.bit(f"D_{name}_{d}_{i}", f"D_{name}") for i in range(first(d), self.width)}
+            for d in range(self.levels)
+        ]
+
+    def generated(self, d: int, i: int) -> Wires:
+        """G(d, i): what to set when a carry leaves the span of 2^d positions that ends at i."""
+        if i >= self.width:
+            return []
+        if d == self.levels:
+            return [self.carry[i + 1]]
+        return [self.generate[d][i], *([self.from_low[d][i + 2**d]] if i + 2**d < self.width else [])]
+
+    def propagated(self, d: int, i: int) -> Wires:
+        """P(d, i): what to set when a carry would pass through that span."""
+        if d == self.levels or i < 2**d or i >= self.width:
+            return []
+        return [self.keep[d][i], *([self.pass_low[d][i + 2**d]] if i + 2**d < self.width else [])]
+
+    def connect(self) -> None:
+        """Adds the blocks, cells and rules of all levels."""
+        b = self.b
+        for d in range(self.levels):
+            for i in range(self.width):
+                b.block(self.generate[d][i])
+                b.cell(self.generate[d][i], *([self.keep[d][i]] if i >= 2**d else []))
+                b.when(self.generate[d][i] == 1).write(*self.generated(d + 1, i))
+                if i < 2**d:
+                    continue
+                keep, low = self.keep[d][i], self.from_low[d][i]
+                passing = [self.pass_low[d][i]] if i in self.pass_low[d] else []
+                b.block(keep, low, *passing)
+                b.when(keep == 1, low == 1).write(*self.generated(d + 1, i))
+                if passing:
+                    rule(b, keep == 1, passing[0] == 1, to=self.propagated(d + 1, i))

@@ -1,4 +1,4 @@
-"""What a generated SBN machine is: an ordinary program, and where its memory, address and flags are."""
+"""A generated SBN machine: an ordinary program, and the bits of its memory, address and flags."""
 
 from __future__ import annotations
 

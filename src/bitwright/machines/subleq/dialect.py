@@ -1,4 +1,4 @@
-"""What a SUBLEQ computer is told before it runs: how many words of how many bits, and which dialect its images speak.
+"""The size of a SUBLEQ computer, and the dialect of its images.
 
 One instruction, three words a, b, c: M[b] <- M[b] - M[a]; if the result is 0 or less go to c, else to the next
 instruction. Dialects differ in how a run ends, in whether address -1 is a port, and in what happens at the edges.

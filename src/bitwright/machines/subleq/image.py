@@ -47,13 +47,13 @@ def image_text(words: Iterable[int]) -> str:
 
 
 def no_ports(dialect: Dialect, count: int) -> str:
-    """What to say where `count` instructions want a port, and the dialect has none."""
+    """The message for `count` instructions that use a port in a dialect without ports."""
     subject = f"{counted(count, 'instruction')} name{'s' * (count == 1)} address -1"
     return f"{subject}, which dialects with io use as a port; {dialect.name} has none (try dialect howerj)"
 
 
 def misfits(shape: Shape, image: Sequence[int]) -> list[str]:
-    """What in an image does not look as if it were written for this dialect; one line each, for a note to the user.
+    """Notes about an image that does not look as if it were written for this dialect; one line each.
 
     Nothing is certain here: any word can be data. But an image that begins with an instruction its dialect cannot
     execute was most likely made for another one.

@@ -13,14 +13,6 @@ Reader = Callable[[], int | None]  # the next byte of input; None at its end
 Writer = Callable[[int], None]  # takes a byte of output
 
 
-def _no_output(byte: int) -> None:
-    """Nobody reads it."""
-
-
-def _no_input() -> int | None:
-    return None
-
-
 class Interpreter:
     """Words are unsigned here, 0 to 2^width - 1; `pc` is one too."""
 
@@ -28,8 +20,8 @@ class Interpreter:
         self,
         shape: Shape,
         image: Sequence[int],
-        read: Reader = _no_input,
-        write: Writer = _no_output,
+        read: Reader = lambda: None,
+        write: Writer = lambda _: None,
         pc: int = 0,
     ) -> None:
         self.shape, self.pc, self.executed = shape, pc, 0

@@ -5,6 +5,7 @@ docs/explanation/machines.md describes its units; here they are put together, an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,20 +13,19 @@ from functools import lru_cache
 import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
+from bitwright.errors import InputError
 from bitwright.machines.sbn.sbn_machine import bit_number, numbers
-from bitwright.machines.subleq.console import Console
-from bitwright.machines.subleq.counter import Counter
 from bitwright.machines.subleq.dialect import Shape
 from bitwright.machines.subleq.interpreter import start_memory
 from bitwright.machines.subleq.memory import Memory
-from bitwright.machines.subleq.port import Port
-from bitwright.machines.subleq.resources import check_memory
-from bitwright.machines.subleq.sequencer import Sequencer
-from bitwright.machines.subleq.subtractor import Subtractor
+from bitwright.machines.subleq.subtractor import Subtractor, check
 from bitwright.machines.subleq.timing import Timing
-from bitwright.machines.subleq.wiring import Check
+from bitwright.machines.subleq.units import Console, Counter, Port, Sequencer
 from bitwright.program import Algorithm, Builder, Program, Word
 from bitwright.program.layout import IntArray
+
+_BYTES_PER_BIT = 1_900  # of memory, while building; measured from 1Ki to 64Ki words
+_BASE = 200_000_000  # Python, NumPy and the compiled loops
 
 
 @dataclass(frozen=True)
@@ -164,10 +164,10 @@ def machine_v(shape: Shape) -> MachineV:
     memory, port, subtractor = Memory(b, timing), Port(b, timing), Subtractor(b, timing)
     counter, sequencer = Counter(b, timing), Sequencer(b, timing)
     console = Console(b, timing) if shape.dialect.io else None
-    halted = Check(b, "C_check", timing.counter_terms, [sequencer.out_of_range])
+    halted = check(b, "C_check", timing.counter_terms, [sequencer.out_of_range])
     operand = None
     if timing.operand_terms is not None and sequencer.special is not None:
-        operand = Check(b, "P_check", timing.operand_terms, [sequencer.special])
+        operand = check(b, "P_check", timing.operand_terms, [sequencer.special])
 
     memory.connect(port.arriving)
     port.connect(memory, subtractor, counter, operand, console)
@@ -187,16 +187,39 @@ def machine_v(shape: Shape) -> MachineV:
         boundary=bit_number(sequencer.begin),
         halt=bit_number(sequencer.halted),
         fault=None if sequencer.fault is None else bit_number(sequencer.fault),
-        ports=_ports(console) if console else None,
+        ports=None
+        if console is None
+        else Ports(
+            request=bit_number(console.request),
+            give=bit_number(console.give),
+            given=numbers(console.given),
+            offer=bit_number(console.offer),
+            taken=bit_number(console.taken),
+            shown=numbers(console.shown),
+        ),
     )
 
 
-def _ports(console: Console) -> Ports:
-    return Ports(
-        request=bit_number(console.request),
-        give=bit_number(console.give),
-        given=numbers(console.given),
-        offer=bit_number(console.offer),
-        taken=bit_number(console.taken),
-        shown=numbers(console.shown),
-    )
+def check_memory(shape: Shape) -> None:
+    """Raises InputError where the machine is certainly too large for this computer."""
+    needed, there = _BASE + _BYTES_PER_BIT * shape.words * shape.width, bytes_available()
+    if there is not None and needed > there:
+        raise InputError(
+            f"a machine of {shape.words:,} words of {shape.width} bits takes about {needed / 1e9:.1f} GB, "
+            f"and {there / 1e9:.1f} GB are free; give fewer words"
+        )
+
+
+def bytes_available() -> int | None:
+    """Memory that is free for us now, as far as the system says; None where it does not."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None

@@ -1,24 +1,69 @@
-"""The subtractor of machine V: minuend + inverted + 1, the carries by a parallel prefix, the sign and zero on the way.
-
-Position i of the prefix is bit i; position 0 is the carry that enters, the + 1. A `generate` signal says that a carry
-leaves a position, a `propagate` signal that one would pass; level d combines spans of 2^d positions.
-"""
+"""The subtractor of machine V, minuend + inverted + 1, and the trees of ANDs and ORs that its units use."""
 
 from __future__ import annotations
 
-from bitwright.machines.sbn.parts import Wires
-from bitwright.machines.subleq.counter import Counter
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bitwright.machines.sbn.parts import CarryPrefix, Wires, rule
 from bitwright.machines.subleq.memory import Memory
-from bitwright.machines.subleq.timing import Timing
-from bitwright.machines.subleq.wiring import and_tree, rule
-from bitwright.program import Builder, span
+from bitwright.machines.subleq.timing import Terms, Timing, check_levels
+from bitwright.program import Builder, Ref, span
+
+if TYPE_CHECKING:
+    from bitwright.machines.subleq.units import Counter
+
+
+def and_tree(b: Builder, name: str, inputs: int, levels: int, to: Wires, family: str = "") -> list[Ref]:
+    """Blocks of two (an odd one alone) in exactly `levels` levels; sets `to` when all inputs are on together."""
+    widths = [inputs]
+    for _ in range(levels):
+        widths.append(-(-widths[-1] // 2))
+    layers = [b.bits(f"{name}_{level}", width, family=family or name) for level, width in enumerate(widths[:-1])]
+    for level, layer in enumerate(layers):
+        above = layers[level + 1] if level + 1 < levels else None
+        pairs, odd = divmod(widths[level], 2)
+        if pairs:
+            i = span(1, pairs)
+            b.block(layer[2 * i - 1], layer[2 * i])
+            b.when(layer[2 * i - 1] == 1, layer[2 * i] == 1).write(*([above[i]] if above else to))
+        if odd:
+            b.block(layer[widths[level]])
+            b.when(layer[widths[level]] == 1).write(*([above[pairs + 1]] if above else to))
+    return [layers[0][i] for i in range(1, inputs + 1)]
+
+
+Check = Mapping[int, Wires]  # for each bit of a number, what to set when it is on
+
+
+def check(b: Builder, name: str, terms: Terms, to: Wires) -> Check:
+    """Builds an OR of ANDs over the bits of a number: it sets `to` a fixed number of steps after the bits were set."""
+    ands, ors = check_levels(terms)
+    widths = [len(terms)]
+    for _ in range(ors):
+        widths.append(-(-widths[-1] // 2))
+    nodes = [
+        b.bits(f"{name}_or_{level}", width, family=f"{name}_or") for level, width in enumerate(widths[1:], start=1)
+    ]
+    for level, layer in enumerate(nodes):
+        i = span(1, widths[level + 1])
+        b.block(layer[i])
+        b.when(layer[i] == 1).write(*([nodes[level + 1][(i + 1) // 2]] if level + 1 < ors else to))
+    leaves: defaultdict[int, Wires] = defaultdict(list)
+    for number, term in enumerate(terms, start=1):
+        out = [nodes[0][(number + 1) // 2]] if nodes else to
+        inputs = and_tree(b, f"{name}_and_{number}", len(term), ands, out, f"{name}_and") if ands else out
+        for bit, leaf in zip(term, inputs, strict=True):
+            leaves[bit].append(leaf)
+    return leaves
 
 
 class Subtractor:
     """Takes minuend and inverted subtrahend, and gives its result to the memory when `ready` is strobed."""
 
     def __init__(self, b: Builder, timing: Timing) -> None:
-        self.b, self.width, self.levels = b, timing.shape.width, timing.prefix
+        self.b, self.width = b, timing.shape.width
         self.saturate = timing.shape.dialect.saturate
         n = self.width
         self.inverted = b.bits("D_inverted_early", n)  # the subtrahend comes a step before the minuend
@@ -28,30 +73,11 @@ class Subtractor:
         if self.saturate:
             self.both = b.bit("D_both")
             self.sum, self.raise_, self.lower = b.bits("D_sum", n), b.bits("D_raise", n - 1), b.bits("D_lower", n - 1)
-        self.generate = [{i: b.bit(f"D_generate_{d}_{i}", "D_generate") for i in range(n)} for d in range(self.levels)]
-        self.keep = [{i: b.bit(f"D_keep_{d}_{i}", "D_keep") for i in range(2**d, n)} for d in range(self.levels)]
-        self.from_low = [{i: b.bit(f"D_low_{d}_{i}", "D_low") for i in range(2**d, n)} for d in range(self.levels)]
-        self.pass_low = [
-            {i: b.bit(f"D_pass_{d}_{i}", "D_pass") for i in range(2 ** (d + 1), n)} for d in range(self.levels)
-        ]
-
-    def generated(self, d: int, i: int) -> Wires:
-        """G(d, i): what to set when a carry leaves the span of 2^d positions that ends at i."""
-        if i >= self.width:
-            return []
-        if d == self.levels:
-            return [self.carry[i + 1]]
-        return [self.generate[d][i], *([self.from_low[d][i + 2**d]] if i + 2**d < self.width else [])]
-
-    def propagated(self, d: int, i: int) -> Wires:
-        """P(d, i): what to set when a carry would pass through that span."""
-        if d == self.levels or i < 2**d or i >= self.width:
-            return []
-        return [self.keep[d][i], *([self.pass_low[d][i + 2**d]] if i + 2**d < self.width else [])]
+        self.prefix = CarryPrefix(b, self.carry)
 
     def connect(self, memory: Memory, counter: Counter) -> None:
         self._halves()
-        self._prefix()
+        self.prefix.connect()
         self._result(memory, counter)
 
     def _halves(self) -> None:
@@ -61,27 +87,11 @@ class Subtractor:
         b.when(self.inverted[j] == 1).write(self.waiting[j])
         b.block(self.minuend[j], self.waiting[j])
         b.cell(self.inverted[j], self.minuend[j], self.half[j], *([self.sum[j]] if self.saturate else []))
-        equal = and_tree(b, "D_equal", n, self.levels, [self.zero])
+        equal = and_tree(b, "D_equal", n, self.prefix.levels, [self.zero])
         for i in range(1, n + 1):
-            b.when(self.minuend[i] != self.waiting[i]).write(self.half[i], equal[i - 1], *self.propagated(0, i))
+            b.when(self.minuend[i] != self.waiting[i]).write(self.half[i], equal[i - 1], *self.prefix.propagated(0, i))
             top: Wires = [self.both] if self.saturate and i == n else []
-            rule(b, self.minuend[i] == 1, self.waiting[i] == 1, to=[*self.generated(0, i), *top])
-
-    def _prefix(self) -> None:
-        b = self.b
-        for d in range(self.levels):
-            for i in range(self.width):
-                b.block(self.generate[d][i])
-                b.cell(self.generate[d][i], *([self.keep[d][i]] if i >= 2**d else []))
-                b.when(self.generate[d][i] == 1).write(*self.generated(d + 1, i))
-                if i < 2**d:
-                    continue
-                keep, low = self.keep[d][i], self.from_low[d][i]
-                passing = [self.pass_low[d][i]] if i in self.pass_low[d] else []
-                b.block(keep, low, *passing)
-                b.when(keep == 1, low == 1).write(*self.generated(d + 1, i))
-                if passing:
-                    rule(b, keep == 1, passing[0] == 1, to=self.propagated(d + 1, i))
+            rule(b, self.minuend[i] == 1, self.waiting[i] == 1, to=[*self.prefix.generated(0, i), *top])
 
     def _result(self, memory: Memory, counter: Counter) -> None:
         b, n = self.b, self.width

@@ -1,4 +1,4 @@
-"""When things happen in machine V: all its times follow from the shape, before anything is built.
+"""The timing of machine V, which follows from its shape before anything is built.
 
 A signal walks down the address tree (D levels) and its answer up the reading tree (D levels and some to wait), so an
 answer takes T1 steps. Pad levels make the answer late enough for the checks and the counter to be done.
@@ -13,7 +13,7 @@ from bitwright.machines.subleq.dialect import Shape
 
 
 def halvings(n: int) -> int:
-    """ceil(log2 n): how many halvings lead from n to 1."""
+    """ceil(log2 n)."""
     return (n - 1).bit_length()
 
 

@@ -1,4 +1,4 @@
-"""Node programs, and what they are on a graph: an algorithm like any other."""
+"""Node programs, and the algorithm that one is on a given graph."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, ProgramError, counted
 from bitwright.lazy import Shown
-from bitwright.program.algorithm import Algorithm, Word, check_inputs
+from bitwright.program.algorithm import Algorithm, Sizing, Word, check_inputs
 from bitwright.program.cells import Kind
 from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
-from bitwright.program.sizing import Sizing
 from bitwright.program.text.lets import check_lets, mentions, names_of_lets
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree
 
 _NODES, _PORTS = 16, 48  # where no graph is given
-_SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are looked at
+_SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are determined
 MAX_WIDTH = 62  # bits of a number that nodes have
 
 
@@ -58,7 +57,7 @@ class NodeProgram(Shown):
         return schema_of(self.tree, self.lets, nodes, ports)
 
     def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
-        """What it says for graphs of this size; most programs say the same for all."""
+        """The schema for graphs of this size; for most programs it is the same for all."""
         size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
         found: Schema = self._schemas(*size)  # type: ignore[attr-defined]
         return found
@@ -79,7 +78,7 @@ class NodeProgram(Shown):
         return self.schema().outputs
 
     def to_dict(self) -> dict[str, Any]:
-        """What it consists of, as `bitwright show --json` prints it; rules for a graph of 16 nodes where sizes count.
+        """Its parts, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size.
 
         >>> from bitwright.program import parse_node_program
         >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
@@ -105,7 +104,7 @@ class NodeProgram(Shown):
         }
 
     def names_at(self, place: str) -> list[str]:
-        """What is declared at every `node`, at every `port`, or once for the `whole`."""
+        """The arrays and bits declared at every `node`, at every `port`, or once for the `whole`."""
         schema = self.schema()
         fields = zip(schema.program.layout.fields, schema.places, strict=False)
         return [str(field) for field, where in fields if where == place]
@@ -161,7 +160,7 @@ class NodeProgram(Shown):
         return tuple(sorted({kind for size in self.looked_at for kind in self.schema(*size).program.kinds.kinds}))
 
     def schemas(self) -> list[NodeSchema]:
-        """As ordinary programs, of which all cells are of its kinds: one, or several where sizes differ in kinds."""
+        """Ordinary programs whose cells have all its kinds: one, or several if sizes differ in kinds."""
         found, left = [], set(self.kinds)
         for size in ((_NODES, _PORTS), *self.looked_at):
             schema = self.schema(*size)
@@ -172,10 +171,7 @@ class NodeProgram(Shown):
         return found
 
     def on(
-        self,
-        topology: Topology,
-        values: Mapping[str, IntArray] | None = None,
-        names: Sequence[Hashable] | None = None,
+        self, topology: Topology, values: Mapping[str, IntArray] | None = None, names: Sequence[Hashable] | None = None
     ) -> GraphAlgorithm:
         """The algorithm on a graph, with a value of each input for every node, or port, or for the graph.
 
@@ -265,7 +261,7 @@ class NodeSchema(Algorithm):
     [['x', 'far.x']]
     """
 
-    node_program: NodeProgram | None = None
+    node_program: NodeProgram = field(kw_only=True)
 
 
 @dataclass(frozen=True, repr=False)
@@ -281,19 +277,17 @@ class GraphAlgorithm(Algorithm):
     {'x': [1, 0, 0]}
     """
 
-    wiring: GraphWiring | None = None
+    wiring: GraphWiring = field(kw_only=True)
     names: tuple[Hashable, ...] = ()  # of the nodes
     given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # inputs as a person gave them
 
     @property
     def topology(self) -> Topology:
         """The graph."""
-        assert self.wiring is not None
         return self.wiring.topology
 
     def read_places(self, state: BoolArray, place: str = "node") -> dict[str, list[int | None]]:
-        """What nodes, or ports, put out in a state; None where an output has no value."""
-        assert self.wiring is not None
+        """The outputs of all nodes, or ports, in a state; None where an output has no value."""
         found: dict[str, list[int | None]] = {}
         for word in self.wiring.schema.outputs:
             if word.place == place:
@@ -301,8 +295,7 @@ class GraphAlgorithm(Algorithm):
         return found
 
     def read_nodes(self, state: BoolArray) -> dict[Hashable, dict[str, Any]]:
-        """What each node puts out in a state, with what its ports do: of flags the neighbours, else pairs."""
-        assert self.wiring is not None
+        """The outputs of each node in a state, with those of its ports: neighbours for a flag, else pairs."""
         found: list[dict[str, Any]] = [{} for _ in self.names]
         for name, values in self.read_places(state).items():
             for own, value in zip(found, values, strict=True):
@@ -317,7 +310,6 @@ class GraphAlgorithm(Algorithm):
         return dict(zip(self.names, found, strict=True))
 
     def _values(self, state: BoolArray, word: NodeWord) -> list[int | None]:
-        assert self.wiring is not None
         at = np.arange(self.wiring.count(word.place))
         kind = np.int64 if word.width <= MAX_WIDTH else object
         values = np.zeros(len(at), dtype=kind)

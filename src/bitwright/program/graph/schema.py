@@ -29,7 +29,7 @@ class NodeWord:
 
     @property
     def width(self) -> int:
-        """How many bits it has."""
+        """The number of bits."""
         return len(self.bits)
 
     @property
@@ -44,7 +44,7 @@ class NodeWord:
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """What a node program says, for graphs of some size.
+    """A node program for graphs of one size.
 
     The kinds of its program's cells are those of every graph of its size: a target with a path is one column, however
     many bits it reaches on a graph. That some nodes have no neighbour, or some port no next one, makes no further kind.
@@ -64,11 +64,11 @@ class Schema:
 
     @property
     def bits(self) -> int:
-        """How many are declared."""
+        """The number of declared bits."""
         return self.program.bits - len(self.targets)
 
     def place_of(self, bit: int) -> Place:
-        """Where a declared bit is."""
+        """The place of a declared bit."""
         fields = self.program.layout.fields
         return self.places[fields.index(self.program.layout.field_of(bit))]
 
@@ -109,7 +109,7 @@ class Schema:
             yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {names[self.halt]}"
 
     def _target_order(self, bit: int) -> tuple[int, str]:
-        """Targets stand behind the bit that they reach, whichever was used first."""
+        """Sorts targets behind the bit that they reach, whichever was used first."""
         path, reached = self.targets[bit - self.bits] if bit >= self.bits else ("", bit)
         return reached, path
 

@@ -84,7 +84,7 @@ class Topology(FrozenArrays):
 
     @property
     def ports(self) -> int:
-        """How many there are: two for each edge, or one for each directed edge."""
+        """The number of ports: two for each edge, or one for each directed edge."""
         return len(self.port_node)
 
     @property
@@ -94,17 +94,17 @@ class Topology(FrozenArrays):
 
     @property
     def edges(self) -> int:
-        """How many there are."""
+        """The number of edges."""
         return self.ports if self.directed else self.ports // 2
 
     @cached_property
     def first_port(self) -> IntArray:  # (nodes + 1,)
-        """Where the ports of each node begin."""
+        """The first port of each node, and the number of ports."""
         return frozen(np.searchsorted(self.port_node, np.arange(self.nodes + 1)))
 
     @cached_property
     def degrees(self) -> IntArray:  # (nodes,)
-        """How many ports each node has; a loop counts twice."""
+        """The number of ports of each node; a loop counts twice."""
         return frozen(np.diff(self.first_port))
 
     @cached_property

@@ -37,7 +37,7 @@ class GraphWiring:
     # Where things are.
 
     def count(self, place: Place) -> int:
-        """How many times there is what is at such a place."""
+        """The number of such places: nodes, ports, or one."""
         return {"node": self.topology.nodes, "port": self.topology.ports, "whole": 1}[place]
 
     @cached_property
@@ -58,7 +58,7 @@ class GraphWiring:
 
     @cached_property
     def _first(self) -> tuple[IntArray, IntArray]:  # (declared bits,), (declared bits,)
-        """Where each declared bit is at the first node or port, and how far it is from one to the next."""
+        """The number of each declared bit at the first node or port, and the stride to the next one."""
         base = np.zeros(self.schema.bits, dtype=np.int64)
         stride = np.zeros(self.schema.bits, dtype=np.int64)
         for field, place in zip(self.schema.program.layout.fields, self.schema.places, strict=False):
@@ -85,7 +85,7 @@ class GraphWiring:
 
     @cached_property
     def _known(self) -> dict[tuple[Place, int], tuple[IntArray, IntArray]]:
-        """What was reached before: of small graphs, where finding it again costs more than keeping it."""
+        """What was reached before, for small graphs, where finding it again costs more than keeping it."""
         return {}
 
     def _reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
@@ -210,7 +210,7 @@ class GraphWiring:
         return np.asarray(np.bincount(schema.template_block, minlength=schema.blocks)[own])
 
     def templates(self) -> int:
-        """How many templates the program has."""
+        """The number of templates."""
         return int(self._templates[self._blocks[2]].sum())
 
     def live(self) -> BoolArray:  # (b,)
@@ -218,7 +218,7 @@ class GraphWiring:
         return np.asarray((self._templates > 0)[self._blocks[2]])
 
     def written_out(self) -> dict[str, Any]:
-        """What a program says of every single template."""
+        """The arrays of a Program that have an entry per template."""
         schema, (own, _, which, where) = self.schema.program, self._blocks
         first = self._first_template()
         template_block = np.repeat(np.arange(len(which)), self._templates[which])
@@ -237,7 +237,7 @@ class GraphWiring:
         return np.concatenate(([0], np.cumsum(self._templates[self._blocks[2]])))
 
     def _writes(self, first: IntArray, bits: int) -> tuple[IntArray, IntArray]:
-        """What each template writes, in order."""
+        """The writes of all templates, as starts and bits."""
         schema, (own, ranks, _, _) = self.schema.program, self._blocks
         keys = [np.zeros(0, dtype=np.int64)]
         for block, rank in zip(own, ranks, strict=True):
@@ -317,7 +317,7 @@ class GraphWiring:
         )
 
     def template_numbers(self, program: Program) -> dict[str, Any]:
-        """What `CellKinds` says of every single template."""
+        """The arrays of CellKinds that have an entry per template."""
         schema, cells, known = self.schema.program, program.cells, self.schema.program.kinds
         first_of = self._first_template()
         first_in_schema = np.searchsorted(schema.template_block, np.arange(schema.blocks))

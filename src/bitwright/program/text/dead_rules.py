@@ -83,7 +83,7 @@ class DeadRules:
         return bool(self._dead.any())
 
     def chains(self, written: Iterable[WrittenRule]) -> dict[int, tuple[WrittenRule, str]]:
-        """Of each chain the first rule that could start it, and what is to be said about it."""
+        """For each chain the first rule that could start it, and the message about it."""
         members: dict[int, list[WrittenRule]] = {}
         alive = set(self._rule[~self._dead].tolist())
         for rule in written:
@@ -126,6 +126,6 @@ class DeadRules:
 
 
 def never_on(names: list[str]) -> str:
-    """What is said about bits that can never be on."""
+    """The message about bits that can never be on."""
     which = "it" if len(names) == 1 else "them"
     return f"{listing(names)} can never be on, since no input, no start and no rule that can match sets {which}"

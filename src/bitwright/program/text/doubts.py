@@ -1,4 +1,4 @@
-"""What a rule file can hardly mean, though it is well formed.
+"""Warnings about rule files that are well formed and probably wrong.
 
 Rules that never match, numbers that nothing sets, bits that nothing uses or that vanish, cells that differ only in the
 order of their blocks, and lines of cells that cannot be of one kind.
@@ -40,7 +40,7 @@ def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
 def _without_effect(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
     """Rules that never match, and inputs, outputs and ends that nothing reads or writes.
 
-    What follows from a chain of rules that never match is told with it, in one warning.
+    The consequences of a chain of rules that never match are part of its one warning.
     """
     bits, templates = possible(algorithm)
     dead = DeadRules(algorithm.program, bits, templates)
@@ -63,7 +63,7 @@ def _idle(
 ) -> Iterator[tuple[Token, int | None, str, str]]:
     """Inputs that nothing reads, outputs that nothing writes and a halt that never comes.
 
-    Each with its place, the chain of dead rules that it follows from, and what is said in short and in full.
+    Each with its place, the chain of dead rules that it follows from, and a short and a full message.
     """
     program = algorithm.program
     places = _places(tree)
@@ -106,7 +106,7 @@ def _unused(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
 
 
 def _places(tree: SyntaxTree) -> dict[tuple[str, str], Token]:
-    """Where each input and each output is named."""
+    """The place of each input and each output."""
     found = {}
     for port in (item for item in tree.statements if isinstance(item, syntax.PortLine)):
         kind, members = port.token.text, port.members
@@ -162,7 +162,7 @@ def _mixed(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
 
 
 def _line_of(tree: SyntaxTree, algorithm: Algorithm, cell: int) -> Token:
-    """Where the line stands that a cell comes from."""
+    """The place of the line that a cell comes from."""
     families = algorithm.program.cells.families
     place = families.places[families.of[cell]]
     return next(
@@ -174,7 +174,7 @@ def lost_pairs(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
     """Two bits of a block that can both be on at the beginning, where rules speak of each as if it were alone.
 
     A rule that names the other bit knows of it, and so 1 and 1 giving nothing may be what is meant, as in a
-    subtraction. Only where neither rule names the bit of the other can it hardly be meant.
+    subtraction. Only if neither rule names the bit of the other is it probably a mistake.
     """
     program = algorithm.program
     first, second = _unmatched(algorithm)

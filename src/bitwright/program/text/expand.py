@@ -1,4 +1,4 @@
-"""Statements to an Algorithm: names get their meaning, indices their values, and all problems come to light."""
+"""Expands statements to an Algorithm: resolves names, evaluates indices, and collects all problems."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from bitwright.errors import Problem, ProgramError, listing
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches, stated
-from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily, assemble
-from bitwright.program.ensures import EnsureLine, WrongError
+from bitwright.program.assemble import BitFamily, Picks, RuleFamily, assemble
+from bitwright.program.ensures import EnsureLine
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import MAX_BITS, IntArray, Layout
 from bitwright.program.program import Program
@@ -23,24 +23,29 @@ from bitwright.program.text.lets import blaming, check_lets
 from bitwright.program.text.lexer import TOO_MANY
 from bitwright.program.text.parser import SyntaxTree, parse_plain
 from bitwright.program.text.plain import PlainReader
-from bitwright.program.text.rows import Budget, Refused, Rows
+from bitwright.program.text.rows import Budget, Rows
 from bitwright.text.problems import MAX_PROBLEMS
-from bitwright.text.scanner import Token
+from bitwright.text.scanner import Token, WrongError
 
 MAX_WORK = 30_000_000  # a program of a million templates needs about five million
-_ALTERNATIVES = 256  # templates that the bit-to-bit comparisons of one rule may stand for in each row
+_ALTERNATIVES = 256  # alternatives of the bit-to-bit comparisons of one rule
 
 
 def expand(
-    tree: SyntaxTree, name: str, description: str, work: int = MAX_WORK, lets: Mapping[str, int] | None = None
+    tree: SyntaxTree,
+    name: str,
+    description: str,
+    work: int = MAX_WORK,
+    lets: Mapping[str, int] | None = None,
+    needs_rules: bool = True,
 ) -> Algorithm:
     """The algorithm that these statements describe; raises ProgramError with every problem.
 
-    `work` is how many rows, conditions and writes they may stand for; `lets` are values in place of those that `let`
-    lines give.
+    `work` is how many rows, conditions and writes they may stand for; `lets` override the values of `let` lines. With
+    `needs_rules` a text without rules is an error.
     """
     check_lets(name, tree, lets)
-    return blaming(lets or {}, lambda given: Expansion(tree, work, given).algorithm(name, description))
+    return blaming(lets or {}, lambda given: Expansion(tree, work, given, needs_rules).algorithm(name, description))
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -49,8 +54,10 @@ Result = TypeVar("Result")
 
 
 class Expansion:
-    def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int]) -> None:
-        self.tree, self.given = tree, given
+    rest_as_cells = False  # whether a block in no cell is one of its own
+
+    def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int], needs_rules: bool = True) -> None:
+        self.tree, self.given, self.needs_rules = tree, given, needs_rules
         self.problems = list(tree.problems)
         self.already_reported = {
             token.text for line in tree.broken if line[0].text not in ("when", "cell") for token in line
@@ -66,21 +73,20 @@ class Expansion:
         self.declare_bits()
         program = self.program()
         complete = not self.problems  # of a program with problems, bits may be in no block
-        inputs = [
-            word for port in self.each(syntax.PortLine, "input") for word in self.attempt(self.inputs, port) or ()
-        ]
-        outputs = [
-            word for port in self.each(syntax.PortLine, "output") for word in self.attempt(self.output, port) or ()
-        ]
+        inputs, outputs = self.words("input", self.inputs), self.words("output", self.output)
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
         self.check_ports(inputs, outputs, start)
         counts = self.counts()
         if program is not None and complete:
             self.check_counts(program, counts)
         halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
-        lines = [
-            (item, self.attempt(self.ensured(inputs, outputs, program), item)) for item in self.each(syntax.Ensure)
-        ]
+
+        def ensured(item: syntax.Ensure) -> EnsureLine:
+            if program is None or self.problems:  # names may be unknown only because their line could not be read
+                return item.line
+            return stated(item.line, program, inputs, outputs, self.lets, item.token.text == "ensure")
+
+        lines = [(item, self.attempt(ensured, item)) for item in self.each(syntax.Ensure)]
         if self.problems or program is None:
             raise ProgramError(self.problems)
         return Algorithm(
@@ -109,7 +115,7 @@ class Expansion:
     def let(self, item: syntax.Let) -> None:
         name = item.name.text
         if name in self.lets:
-            raise Refused(item.name.problem(f"'{name}' has a value already ({self.lets[name]})"))
+            raise WrongError(item.name, f"'{name}' has a value already ({self.lets[name]})")
         self.lets[name] = self.given[name] if name in self.given else self.number(item.value)
 
     def declare_bits(self) -> None:
@@ -130,16 +136,16 @@ class Expansion:
 
     def shape(self, token: Token, extents: tuple[syntax.Expression, ...]) -> tuple[int, ...]:
         if token.text in self.lets:
-            raise Refused(token.problem(f"'{token.text}' is already a number; choose another name for the bits"))
+            raise WrongError(token, f"'{token.text}' is already a number; choose another name for the bits")
         shape, size = [], 1
         for extent in extents:
             value = self.number(extent)
             if value < 1:
-                raise Refused(token.problem(f"'{token.text}' needs an extent of at least 1, got {value}"))
+                raise WrongError(token, f"'{token.text}' needs an extent of at least 1, got {value}")
             shape.append(value)
             size *= value
         if size > MAX_BITS:
-            raise Refused(token.problem(f"'{token.text}' has {size:,} bits; a program may declare {MAX_BITS:,}"))
+            raise WrongError(token, f"'{token.text}' has {size:,} bits; a program may declare {MAX_BITS:,}")
         return tuple(shape)
 
     # Blocks and rules.
@@ -150,16 +156,16 @@ class Expansion:
             self.problems.append(token.problem(f"{self.layout.size:,} bits; a program may declare {MAX_BITS:,}"))
             return None
         reader = PlainReader(self.layout, self.budget)
-        blocks: list[BlockFamily] = []
+        blocks: list[BitFamily] = []
         rules: list[RuleFamily] = []
         for item in self.tree.statements:
             if isinstance(item, syntax.PlainLines):
-                blocks += reader.blocks(item.blocks, self.blocks_of_line)
+                blocks += reader.blocks(item.blocks, lambda line: self.attempt(self.blocks, parse_plain(line)) or ())
             elif isinstance(item, syntax.Block):
                 blocks += self.attempt(self.blocks, item) or ()
         for item in self.tree.statements:
             if isinstance(item, syntax.PlainLines):
-                rules += reader.rules(item.rules, self.rules_of_line)
+                rules += reader.rules(item.rules, lambda line: self.attempt(self.rules, parse_plain(line)) or ())
             elif isinstance(item, syntax.WhenClause):
                 rules += self.attempt(self.rules, item) or ()
         cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
@@ -186,44 +192,31 @@ class Expansion:
             self.problems.extend(error.problems)
             return None
 
-    needs_rules = True  # whether a text without rules is a problem
-    rest_as_cells = False  # whether a block in no cell is one of its own
-
-    def check_places(self, blocks: Sequence[BlockFamily], rules: Sequence[RuleFamily]) -> None:
+    def check_places(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily]) -> None:
         """Notes rules that reach where they cannot; in an ordinary program there is just one place."""
 
-    def more_blocks(self) -> list[BlockFamily]:
+    def more_blocks(self) -> list[BitFamily]:
         """Blocks that no line gives."""
         return []
 
-    def blocks_of_line(self, line: syntax.PlainLine) -> list[BlockFamily]:
-        statement = parse_plain(line)
-        assert isinstance(statement, syntax.Block)
-        return self.attempt(self.blocks, statement) or []
-
-    def rules_of_line(self, line: syntax.PlainLine) -> list[RuleFamily]:
-        statement = parse_plain(line)
-        assert isinstance(statement, syntax.WhenClause)
-        return self.attempt(self.rules, statement) or []
-
-    def blocks(self, item: syntax.Block) -> list[BlockFamily]:
+    def blocks(self, item: syntax.Block) -> list[BitFamily]:
         try:
             rows, origin = self.rows_of(item)
-            return [BlockFamily(rows.count, self.picks(rows, item.members, origin), origin)]
-        except Refused:
+            return [BitFamily(rows.count, self.picks(rows, item.members, origin), origin)]
+        except WrongError:
             self.already_reported.update(member.token.text for member in item.members)
             raise
 
-    def cells(self, item: syntax.Cell) -> list[CellFamily]:
+    def cells(self, item: syntax.Cell) -> list[BitFamily]:
         rows, origin = self.rows_of(item)
-        return [CellFamily(rows.count, self.picks(rows, item.members, origin), origin)]
+        return [BitFamily(rows.count, self.picks(rows, item.members, origin), origin)]
 
     def rules(self, item: syntax.WhenClause) -> list[RuleFamily]:
         rows, origin = self.rows_of(item)
         targets = self.picks(rows, item.targets, origin, written=True)
         choices = [self.alternatives(rows, test, origin) for test in item.tests]
         if 2 ** sum(len(choice) > 1 for choice in choices) > _ALTERNATIVES:
-            raise Refused(item.token.problem("too many comparisons between bits, or open bits, in one rule; at most 8"))
+            raise WrongError(item.token, "too many comparisons between bits, or open bits, in one rule; at most 8")
         families = []
         for choice in product(*choices):
             literals = [literal for alternative in choice for literal in alternative]
@@ -236,19 +229,19 @@ class Expansion:
         return families
 
     def alternatives(self, rows: Rows, test: syntax.Test, origin: WrittenAt) -> list[list[tuple[Picks, IntArray]]]:
-        """The ways in which a test can hold: one for `bit = value`, two between bits, and two for `bit = *`."""
+        """The alternatives of a test: one for `bit = value`, two for a comparison of bits or `bit = *`."""
         left = rows.pick(test.left, origin)
         right = test.right
         if right is None:
             if len(left.rows) != rows.count:
-                raise Refused(test.left.token.problem("only a single bit can be left open with =*"))
+                raise WrongError(test.left.token, "only a single bit can be left open with =*")
             return [[(left, np.full(rows.count, value))] for value in (0, 1)]
         if isinstance(right, syntax.Name) and right.token.text in self.layout:
             right = syntax.BitRef(right.token, ())
         if isinstance(right, syntax.BitRef):
             other = rows.pick(right, origin)
             if len(left.rows) != rows.count or len(other.rows) != rows.count:
-                raise Refused(test.left.token.problem("only single bits can be compared with each other"))
+                raise WrongError(test.left.token, "only single bits can be compared with each other")
             return [
                 [(left, np.full(rows.count, value)), (other, np.full(rows.count, value if test.same else 1 - value))]
                 for value in (0, 1)
@@ -258,10 +251,13 @@ class Expansion:
         if len(wrong):
             row = int(wrong[0])
             message = f"a bit is 0 or 1, but {test.left.token} is compared with {int(values[row])}{origin.at(row)}"
-            raise Refused(test.left.token.problem(f"{message}; a number is compared bit by bit, x[1]=n%2 x[2]=n//2%2"))
+            raise WrongError(test.left.token, f"{message}; a number is compared bit by bit, x[1]=n%2 x[2]=n//2%2")
         return [[(left, (values if test.same else 1 - values)[left.rows])]]
 
     # Inputs, outputs, start and end.
+
+    def words(self, kind: str, read: Callable[[syntax.PortLine], list[Item]]) -> list[Item]:
+        return [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
 
     def inputs(self, port: syntax.PortLine) -> list[Word]:
         port = self.with_bits(port)
@@ -272,7 +268,7 @@ class Expansion:
         for member in port.members:
             if member.parts:
                 form = f"name it, as in: input a = {member.token.text}[...]"
-                raise Refused(member.token.problem(f"an input without a name must be a whole array; {form}"))
+                raise WrongError(member.token, f"an input without a name must be a whole array; {form}")
             words.append(self.word(member.token.text, syntax.PortLine(port.token, None, (member,), port.signed)))
         return words
 
@@ -298,7 +294,7 @@ class Expansion:
         what = str(word) if word else "','" if port.also else "'if'" if port.where else ""
         if what:
             hint = "; bits and numbers are separated by spaces" if what == "','" else ""
-            raise Refused(port.token.problem(f"{what} is for node programs, which run on graphs{hint}"))
+            raise WrongError(port.token, f"{what} is for node programs, which run on graphs{hint}")
 
     def word(self, name: str, port: syntax.PortLine) -> Word:
         """A number from its pieces, the most significant first."""
@@ -306,13 +302,13 @@ class Expansion:
         for member in reversed(port.members):
             declared = rows.declared(member, whole=True)
             if not member.parts and len(declared.shape) > 1:
-                raise Refused(member.token.problem(f"{declared} is not one number; choose a row, such as [1,*]"))
+                raise WrongError(member.token, f"{declared} is not one number; choose a row, such as [1,*]")
             bits.extend(rows.pick(member, WrittenAt(""), whole=True).bits.tolist())
         if not bits:
             form = f"{port.members[0].token.text}[1..4]"
-            raise Refused(port.token.problem(f"'{name}' has no bits; ranges go upwards, as in {form}"))
+            raise WrongError(port.token, f"'{name}' has no bits; ranges go upwards, as in {form}")
         if len(set(bits)) < len(bits):
-            raise Refused(port.token.problem(f"'{name}' names a bit twice"))
+            raise WrongError(port.token, f"'{name}' names a bit twice")
         return Word(name, tuple(bits), port.signed, self.sized_by(port))
 
     def sized_by(self, port: syntax.PortLine) -> str:
@@ -326,7 +322,7 @@ class Expansion:
 
     @cached_property
     def extents(self) -> dict[str, tuple[syntax.Expression, ...]]:
-        """What stands in the brackets of each declaration."""
+        """The extents of each declared array."""
         items = (item for declaration in self.each(syntax.BitsDeclaration) for item in declaration.items)
         return {token.text: extents for token, extents in items}
 
@@ -352,7 +348,7 @@ class Expansion:
     def count(self, item: syntax.Count) -> int:
         value = self.number(item.value)
         if value < 0:
-            raise Refused(item.token.problem(f"{item.token.text} must be 0 or more, got {value}"))
+            raise WrongError(item.token, f"{item.token.text} must be 0 or more, got {value}")
         return value
 
     def check_counts(self, program: Program, counts: Mapping[str, int | None]) -> None:
@@ -365,23 +361,8 @@ class Expansion:
             return FIXED_POINT
         bits = self.rows().pick(item.bit, WrittenAt("")).bits.tolist()
         if len(bits) != 1:
-            raise Refused(item.token.problem("'halt when' takes a single bit"))
+            raise WrongError(item.token, "'halt when' takes a single bit")
         return int(bits[0])
-
-    def ensured(
-        self, inputs: list[Word], outputs: list[Word], program: Program | None
-    ) -> Callable[[syntax.Ensure], EnsureLine]:
-        """What gives an `ensure` or `invariant` line its meaning."""
-
-        def read(item: syntax.Ensure) -> EnsureLine:
-            try:
-                if program is None or self.problems:  # names may be unknown only because their line could not be read
-                    return item.line
-                return stated(item.line, program, inputs, outputs, self.lets, item.token.text == "ensure")
-            except WrongError as error:
-                raise Refused(error.problem()) from None
-
-        return read
 
     # Helpers.
 
@@ -394,12 +375,12 @@ class Expansion:
         return found[:1]
 
     def attempt(self, read: Callable[[Item], Result], item: Item) -> Result | None:
-        """What `read` makes of a statement, or None once its problem has been noted."""
+        """The result of `read` for a statement; notes its problem and returns None if it has one."""
         try:
             return read(item)
-        except Refused as refusal:
-            if refusal.problem:
-                self.problems.append(refusal.problem)
+        except WrongError as error:
+            if error.problem:
+                self.problems.append(error.problem)
             if isinstance(item, syntax.Let):
                 self.already_reported.add(item.name.text)
             if len(self.problems) >= MAX_PROBLEMS:

@@ -1,4 +1,4 @@
-"""Rule files: read with care, so that whatever a file holds, the answer is an algorithm or one clear line."""
+"""Rule files: whatever a file holds, reading it gives an algorithm or one clear error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bitwright.program.graph.node_program import NodeProgram
 
 MAX_BYTES = 64 << 20
-_OTHERS = {  # what files are that end so, and where they belong
+_OTHERS = {  # other files by suffix, and what they are for
     ".safetensors": "a network: name the program here; bitwright show says what a network is",
     ".json": "perhaps a certificate, which bitwright certify --check takes",
     ".npz": "an archive of arrays; executions are read by bitwright infer, and by train --from",
@@ -43,19 +43,19 @@ def load(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm:
 
 
 def load_any(path: str | Path, lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
-    """The same for files that may hold a node program."""
+    """The algorithm or node program in a .bw file."""
     path = rule_path(path)
     with problems_of(path):
         return parse_any(read_text(path), printable(path.stem), lets)
 
 
 def rule_path(path: object) -> Path:
-    """A path that somebody gave; raises InputError for what is none."""
+    """The path of a rule file; raises InputError for what is not a path."""
     return as_path(path, "a rule file")
 
 
 def read_text(path: Path, suffix: str = ".bw", what: str = "a program") -> str:
-    """The text of a source file, or an InputError that says why it is not one; `what` it is to hold."""
+    """The text of a source file; raises InputError if it cannot be read. `what` the file should hold, for messages."""
     shown = printable(str(path))
     if (other := _OTHERS.get(path.suffix.lower())) and suffix != path.suffix.lower() and isfile(path):
         raise InputError(f"{shown} is not {suffix} text, but {other}")

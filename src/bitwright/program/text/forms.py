@@ -1,4 +1,4 @@
-"""What statements look like, and what to do about words and signs that other languages have in their place."""
+"""The forms of statements, and advice about words and signs of other languages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMS = {
 
 
 def way_out(found: Token, statement: str) -> str:
-    """What to do about a sign that other languages have where a statement ends, or goes on in another way."""
+    """Advice about a sign that other languages have where a statement ends or continues."""
     if found.text == "," and statement in _LISTS:
         return "; conditions, bits and numbers are separated by spaces"
     if found.text in ("=", "!=") and statement == "when":

@@ -1,4 +1,4 @@
-"""Groups: rules with parameters under a name, put in wherever they are used.
+"""Groups: rules with parameters under a name, inserted wherever they are used.
 
     group counter(v, c, l)
       block v[i] c[i] for i in 1..l
@@ -21,9 +21,9 @@ from bitwright.errors import Problem, counted, listing, suggestion
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.lexer import TOO_MANY, tokenize
 from bitwright.text.problems import MAX_PROBLEMS
-from bitwright.text.scanner import Token
+from bitwright.text.scanner import Token, WrongError
 
-MAX_WORDS = 200_000  # that groups may stand for
+MAX_WORDS = 200_000  # of all groups after expansion
 MAX_DEPTH = 20  # groups that use groups
 _USED = re.compile(r"^[ \t]*(?:group|use)\b", re.MULTILINE)
 _OPERATORS = frozenset(["+", "-", "*", "//", "%", "^"])
@@ -39,11 +39,6 @@ class Group:
     ours: bool = False  # of parts.bw: what it says has no place in the text that uses it
 
 
-class _BadGroup(Exception):  # noqa: N818
-    def __init__(self, token: Token, message: str | None) -> None:
-        self.problem = None if message is None else token.problem(message)  # None: it was reported already
-
-
 def has_groups(text: str) -> bool:
     """Whether a text may define or use groups."""
     return _USED.search(text) is not None
@@ -52,7 +47,7 @@ def has_groups(text: str) -> bool:
 def without_groups(
     lines: Sequence[list[Token]], problems: list[Problem], broken: list[list[Token]]
 ) -> Iterator[list[Token]]:
-    """The lines with every use replaced by what the group says; those of groups that are never used are not read."""
+    """The lines with every `use` replaced by its group; groups that are never used are not read."""
     if not any(tokens[0].text in ("group", "use", "end") for tokens in lines):
         yield from lines
         return
@@ -62,8 +57,8 @@ def without_groups(
     for tokens in outside:
         try:
             yield from _put_in(tokens, groups, {}, (), budget)
-        except _BadGroup as refusal:
-            problems += [refusal.problem] if refusal.problem else []
+        except WrongError as error:
+            problems += [error.problem] if error.problem else []
             broken.append(tokens)
             if len(problems) >= MAX_PROBLEMS:
                 problems.append(tokens[0].problem(TOO_MANY))
@@ -86,7 +81,7 @@ def _parts() -> Mapping[str, Group]:
 def _read(
     lines: Sequence[list[Token]], groups: dict[str, Group], problems: list[Problem], broken: list[list[Token]]
 ) -> list[list[Token]]:
-    """Takes the definitions out of a text; gives the lines outside of them."""
+    """Moves the definitions of a text into `groups`; returns the lines outside of them."""
     outside: list[list[Token]] = []
     own: dict[str, Token] = {}
     inside: Group | None = None
@@ -100,24 +95,24 @@ def _read(
                 groups.setdefault(inside.name.text, inside)
                 inside = _head(tokens)
                 if before is not None:
-                    raise _BadGroup(word, f"a group inside the group {before.name}; close that one with end")
+                    raise WrongError(word, f"a group inside the group {before.name}; close that one with end")
                 if inside.name.text in own:
                     where = f"line {own[inside.name.text].line}"
-                    raise _BadGroup(inside.name, f"there is a group {inside.name} already, in {where}")
+                    raise WrongError(inside.name, f"there is a group {inside.name} already, in {where}")
                 own[inside.name.text] = inside.name
                 groups[inside.name.text] = inside
             elif word.text == "end":
                 if len(tokens) > 2:
                     inside = before
-                    raise _BadGroup(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
+                    raise WrongError(tokens[1], f"expected the end of the line, found {tokens[1]} (the form is: end)")
                 if before is None and not unclear:
-                    raise _BadGroup(word, "there is no group to end here")
+                    raise WrongError(word, "there is no group to end here")
             elif inside is not None:
                 inside.lines.append(tokens)
             else:
                 outside.append(tokens)
-        except _BadGroup as refusal:
-            problems += [refusal.problem] if refusal.problem else []
+        except WrongError as error:
+            problems += [error.problem] if error.problem else []
             broken.append(tokens)
             unclear |= word.text == "group"
     if inside is not None and not unclear:
@@ -131,11 +126,11 @@ def _head(tokens: list[Token]) -> Group:
     parameters: dict[str, None] = {}
     for argument in arguments:
         if len(argument) != 1 or argument[0].kind != "name":
-            raise _BadGroup(argument[0], "a parameter of a group is a single name")
+            raise WrongError(argument[0], "a parameter of a group is a single name")
         if argument[0].text in KEYWORDS:
-            raise _BadGroup(argument[0], f"{argument[0]} is a word of the language; choose another name")
+            raise WrongError(argument[0], f"{argument[0]} is a word of the language; choose another name")
         if argument[0].text in parameters:
-            raise _BadGroup(argument[0], f"two parameters are called {argument[0]}")
+            raise WrongError(argument[0], f"two parameters are called {argument[0]}")
         parameters[argument[0].text] = None
     return Group(name, tuple(parameters))
 
@@ -143,7 +138,7 @@ def _head(tokens: list[Token]) -> Group:
 def _call(tokens: list[Token], form: str) -> tuple[Token, list[list[Token]]]:
     """The name in `use NAME(a, b+1)`, and its arguments."""
     if len(tokens) < 5 or tokens[1].kind != "name" or tokens[2].text != "(" or tokens[-2].text != ")":
-        raise _BadGroup(tokens[min(1, len(tokens) - 1)], f"expected a name and what it is given (the form is: {form})")
+        raise WrongError(tokens[min(1, len(tokens) - 1)], f"expected a name and what it is given (the form is: {form})")
     arguments: list[list[Token]] = [[]]
     depth = 0
     for token in tokens[3:-2]:
@@ -153,11 +148,11 @@ def _call(tokens: list[Token], form: str) -> tuple[Token, list[list[Token]]]:
         else:
             arguments[-1].append(token)
     if depth:
-        raise _BadGroup(tokens[-2], f"the brackets do not fit (the form is: {form})")
+        raise WrongError(tokens[-2], f"the brackets do not fit (the form is: {form})")
     if arguments == [[]]:
         return tokens[1], []
     if not all(arguments):
-        raise _BadGroup(tokens[2], f"an argument is empty (the form is: {form})")
+        raise WrongError(tokens[2], f"an argument is empty (the form is: {form})")
     return tokens[1], arguments
 
 
@@ -168,11 +163,11 @@ def _put_in(
     uses: tuple[str, ...],
     budget: list[int],
 ) -> Iterator[list[Token]]:
-    """A line with parameters replaced; or, where it is a use, the lines that it stands for."""
+    """A line with its parameters replaced; if it is a `use`, the lines of its group."""
     meant = [given.get(token.text, [token]) if token.kind == "name" else [token] for token in tokens]
     budget[0] -= sum(map(len, meant)) if uses else 0
     if budget[0] < 0:
-        raise _BadGroup(tokens[0], f"the groups stand for more than {MAX_WORDS:,} words")
+        raise WrongError(tokens[0], f"the groups stand for more than {MAX_WORDS:,} words")
     tokens = [token for several in meant for token in several]
     if tokens[0].text != "use":
         yield tokens
@@ -181,16 +176,16 @@ def _put_in(
     group = groups.get(name.text)
     if group is None:
         hint = suggestion(name.text, groups) or f"; there are {listing(sorted(groups), 20)}"
-        raise _BadGroup(name, f"there is no group {name}{hint}")
+        raise WrongError(name, f"there is no group {name}{hint}")
     if group.parameters is None:
-        raise _BadGroup(name, None)
+        raise WrongError(name, None)
     if len(arguments) != len(group.parameters):
         wants = f"{counted(len(group.parameters), 'argument')} ({listing(group.parameters, 20)})"
-        raise _BadGroup(name, f"the group {name} takes {wants}, got {len(arguments)}")
+        raise WrongError(name, f"the group {name} takes {wants}, got {len(arguments)}")
     if name.text in uses:
-        raise _BadGroup(name, f"the group {name} uses itself")
+        raise WrongError(name, f"the group {name} uses itself")
     if len(uses) >= MAX_DEPTH:
-        raise _BadGroup(name, f"groups use each other at most {MAX_DEPTH} deep")
+        raise WrongError(name, f"groups use each other at most {MAX_DEPTH} deep")
     bound = {parameter: _bracketed(argument) for parameter, argument in zip(group.parameters, arguments, strict=True)}
     for line in group.lines:
         if group.ours:  # its problems are those of the line that uses it
@@ -199,7 +194,7 @@ def _put_in(
 
 
 def _bracketed(argument: list[Token]) -> list[Token]:
-    """An argument that calculates, in parentheses; bits are put in as they are."""
+    """An argument with operators in parentheses; others are inserted as they are."""
     depth, calculates = 0, False
     for token in argument:
         if token.kind == "sign":

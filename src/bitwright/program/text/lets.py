@@ -1,11 +1,11 @@
-"""Values in place of those that a text gives to its numbers: `--let l=16`, `lets={"l": 16}`."""
+"""Values that override `let` lines: `--let l=16`, `lets={"l": 16}`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import TypeVar
+from dataclasses import is_dataclass, replace
+from typing import Any, TypeVar
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, ProgramError, listing, suggestion
@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"^\s*let\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", re.MULTILINE)
 
 
 def check_lets(program: str, tree: SyntaxTree, lets: Mapping[str, int] | None) -> None:
-    """Raises InputError for a value that no number can have, or one of a number that the text does not have."""
+    """Raises InputError for an impossible value, or for a name without a `let` line."""
     known = names_of_lets(tree)
     for name, value in (lets or {}).items():
         if not tree.problems and name not in known:  # a line with a problem may be the one that has it
@@ -43,10 +43,10 @@ def names_of_lets(tree: SyntaxTree) -> list[str]:
 
 
 def mentions(tree: SyntaxTree, lets: Mapping[str, int], names: Collection[str]) -> set[str]:
-    """Those of these names that occur in the text, other than in a `let` line whose value is given.
+    """The names among these that occur in the text, except in `let` lines whose value is overridden.
 
-    A name that does not occur cannot change what the text stands for. Bits and indices of the same name count too, so
-    this may be more than what the text depends on, never less.
+    A name that does not occur cannot change the program. Bits and indices of the same name count too, so this may be
+    more than what the text depends on, never less.
     """
     found: set[str] = set()
     for item in tree.statements:
@@ -57,17 +57,23 @@ def mentions(tree: SyntaxTree, lets: Mapping[str, int], names: Collection[str]) 
 
 def _words(part: object) -> set[str]:
     """Every name in a part of a syntax tree."""
-    if isinstance(part, Token):
-        return {part.text}
-    if isinstance(part, syntax.PlainLine):
-        return set(_WORD.findall(f"{part.left} {part.right}"))
-    if is_dataclass(part):
-        return set().union(*(_words(getattr(part, field.name)) for field in fields(part)))
-    return set().union(*map(_words, part)) if isinstance(part, tuple | list) else set()
+    found: set[str] = set()
+    left = [part]
+    while left:
+        one: Any = left.pop()
+        if isinstance(one, Token):
+            found.add(one.text)
+        elif isinstance(one, syntax.PlainLine):
+            found.update(_WORD.findall(f"{one.left} {one.right}"))
+        elif isinstance(one, tuple | list):
+            left += one
+        elif is_dataclass(one):
+            left += [getattr(one, name) for name in one.__dataclass_fields__]
+    return found
 
 
 def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
-    """What `read` makes of these values; problems that are not there without them say which values were given."""
+    """The result of `read` for these values; problems that the text does not have without them mention the values."""
     try:
         return read(lets)
     except ProgramError as error:

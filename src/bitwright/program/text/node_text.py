@@ -9,7 +9,7 @@ import numpy as np
 
 from bitwright.errors import ProgramError
 from bitwright.program.algorithm import FIXED_POINT, Word
-from bitwright.program.assemble import BlockFamily, CellFamily, Picks, RuleFamily
+from bitwright.program.assemble import BitFamily, Picks, RuleFamily
 from bitwright.program.families import NumberedRows, WrittenAt
 from bitwright.program.graph.schema import NodeWord, Place, Schema
 from bitwright.program.layout import Layout
@@ -17,7 +17,7 @@ from bitwright.program.text import syntax
 from bitwright.program.text.expand import MAX_WORK, Expansion
 from bitwright.program.text.lets import blaming
 from bitwright.program.text.parser import COMPASS, SyntaxTree
-from bitwright.program.text.rows import Refused
+from bitwright.text.scanner import WrongError
 
 # From which place, by which path, to which place: what can be written.
 REACH = {
@@ -43,7 +43,7 @@ def is_node_program(tree: SyntaxTree) -> bool:
 
 
 def schema_of(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
-    """What a node program says for graphs with this many nodes and ports; raises ProgramError with every problem."""
+    """The schema for graphs with this many nodes and ports; raises ProgramError with every problem."""
     return blaming(lets, lambda given: _NodeExpansion(tree, given, nodes, ports).schema())
 
 
@@ -61,8 +61,7 @@ class _NodeExpansion(Expansion):
             self.attempt(self.let, item)
         self.declare_bits()
         program = self.program()
-        inputs = self.words("input")
-        outputs = self.words("output")
+        inputs, outputs = self.words("input", self.node_words), self.words("output", self.node_words)
         start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
         plain = [Word(word.name, word.bits) for word in inputs], [Word(word.name, word.bits) for word in outputs]
         self.check_ports(*plain, start)
@@ -97,7 +96,7 @@ class _NodeExpansion(Expansion):
     def let(self, item: syntax.Let) -> None:
         if item.name.text in ("nodes", "ports"):
             message = f"'{item.name.text}' is how many {item.name.text} the graph has; choose another name"
-            raise Refused(item.name.problem(message))
+            raise WrongError(item.name, message)
         super().let(item)
 
     # Bits in their places, and a bit for every target with a path.
@@ -126,17 +125,17 @@ class _NodeExpansion(Expansion):
 
     @property
     def own(self) -> int:
-        """How many bits are declared."""
+        """The number of declared bits."""
         return self.layout.size - len(self.targets)
 
     def place_of(self, bit: int) -> Place:
         return self.place[self.layout.field_of(bit).name]
 
-    def more_blocks(self) -> list[BlockFamily]:
+    def more_blocks(self) -> list[BitFamily]:
         count = len(self.targets)
-        return [BlockFamily(count, Picks(np.arange(count), self.own + np.arange(count)), WrittenAt("targets"))]
+        return [BitFamily(count, Picks(np.arange(count), self.own + np.arange(count)), WrittenAt("targets"))]
 
-    def check_places(self, blocks: Sequence[BlockFamily], rules: Sequence[RuleFamily]) -> None:
+    def check_places(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily]) -> None:
         number = np.array([PLACES.index(self.place_of(bit)) for bit in range(self.own)], dtype=np.int64)
         for family in blocks:
             places = number[family.members.bits]
@@ -163,23 +162,19 @@ class _NodeExpansion(Expansion):
                     self.note(rule, row, _cannot(start, path, end, self.layout.name_of(reached)))
                     break
 
-    def cells(self, item: syntax.Cell) -> list[CellFamily]:
+    def cells(self, item: syntax.Cell) -> list[BitFamily]:
         found = super().cells(item)
         for family in found:
             first: dict[int, Place] = {}
             for row, bit in zip(family.members.rows.tolist(), family.members.bits.tolist(), strict=True):
                 if first.setdefault(row, self.place_of(bit)) != self.place_of(bit):
-                    raise Refused(item.token.problem("a cell has blocks of one place: of nodes, of ports or whole"))
+                    raise WrongError(item.token, "a cell has blocks of one place: of nodes, of ports or whole")
         return found
 
-    def note(self, family: BlockFamily | RuleFamily, row: int, message: str) -> None:
+    def note(self, family: BitFamily | RuleFamily, row: int, message: str) -> None:
         self.problems.append(NumberedRows([(family.count, family.origin)]).problem(row, message))
 
     # Inputs, outputs and what a graph must be.
-
-    def words(self, kind: str) -> list[NodeWord]:
-        ports = self.each(syntax.PortLine, kind)
-        return [word for port in ports for word in self.attempt(self.node_words, port) or ()]
 
     def node_words(self, port: syntax.PortLine) -> list[NodeWord]:
         port = self.with_bits(port)
@@ -192,10 +187,10 @@ class _NodeExpansion(Expansion):
             place = self.one_place(port, word.bits)
             also = [bit for reference in port.also for bit in self.also(place, reference)]
             if where is not None and self.place_of(where) != place:
-                raise Refused(port.token.problem(f"'{word.name}' and the bit behind 'if' must be of the same place"))
+                raise WrongError(port.token, f"'{word.name}' and the bit behind 'if' must be of the same place")
             marks = {mark.text for mark in port.marks}
             if marks & {"unique", "one"} and place != "node":
-                raise Refused(port.token.problem("only what nodes have can be unique, or be had by one"))
+                raise WrongError(port.token, "only what nodes have can be unique, or be had by one")
             words.append(
                 NodeWord(
                     word.name,
@@ -220,13 +215,13 @@ class _NodeExpansion(Expansion):
             if (place, path, self.place_of(reached)) not in REACH:
                 who = {"node": "an input of nodes", "port": "an input of ports", "whole": "an input of the whole graph"}
                 message = _cannot(place, path, self.place_of(reached), self.layout.name_of(reached), who, "set")
-                raise Refused(reference.token.problem(message))
+                raise WrongError(reference.token, message)
         return found
 
     def one_place(self, port: syntax.PortLine, bits: Iterable[int]) -> Place:
         places = {self.place_of(bit) for bit in bits}
         if len(places) != 1:
-            raise Refused(port.token.problem("a number has bits of one place: of nodes, of ports or whole"))
+            raise WrongError(port.token, "a number has bits of one place: of nodes, of ports or whole")
         return places.pop()
 
     def every_word(self) -> tuple[NodeWord, ...]:
@@ -237,22 +232,22 @@ class _NodeExpansion(Expansion):
     def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
         bit = super().halt(item)
         if isinstance(bit, int) and self.place_of(bit) != "whole":
-            raise Refused(item.token.problem("'halt when' takes a bit of the whole graph; declare it with: whole bits"))
+            raise WrongError(item.token, "'halt when' takes a bit of the whole graph; declare it with: whole bits")
         return bit
 
     def chain(self, item: syntax.Chain, chains: dict[int, int]) -> None:
         link, end = (self.single(bit, "a chain goes from one bit to one bit") for bit in (item.link, item.end))
         if (self.place_of(link), self.place_of(end)) != ("port", "node"):
-            raise Refused(item.token.problem("a chain goes along a bit of ports, and ends in a bit of the node"))
+            raise WrongError(item.token, "a chain goes along a bit of ports, and ends in a bit of the node")
         if link in chains:
             ends = self.layout.name_of(chains[link])
-            raise Refused(item.token.problem(f"the chain of {self.layout.name_of(link)} ends in {ends} already"))
+            raise WrongError(item.token, f"the chain of {self.layout.name_of(link)} ends in {ends} already")
         chains[link] = end
 
     def single(self, reference: syntax.BitRef, message: str) -> int:
         bits = self.rows().pick(reference, WrittenAt("")).bits.tolist()
         if len(bits) != 1:
-            raise Refused(reference.token.problem(message))
+            raise WrongError(reference.token, message)
         return int(bits[0])
 
     def required(self) -> tuple[frozenset[str], int | None]:
@@ -271,7 +266,7 @@ class _NodeExpansion(Expansion):
 
 
 def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
-    """Raises Refused for an input or output that is given what it cannot have."""
+    """Raises WrongError for an input or output that is given what it cannot have."""
     output = port.token.text == "output"
     problem = None
     marks = {mark.text for mark in port.marks}
@@ -288,7 +283,7 @@ def _check_word(port: syntax.PortLine, found: Sequence[Word]) -> None:
     elif "one" in marks and (len(found) != 1 or len(found[0].bits) != 1):
         problem = "'one' is for an input of one bit, which a single node has"
     if problem:
-        raise Refused(port.token.problem(problem))
+        raise WrongError(port.token, problem)
 
 
 _RULES = {"node": "a rule of a node", "port": "a rule of a port", "whole": "a rule of the whole graph"}
@@ -297,7 +292,7 @@ _RULES = {"node": "a rule of a node", "port": "a rule of a port", "whole": "a ru
 def _cannot(
     start: Place, path: str, end: Place, name: str, who: Mapping[str, str] = _RULES, verb: str = "write"
 ) -> str:
-    """Why a rule or an input there cannot write this, and what it can."""
+    """Says why a rule or an input there cannot write this, and what it can write."""
     bits = {"node": "a bit of nodes", "port": "a bit of ports", "whole": "a bit of the whole graph"}
     known = [
         ".".join(filter(None, (way, name))) for begin, way, to in sorted(REACH - BOARDS) if (begin, to) == (start, end)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem, suggestion
-from bitwright.program.ensure_text import read_tokens
-from bitwright.program.ensures import WrongError
+from bitwright.program.ensure_text import ExpressionReader, read_tokens
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
 from bitwright.program.text.forms import FOREIGN, FORMS, way_out
@@ -17,23 +17,14 @@ from bitwright.program.text.groups import has_groups, without_groups
 from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, TOO_MANY, tokenize
 from bitwright.program.text.plain import split_plain
 from bitwright.text.problems import MAX_PROBLEMS
-from bitwright.text.scanner import END, Token
+from bitwright.text.scanner import END, Token, WrongError
 
-MAX_DEPTH = 50  # nested parentheses
 MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
 COMPASS = (
     *((way,) for way in ("north", "south", "west", "east")),
     *((row, column) for row in ("north", "south") for column in ("west", "east")),
 )
-PATHS = (
-    ("far",),
-    ("all",),
-    ("far", "all"),
-    ("back",),
-    ("next",),
-    ("every",),
-    *COMPASS,
-)  # from a rule to what it writes
+PATHS = (("far",), ("all",), ("far", "all"), ("back",), ("next",), ("every",), *COMPASS)  # from a rule to its targets
 GRAPH_WORDS = ("simple", "connected", "directed", "degree")
 
 
@@ -57,8 +48,8 @@ def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
         try:
             run = plain.get(tokens[0].line)
             tree.statements.append(_Line(tokens).statement() if run is None else run)
-        except _Refused as refusal:
-            tree.problems.append(refusal.problem)
+        except WrongError as error:
+            tree.problems += [error.problem] if error.problem else []
             tree.broken.append(tokens)
             if len(tree.problems) >= MAX_PROBLEMS:
                 tree.problems.append(tokens[0].problem(TOO_MANY))
@@ -66,58 +57,43 @@ def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
     return tree
 
 
-def parse_plain(plain: syntax.PlainLine) -> syntax.Statement:
-    """A plain line in the long way, where it stands in its file."""
+def parse_plain(plain: syntax.PlainLine) -> Any:
+    """Parses a plain line in the long way; its tokens have their place in the file."""
     (tokens,) = tokenize(plain.source, [], [])
     return _Line([token._replace(line=plain.line) for token in tokens]).statement()
 
 
-class _Refused(Exception):  # noqa: N818
-    def __init__(self, token: Token, message: str) -> None:
-        self.problem = token.problem(message)
-
-
-class _Line:
+class _Line(ExpressionReader):
     """Reads one statement from its tokens, looking at most two tokens ahead."""
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens, self.at, self.depth, self.operators = tokens, 0, 0, 0
+    most_signs = 200
+    form = ""  # of the statement, for messages
 
     # Token level.
 
-    @property
-    def next(self) -> Token:
-        return self.tokens[self.at]
-
-    def take(self) -> Token:
-        token = self.next
-        if token.kind != END:
-            self.at += 1
+    def expect(self, text: str) -> Token:
+        if (token := self.accept(text)) is None:
+            raise self.refuse(f"expected '{text}'")
         return token
 
-    def accept(self, text: str) -> Token | None:
-        return self.take() if self.next.text == text and self.next.kind != END else None
-
-    def expect(self, text: str, form: str) -> Token:
-        return self.accept(text) or self.refuse(f"expected '{text}'", form)
-
-    def name(self, what: str, form: str) -> Token:
+    def name(self, what: str) -> Token:
         if self.next.kind != "name":
-            self.refuse(f"expected {what}", form)
+            raise self.refuse(f"expected {what}")
         if self.next.text in KEYWORDS:
-            raise _Refused(self.next, f"'{self.next.text}' is a word of the language; choose another name ({form})")
+            message = f"'{self.next.text}' is a word of the language; choose another name ({self.form})"
+            raise WrongError(self.next, message)
         if len(self.next.text) > 64:
-            raise _Refused(self.next, "a name has at most 64 characters")
+            raise WrongError(self.next, "a name has at most 64 characters")
         return self.take()
 
-    def refuse(self, expected: str, form: str, hint: str = "") -> Token:
+    def refuse(self, expected: str, hint: str = "") -> WrongError:
         known = [word for word in sorted(KEYWORDS) if word not in STATEMENTS]
         typo = self.next.kind == "name" and self.next.text not in KEYWORDS
         hint = hint or (suggestion(self.next.text, known) if typo else "")
-        raise _Refused(self.next, f"{expected}, found {self.next}{hint} (the form is: {form})")
+        return WrongError(self.next, f"{expected}, found {self.next}{hint} (the form is: {self.form})")
 
     def text(self) -> str:
-        """The statement as it was written, in one line; words are apart, wherever a group has them from."""
+        """The statement as it was written, in one line; words stay apart, even if they come from a group."""
         pairs = list(pairwise(self.tokens[:-1]))
         in_order = all((before.line, before.column) < (token.line, token.column) for before, token in pairs)
         pieces = [self.tokens[0].text]
@@ -134,8 +110,8 @@ class _Line:
         readers: dict[str, Callable[[Token], syntax.Statement]] = {
             "let": self.let,
             "bits": self.bits,
-            "block": self.block,
-            "cell": self.cell,
+            "block": self.members,
+            "cell": self.members,
             "port": self.bits_elsewhere,
             "whole": self.bits_elsewhere,
             "chain": self.link,
@@ -144,7 +120,7 @@ class _Line:
             "also": self.also,
             "input": self.port,
             "output": self.port,
-            "start": self.start,
+            "start": self.members,
             "steps": self.count,
             "matches": self.count,
             "examples": self.count,
@@ -154,119 +130,110 @@ class _Line:
         }
         if token.text not in readers:
             hint = suggestion(token.text, STATEMENTS) or f"; a line starts with one of {', '.join(STATEMENTS)}"
-            raise _Refused(token, f"unknown statement {token}{hint}")
+            raise WrongError(token, f"unknown statement {token}{hint}")
+        self.form = FORMS[token.text]
         statement = readers[token.text](token)
         if self.next.kind != END:
-            self.refuse("expected the end of the line", FORMS[token.text], way_out(self.next, token.text))
+            raise self.refuse("expected the end of the line", way_out(self.next, token.text))
         return statement
 
     def let(self, token: Token) -> syntax.Let:
-        form = FORMS["let"]
-        name = self.name("a name", form)
-        self.expect("=", form)
-        return syntax.Let(token, name, self.expression(form))
+        name = self.name("a name")
+        self.expect("=")
+        return syntax.Let(token, name, self.expression())
 
     def bits_elsewhere(self, token: Token) -> syntax.BitsDeclaration:
-        self.expect("bits", FORMS[token.text])
+        self.expect("bits")
         return self.bits(token)
 
     def bits(self, token: Token) -> syntax.BitsDeclaration:
-        form = FORMS[token.text]
         items: list[tuple[Token, tuple[syntax.Expression, ...]]] = []
         while not items or self.next.kind == "name":
-            name = self.name("a name", form)
+            name = self.name("a name")
             extents: list[syntax.Expression] = []
             if self.accept("["):
-                extents.append(self.expression(form))
+                extents.append(self.expression())
                 while self.accept(","):
-                    extents.append(self.expression(form))
+                    extents.append(self.expression())
                     self.check_count(extents, "an array has", "extents")
-                self.expect("]", form)
+                self.expect("]")
             items.append((name, tuple(extents)))
         return syntax.BitsDeclaration(token, tuple(items), "node" if token.text == "bits" else token.text)
 
-    def block(self, token: Token) -> syntax.Block:
-        members = self.references(FORMS["block"])
-        return syntax.Block(token, members, self.clauses(FORMS["block"]), self.text())
-
-    def cell(self, token: Token) -> syntax.Cell:
-        members = self.references(FORMS["cell"])
-        return syntax.Cell(token, members, self.clauses(FORMS["cell"]), self.text())
+    def members(self, token: Token) -> syntax.Block | syntax.Cell | syntax.Start:
+        kinds: dict[str, type[syntax.Block | syntax.Cell | syntax.Start]] = {
+            "block": syntax.Block,
+            "cell": syntax.Cell,
+            "start": syntax.Start,
+        }
+        return kinds[token.text](token, self.references(), self.clauses(), self.text())
 
     def also(self, token: Token) -> syntax.WhenClause:
-        self.expect("when", FORMS["also"])
+        self.expect("when")
         return replace(self.when(token), also=True)
 
     def when(self, token: Token) -> syntax.WhenClause:
-        form = FORMS["when"]
-        tests = [self.test(form)]
+        self.form = FORMS["when"]
+        tests = [self.test()]
         while not self.accept("write"):
             self.accept("and")
             if self.next.kind != "name" or self.next.text in KEYWORDS:
-                self.refuse("expected another condition or 'write'", form, way_out(self.next, "when"))
-            tests.append(self.test(form))
-        targets = () if self.accept("nothing") else self.references(form)
+                raise self.refuse("expected another condition or 'write'", way_out(self.next, "when"))
+            tests.append(self.test())
+        targets = () if self.accept("nothing") else self.references()
         if self.next.text in ("write", "when") and targets:
             self.refuse_foreign(targets[-1])
-        return syntax.WhenClause(token, tuple(tests), targets, self.clauses(form), self.text())
+        return syntax.WhenClause(token, tuple(tests), targets, self.clauses(), self.text())
 
-    def test(self, form: str) -> syntax.Test:
-        left = self.reference(form)
+    def test(self) -> syntax.Test:
+        left = self.reference()
         same = self.accept("=") is not None
         if not same and not self.accept("!="):
             self.refuse_foreign(left)
             if not left.parts and (hint := suggestion(left.token.text, ["write"])):
-                raise _Refused(left.token, f"expected 'write', found {left.token}{hint}")
-            self.refuse(f"expected '=' or '!=' after {left.token}", form)
+                raise WrongError(left.token, f"expected 'write', found {left.token}{hint}")
+            raise self.refuse(f"expected '=' or '!=' after {left.token}")
         if same and self.accept("*"):
             return syntax.Test(left, same, None)
-        if self.next.kind == "name" and self.tokens[self.at + 1].text == "[":
-            return syntax.Test(left, same, self.reference(form))
-        return syntax.Test(left, same, self.expression(form))
+        bit = self.next.kind == "name" and self.tokens[self.at + 1].text == "["
+        return syntax.Test(left, same, self.reference() if bit else self.expression())
 
     def refuse_foreign(self, reference: syntax.BitRef) -> None:
-        """Raises for a word of other languages that was taken for a bit."""
+        """Raises WrongError for a word of other languages that was taken for a bit."""
         word = reference.token.text
         if not reference.parts and word in FOREIGN:
-            raise _Refused(reference.token, f"there is no '{word}' in rules; {FOREIGN[word]}")
-
-    def start(self, token: Token) -> syntax.Start:
-        members = self.references(FORMS["start"])
-        return syntax.Start(token, members, self.clauses(FORMS["start"]), self.text())
+            raise WrongError(reference.token, f"there is no '{word}' in rules; {FOREIGN[word]}")
 
     def port(self, token: Token) -> syntax.PortLine:
-        form = FORMS[token.text]
         signed = self._named("signed") and self.accept("signed") is not None
         marks: list[Token] = []
         while (mark := self.word_before_a_name(*syntax.MARKS)) is not None:
             marks.append(mark)
         name = None
         if self.next.kind == "name" and not self._named(self.next.text):
-            name = self.take()  # behind it comes '=', so even a word of the language can be a name here
+            name = self.take()  # '=' follows, so even a word of the language can be a name here
             self.take()
         way = self.word_before_a_name("not", "place")
-        members = self.references(form)
-        also = self.references(form) if self.accept(",") else ()
-        where = self.reference(form) if self.accept("if") else None
+        members = self.references()
+        also = self.references() if self.accept(",") else ()
+        where = self.reference() if self.accept("if") else None
         return syntax.PortLine(token, name, members, signed, tuple(marks), also, where, way)
 
     def link(self, token: Token) -> syntax.Chain:
-        form = FORMS["chain"]
-        link = self.reference(form)
-        self.expect("->", form)
-        return syntax.Chain(token, link, self.reference(form))
+        link = self.reference()
+        self.expect("->")
+        return syntax.Chain(token, link, self.reference())
 
     def graph(self, token: Token) -> syntax.GraphLine:
-        form = FORMS["graph"]
         words: list[Token] = []
         degree: syntax.Expression | None = None
         while not words or self.accept(","):
-            words.append(self.name("a word", form))
+            words.append(self.name("a word"))
             if words[-1].text not in GRAPH_WORDS:
                 hint = suggestion(words[-1].text, GRAPH_WORDS) or f"; say {', '.join(GRAPH_WORDS)}"
-                raise _Refused(words[-1], f"unknown kind of graph {words[-1]}{hint}")
+                raise WrongError(words[-1], f"unknown kind of graph {words[-1]}{hint}")
             if words[-1].text == "degree":
-                degree = self.expression(form)
+                degree = self.expression()
         return syntax.GraphLine(token, tuple(words), degree)
 
     def word_before_a_name(self, *words: str) -> Token | None:
@@ -278,136 +245,101 @@ class _Line:
         return self.next.text == word and self.tokens[self.at + 1].text != "="
 
     def count(self, token: Token) -> syntax.Count:
-        return syntax.Count(token, self.expression(FORMS[token.text]))
+        return syntax.Count(token, self.expression())
 
     def halt(self, token: Token) -> syntax.Halt:
-        form = FORMS["halt"]
         if self.accept("when"):
-            return syntax.Halt(token, self.reference(form))
+            return syntax.Halt(token, self.reference())
         for word in ("at", "fixed", "point"):
-            self.expect(word, form)
+            self.expect(word)
         return syntax.Halt(token, None)
 
     def ensure(self, token: Token) -> syntax.Ensure:
         try:
             line = read_tokens(self.tokens[self.at :], token.text == "invariant")
         except WrongError as error:
-            raise _Refused(error.token, f"{error.message} (the form is: {FORMS[token.text]})") from None
+            raise WrongError(error.token, f"{error.message} (the form is: {self.form})") from None
         self.at = len(self.tokens) - 1
         return syntax.Ensure(token, line)
 
     # Inside a statement.
 
-    def references(self, form: str) -> tuple[syntax.BitRef, ...]:
-        found = [self.reference(form)]
+    def references(self) -> tuple[syntax.BitRef, ...]:
+        found = [self.reference()]
         while self.next.kind == "name" and self.next.text not in KEYWORDS:
-            found.append(self.reference(form))
+            found.append(self.reference())
         return tuple(found)
 
-    def reference(self, form: str) -> syntax.BitRef:
-        token = first = self.name("a bit", form)
+    def reference(self) -> syntax.BitRef:
+        token = first = self.name("a bit")
         path: list[str] = []
         while self.accept("."):
             path.append(token.text)
-            token = self.name("a bit", form)
+            token = self.name("a bit")
         if path and tuple(path) not in PATHS:
             known = ", ".join(".".join(one) + ".x" for one in PATHS)
-            raise _Refused(first, f"there is no path '{shorten('.'.join(path))}'; the paths are {known}")
+            raise WrongError(first, f"there is no path '{shorten('.'.join(path))}'; the paths are {known}")
         parts: list[syntax.IndexPart] = []
         if self.accept("["):
-            parts.append(self.part(form))
+            parts.append(self.part())
             while self.accept(","):
-                parts.append(self.part(form))
-            self.expect("]", form)
+                parts.append(self.part())
+            self.expect("]")
         return syntax.BitRef(token, tuple(parts), tuple(path))
 
-    def part(self, form: str) -> syntax.IndexPart:
+    def part(self) -> syntax.IndexPart:
         if self.accept("*"):
             return syntax.IndexPart(None, None)
-        first = self.expression(form)
-        return syntax.IndexPart(first, self.expression(form) if self.accept("..") else first)
+        first = self.expression()
+        return syntax.IndexPart(first, self.expression() if self.accept("..") else first)
 
-    def clauses(self, form: str) -> syntax.Clauses:
+    def clauses(self) -> syntax.Clauses:
         ranges: list[syntax.IndexRange] = []
         while self.accept("for") or (ranges and self.accept(",")):
-            name = self.name("an index", form)
-            self.expect("in", form)
-            first = self.expression(form)
-            self.expect("..", form)
-            ranges.append(syntax.IndexRange(name, first, self.expression(form)))
+            name = self.name("an index")
+            self.expect("in")
+            first = self.expression()
+            self.expect("..")
+            ranges.append(syntax.IndexRange(name, first, self.expression()))
             self.check_count(ranges, "a statement has", "indices")
         conditions: list[syntax.ComparedNumbers] = []
-        if self.accept("if"):
-            conditions.append(self.comparison(form))
-            while self.accept("and"):
-                conditions.append(self.comparison(form))
-                self.check_count(conditions, "'if' takes", "conditions")
+        while self.accept("and") if conditions else self.accept("if"):
+            left = self.expression()
+            if self.next.text not in ("<", "<=", ">", ">=", "=", "!="):
+                raise self.refuse("expected a comparison such as '<'")
+            conditions.append(syntax.ComparedNumbers(self.take(), left, self.expression()))
+            self.check_count(conditions, "'if' takes", "conditions")
         return syntax.Clauses(tuple(ranges), tuple(conditions))
 
     def check_count(self, found: Sequence[object], who: str, what: str) -> None:
-        """Refuses more than a text can mean: each of them is worked out for every row."""
+        """Refuses more than a text can mean: each of them is evaluated for every row."""
         if len(found) > MAX_CLAUSES:
-            raise _Refused(self.next, f"{who} at most {MAX_CLAUSES} {what}")
+            raise WrongError(self.next, f"{who} at most {MAX_CLAUSES} {what}")
 
-    def comparison(self, form: str) -> syntax.ComparedNumbers:
-        left = self.expression(form)
-        if self.next.text not in ("<", "<=", ">", ">=", "=", "!="):
-            self.refuse("expected a comparison such as '<'", form)
-        return syntax.ComparedNumbers(self.take(), left, self.expression(form))
+    # Expressions.
 
-    # Expressions, loosest operator first.
+    def expression(self) -> syntax.Expression:
+        self.signs = 0
+        found: syntax.Expression = self.sum()
+        return found
 
-    def expression(self, form: str) -> syntax.Expression:
-        return self.chain(form, ("+", "-"), self.product)
+    def combined(self, sign: Token, left: syntax.Expression, right: syntax.Expression) -> syntax.Operation:
+        return syntax.Operation(sign, left, right)
 
-    def product(self, form: str) -> syntax.Expression:
-        return self.chain(form, ("*", "//", "%"), self.signed)
+    def negative(self, minus: Token, body: syntax.Expression) -> syntax.Operation:
+        return syntax.Operation(minus, syntax.Number(minus, 0), body)
 
-    def chain(self, form: str, signs: tuple[str, ...], read: Callable[[str], syntax.Expression]) -> syntax.Expression:
-        left, length = read(form), 0
-        while self.next.text in signs:
-            left, length = syntax.Operation(self.take(), left, read(form)), length + 1
-            self.operators += self.depth > 0
-            if length > MAX_DEPTH or self.operators > 4 * MAX_DEPTH:
-                raise _Refused(self.next, f"an expression may chain at most {MAX_DEPTH} of {' '.join(signs)}")
-        return left
-
-    def signed(self, form: str) -> syntax.Expression:
-        if (minus := self.accept("-")) is None:
-            return self.power(form)
-        return syntax.Operation(minus, syntax.Number(minus, 0), self.nested(minus, form, self.signed))
-
-    def power(self, form: str) -> syntax.Expression:
-        base = self.atom(form)
-        if (sign := self.accept("^")) is None:
-            return base
-        return syntax.Operation(sign, base, self.nested(sign, form, self.signed))
-
-    def atom(self, form: str) -> syntax.Expression:
+    def atom(self) -> syntax.Expression:
         token = self.next
         if token.kind == "number":
             if len(token.text) > 10 or int(token.text) >= MAX_NUMBER:
-                raise _Refused(token, f"a number must be below 2^31, got {token}")
+                raise WrongError(token, f"a number must be below 2^31, got {token}")
             return syntax.Number(self.take(), int(token.text))
+        digits = self.take() if token.text == "digits" and self.tokens[self.at + 1].text == "(" else None
         if opened := self.accept("("):
-            inner = self.nested(opened, form, self.expression)
-            self.expect(")", form)
-            return inner
-        if token.text == "digits" and self.tokens[self.at + 1].text == "(":
-            self.take()
-            opened = self.take()
-            inner = self.nested(opened, form, self.expression)
-            self.expect(")", form)
-            return syntax.Digits(token, inner)
+            inner: syntax.Expression = self.nested(opened, self.sum)
+            self.expect(")")
+            return syntax.Digits(digits, inner) if digits else inner
         if token.kind == "name" and token.text not in KEYWORDS:
             return syntax.Name(self.take())
-        self.refuse("expected a number or a name", form)
-        raise AssertionError  # refuse never returns
-
-    def nested(self, token: Token, form: str, read: Callable[[str], syntax.Expression]) -> syntax.Expression:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise _Refused(token, f"an expression may nest at most {MAX_DEPTH} deep")
-        inner = read(form)
-        self.depth -= 1
-        return inner
+        raise self.refuse("expected a number or a name")

@@ -1,4 +1,4 @@
-"""Lines that are written out in full, such as `when p[1]=1 q[1]=0 write p[1]`: a short way for long texts.
+"""A fast path for lines that are written out in full, such as `when p[1]=1 q[1]=0 write p[1]`.
 
 Canonical text consists of such lines. One expression finds them, and bits are looked up by their names. The short way
 takes a line only where the full parser would take it for one statement and find it well-formed; and whatever it cannot
@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
-import numpy as np
-
 from bitwright.errors import InputError
-from bitwright.program.assemble import BlockFamily, Picks, RuleFamily
-from bitwright.program.families import WrittenAt, WrittenOut
+from bitwright.program.assemble import BitFamily, Picks, RuleFamily
+from bitwright.program.families import WrittenAt
 from bitwright.program.layout import KEYWORDS, Layout
 from bitwright.program.text.rows import Budget
 from bitwright.program.text.syntax import PlainLine, PlainLines
@@ -58,77 +55,47 @@ def split_plain(text: str) -> tuple[str, dict[int, PlainLines]]:
     return "".join(rest), runs
 
 
-class _BitsByName(dict[str, int]):
-    """`p[3]` to its bit, remembered."""
+class _Remembered(dict[str, int]):
+    """Remembers what `find` returns for a text."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
+    def __init__(self, find: Callable[[str], int]) -> None:
+        self._find = find
 
-    def __missing__(self, name: str) -> int:
-        bit = self[name] = self._layout.bit(name)
-        return bit
-
-
-class _ConditionsByName(dict[str, int]):
-    """`p[3]=1` or `p[3]!=0` to twice its bit plus the value, remembered."""
-
-    def __init__(self, bits: _BitsByName) -> None:
-        self._bits = bits
-
-    def __missing__(self, condition: str) -> int:
-        name, _, value = condition.partition("=")
-        bit = self._bits[name.removesuffix("!")]
-        code = self[condition] = 2 * bit + (int(value) ^ name.endswith("!"))
-        return code
+    def __missing__(self, text: str) -> int:
+        found = self[text] = self._find(text)
+        return found
 
 
-@dataclass
-class _Batch:
-    """Lines whose bits were all found, as numbers; left of `write` (or in a block), and right of it."""
-
-    lines: list[PlainLine] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-    left_counts: list[int] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    right_counts: list[int] = field(default_factory=list)
-
-    def add(self, line: PlainLine, left: list[int], right: list[int]) -> None:
-        self.lines.append(line)
-        self.left += left
-        self.left_counts.append(len(left))
-        self.right += right
-        self.right_counts.append(len(right))
-
-    def origins(self) -> WrittenOut:
-        return WrittenOut([WrittenAt(line.text(), line.line, line.column) for line in self.lines])
-
-
-Family = TypeVar("Family", BlockFamily, RuleFamily)
+Read = tuple[PlainLine, list[int], list[int]]  # a line, and the numbers left of `write` (or in a block) and right of it
+Family = TypeVar("Family", BitFamily, RuleFamily)
 
 
 class PlainReader:
     """Looks up the bits of plain lines; `fully` reads a line in the long way."""
 
     def __init__(self, layout: Layout, budget: Budget) -> None:
-        self._budget = budget
-        self._bits = _BitsByName(layout)
-        self._conditions = _ConditionsByName(self._bits)
+        self._budget, self._bits = budget, _Remembered(layout.bit)
+        self._conditions = _Remembered(self._condition)
+
+    def _condition(self, text: str) -> int:
+        """`p[3]=1` or `p[3]!=0` as twice the bit plus its value."""
+        name, _, value = text.partition("=")
+        return 2 * self._bits[name.removesuffix("!")] + (int(value) ^ name.endswith("!"))
 
     def blocks(
-        self, lines: Sequence[PlainLine], fully: Callable[[PlainLine], Sequence[BlockFamily]]
-    ) -> Iterator[BlockFamily]:
-        def family(batch: _Batch) -> BlockFamily:
-            return BlockFamily(len(batch.lines), _picks(batch.left_counts, batch.left), batch.origins())
+        self, lines: Sequence[PlainLine], fully: Callable[[PlainLine], Sequence[BitFamily]]
+    ) -> Iterator[BitFamily]:
+        def family(batch: Sequence[Read]) -> BitFamily:
+            return BitFamily(len(batch), Picks.of_rows([left for _, left, _ in batch]), _origins(batch))
 
         return self._families(lines, self._bits, 1, family, fully)
 
     def rules(
         self, lines: Sequence[PlainLine], fully: Callable[[PlainLine], Sequence[RuleFamily]]
     ) -> Iterator[RuleFamily]:
-        def family(batch: _Batch) -> RuleFamily:
-            when, write = _picks(batch.left_counts, batch.left), _picks(batch.right_counts, batch.right)
-            conditions = Picks(when.rows, when.bits >> 1)
-            return RuleFamily(len(batch.lines), conditions, when.bits & 1, write, batch.origins())
+        def family(batch: Sequence[Read]) -> RuleFamily:
+            when, write = (Picks.of_rows([read[side] for read in batch]) for side in (1, 2))  # type: ignore[misc]
+            return RuleFamily(len(batch), Picks(when.rows, when.bits >> 1), when.bits & 1, write, _origins(batch))
 
         return self._families(lines, self._conditions, 2, family, fully)  # the long way counts a rule's bits twice
 
@@ -137,35 +104,27 @@ class PlainReader:
         lines: Sequence[PlainLine],
         left_names: Mapping[str, int],
         cost: int,
-        family: Callable[[_Batch], Family],
+        family: Callable[[Sequence[Read]], Family],
         fully: Callable[[PlainLine], Sequence[Family]],
     ) -> Iterator[Family]:
-        for batch, unknown in self._batches(lines, left_names):
-            if self._budget.affords(cost * (len(batch.left) + len(batch.right))):
+        """Families of lines, each up to one with a bit that cannot be looked up, which is read fully."""
+        batch: list[Read] = []
+        for line in (*lines, None):
+            try:
+                if line is not None:
+                    left = [left_names[name] for name in line.left.split() if name != "and"]
+                    batch.append((line, left, [self._bits[name] for name in line.right.split()]))
+                    continue
+            except InputError:
+                pass
+            if self._budget.affords(cost * sum(len(left) + len(right) for _, left, right in batch)):
                 yield family(batch)
             else:
-                for line in batch.lines:
-                    yield from fully(line)
-            if unknown is not None:
-                yield from fully(unknown)
-
-    def _batches(
-        self, lines: Sequence[PlainLine], left_names: Mapping[str, int]
-    ) -> Iterator[tuple[_Batch, PlainLine | None]]:
-        """Lines up to one with a bit that cannot be looked up, and that line; at last those behind all of them."""
-        batch = _Batch()
-        for line in lines:
-            try:
-                left = [left_names[name] for name in line.left.split() if name != "and"]
-                right = [self._bits[name] for name in line.right.split()]
-            except InputError:
-                yield batch, line
-                batch = _Batch()
-            else:
-                batch.add(line, left, right)
-        yield batch, None
+                yield from (found for read, _, _ in batch for found in fully(read))
+            if line is not None:
+                yield from fully(line)
+            batch = []
 
 
-def _picks(counts: list[int], bits: list[int]) -> Picks:
-    rows = np.repeat(np.arange(len(counts)), counts)
-    return Picks(rows, np.array(bits, dtype=np.int64))
+def _origins(batch: Sequence[Read]) -> list[WrittenAt]:
+    return [WrittenAt(line.text(), line.line, line.column) for line, _, _ in batch]

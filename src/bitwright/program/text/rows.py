@@ -1,4 +1,4 @@
-"""The rows a statement stands for: every combination of its indices, evaluated at once."""
+"""The rows of a statement: every combination of its indices, evaluated at once."""
 
 from __future__ import annotations
 
@@ -6,27 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bitwright.errors import Problem, counted, suggestion
+from bitwright.errors import counted, suggestion
 from bitwright.program.assemble import Picks
+from bitwright.program.ensures import ARITHMETIC, COMPARISONS
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import Field, IntArray, Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.lexer import MAX_NUMBER
-from bitwright.text.scanner import Token
-
-
-class Refused(Exception):  # noqa: N818
-    """A statement that cannot be expanded; it is reported and left out."""
-
-    def __init__(self, problem: Problem | None) -> None:
-        self.problem = problem
+from bitwright.text.scanner import Token, WrongError
 
 
 @dataclass
 class Budget:
-    """How many rows, conditions and writes a text may still stand for, so that none can exhaust the memory."""
+    """Limits the rows, conditions and writes of a text, so that none can exhaust the memory."""
 
     limit: int
     exhausted: bool = False
@@ -35,7 +28,7 @@ class Budget:
         self.left = self.limit
 
     def affords(self, amount: int) -> bool:
-        """Spends the amount if it is there."""
+        """Spends the amount if it is left, and says whether it was."""
         if self.exhausted or self.left < amount:
             return False
         self.left -= amount
@@ -44,14 +37,13 @@ class Budget:
     def spend(self, amount: int, token: Token) -> None:
         self.left -= amount
         if self.exhausted:
-            raise Refused(None)
+            raise WrongError(token, None)
         if self.left < 0:
             self.exhausted = True
-            raise Refused(
-                token.problem(
-                    f"this rule file stands for too many blocks and templates: more than {self.limit:,} rows, "
-                    "conditions and writes; make it smaller"
-                )
+            raise WrongError(
+                token,
+                f"this rule file stands for too many blocks and templates: more than {self.limit:,} rows, "
+                "conditions and writes; make it smaller",
             )
 
 
@@ -71,7 +63,7 @@ class Rows:
         for item in clauses.ranges:
             name = item.token.text
             if name in self.indices or name in self.lets or name in self.layout:
-                raise Refused(item.token.problem(f"index '{name}' is already a name; choose another"))
+                raise WrongError(item.token, f"index '{name}' is already a name; choose another")
             first, last = self.each(item.first), self.each(item.last)
             rows, values = self.spread(first, last, item.token)
             self.indices = {known: array[rows] for known, array in self.indices.items()}
@@ -79,7 +71,8 @@ class Rows:
             self.count = len(rows)
         for condition in clauses.conditions:
             left, right = self.each(condition.left), self.each(condition.right)
-            allowed = _COMPARE[condition.token.text](left, right)
+            sign = condition.token.text
+            allowed = COMPARISONS["==" if sign == "=" else sign](left, right)
             self.indices = {name: array[allowed] for name, array in self.indices.items()}
             self.count = int(np.count_nonzero(allowed))
 
@@ -92,7 +85,7 @@ class Rows:
         return entries, first[entries] + np.arange(len(entries)) - before[entries]
 
     def pick(self, reference: syntax.BitRef, origin: WrittenAt, whole: bool = False, written: bool = False) -> Picks:
-        """The bits a reference chooses in each row; raises Refused where an index is out of range.
+        """The bits a reference chooses in each row; raises WrongError where an index is out of range.
 
         Only what is `written` may have a path.
         """
@@ -118,28 +111,28 @@ class Rows:
             at = int(np.flatnonzero(bits < 0)[0])
             index = ",".join(str(int(array[at])) for array in chosen)
             message = f"index out of range: {declared.name}[{index}], declared as {declared}"
-            raise Refused(reference.token.problem(message + origin.at(int(rows[at]))))
+            raise WrongError(reference.token, message + origin.at(int(rows[at])))
         return Picks(rows, bits)
 
     def declared(self, reference: syntax.BitRef, whole: bool, written: bool = False) -> Field:
         name = reference.key
         if name not in self.layout or (reference.path and not written):
             if reference.path and reference.token.text in self.layout:
-                raise Refused(reference.token.problem(f"'{name}' can only be written, by a rule of a node program"))
+                raise WrongError(reference.token, f"'{name}' can only be written, by a rule of a node program")
             name = reference.token.text
             if name in self.already_reported:
-                raise Refused(None)
+                raise WrongError(reference.token, None)
             self.already_reported.add(name)
             hint = suggestion(name, (known.name for known in self.layout.fields if "." not in known.name))
-            raise Refused(reference.token.problem(f"unknown bit '{name}'{hint or '; declare it with bits'}"))
+            raise WrongError(reference.token, f"unknown bit '{name}'{hint or '; declare it with bits'}")
         declared = self.layout[name]
         if reference.parts or not declared.shape:
             if len(reference.parts) != len(declared.shape):
                 takes = counted(len(declared.shape), "index", "indices")
-                raise Refused(reference.token.problem(f"{declared} takes {takes}, got {len(reference.parts)}"))
+                raise WrongError(reference.token, f"{declared} takes {takes}, got {len(reference.parts)}")
         elif not whole:
             stars = ",".join("*" * len(declared.shape))
-            raise Refused(reference.token.problem(f"{declared} is an array; write {name}[{stars}] for all of it"))
+            raise WrongError(reference.token, f"{declared} is an array; write {name}[{stars}] for all of it")
         return declared
 
     def each(self, expression: syntax.Expression) -> IntArray:  # (count,)
@@ -157,20 +150,18 @@ class Rows:
         left, right = self.evaluate(expression.left), self.evaluate(expression.right)
         sign = expression.token.text
         if sign in ("//", "%") and not np.all(right):
-            raise Refused(expression.token.problem(f"division by zero in '{sign}'"))
-        value = self.power(expression.token, left, right) if sign == "^" else _ARITHMETIC[sign](left, right)
+            raise WrongError(expression.token, f"division by zero in '{sign}'")
+        value = self.power(expression.token, left, right) if sign == "^" else ARITHMETIC[sign](left, right)
         if np.any(np.abs(value) >= MAX_NUMBER):
-            raise Refused(expression.token.problem(f"the result of '{sign}' must stay below 2^31"))
+            raise WrongError(expression.token, f"the result of '{sign}' must stay below 2^31")
         return np.asarray(value, dtype=np.int64)
 
     def power(self, token: Token, base: IntArray, exponent: IntArray) -> IntArray:
         if np.any(exponent < 0):
-            raise Refused(token.problem("an exponent must be 0 or more"))
-        if np.any((exponent > 31) & (np.abs(base) > 1)):
-            raise Refused(token.problem("the result of '^' must stay below 2^31"))
-        size = np.abs(base).astype(np.float64) ** np.minimum(exponent, 31)
+            raise WrongError(token, "an exponent must be 0 or more")
+        size = np.abs(base).astype(np.float64) ** np.minimum(exponent, 32)
         if np.any(size >= MAX_NUMBER):
-            raise Refused(token.problem("the result of '^' must stay below 2^31"))
+            raise WrongError(token, "the result of '^' must stay below 2^31")
         return np.power(base, np.where(np.abs(base) > 1, exponent, np.minimum(exponent, 2 + exponent % 2)))
 
     def named(self, token: Token) -> IntArray:
@@ -180,12 +171,12 @@ class Rows:
         if name in self.lets:
             return np.asarray(self.lets[name], dtype=np.int64)
         if name in self.already_reported:
-            raise Refused(None)
+            raise WrongError(token, None)
         if name in self.layout:
-            raise Refused(token.problem(f"'{name}' names bits, but a number is needed here"))
+            raise WrongError(token, f"'{name}' names bits, but a number is needed here")
         self.already_reported.add(name)  # once is enough
         hint = suggestion(name, [*self.indices, *self.lets])
-        raise Refused(token.problem(f"unknown name '{name}'{hint or '; give it a value with let or for'}"))
+        raise WrongError(token, f"unknown name '{name}'{hint or '; give it a value with let or for'}")
 
 
 def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int | None:
@@ -200,26 +191,5 @@ def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int |
 
 
 def _digits(values: IntArray) -> IntArray:
-    """How many binary digits each number has; 0 has one, and a negative number those of its absolute value."""
+    """The number of binary digits of each absolute value; 0 has one."""
     return np.maximum(1, np.frexp(np.abs(values).astype(np.float64))[1])
-
-
-def _boolean(array: object) -> NDArray[np.bool_]:
-    return np.asarray(array, dtype=bool)
-
-
-_COMPARE = {
-    "<": lambda a, b: _boolean(a < b),
-    "<=": lambda a, b: _boolean(a <= b),
-    ">": lambda a, b: _boolean(a > b),
-    ">=": lambda a, b: _boolean(a >= b),
-    "=": lambda a, b: _boolean(a == b),
-    "!=": lambda a, b: _boolean(a != b),
-}
-_ARITHMETIC = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "//": np.floor_divide,
-    "%": np.remainder,
-}

@@ -1,4 +1,4 @@
-"""What a rule file consists of, before any index has a value. See docs/reference/rule-text.md for the grammar."""
+"""The syntax tree of a rule file, before any index has a value. See docs/reference/rule-text.md for the grammar."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class BitRef:
 
     @property
     def key(self) -> str:
-        """What it is called, with its path."""
+        """Its name with its path."""
         return ".".join((*self.path, self.token.text))
 
 
@@ -88,7 +88,7 @@ class IndexRange:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """`for i in a..b, j in c..d if i < j`: which rows a statement stands for."""
+    """`for i in a..b, j in c..d if i < j`: the rows of a statement."""
 
     ranges: tuple[IndexRange, ...] = ()
     conditions: tuple[ComparedNumbers, ...] = ()
@@ -112,19 +112,23 @@ class BitsDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class _Members:
     token: Token
     members: tuple[BitRef, ...]
     clauses: Clauses
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    token: Token
-    members: tuple[BitRef, ...]
-    clauses: Clauses
-    text: str
+class Block(_Members):
+    """`block p[i] q[i] for i in 1..l`."""
+
+
+class Cell(_Members):
+    """`cell p[i] c[i] for i in 1..l`."""
+
+
+class Start(_Members):
+    """`start flag x[1]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +139,6 @@ class WhenClause:
     clauses: Clauses
     text: str
     also: bool = False  # whether it adds to templates that lines before it have
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    token: Token
-    members: tuple[BitRef, ...]
-    clauses: Clauses
-    text: str
 
 
 MARKS = ("unique", "positive", "one")  # what an input of nodes may have to be
@@ -230,17 +226,6 @@ class PlainLines:
 
 
 Statement = (
-    Let
-    | BitsDeclaration
-    | Block
-    | Cell
-    | WhenClause
-    | Start
-    | PortLine
-    | Chain
-    | GraphLine
-    | Count
-    | Halt
-    | Ensure
+    Let | BitsDeclaration | Block | Cell | WhenClause | Start | PortLine | Chain | GraphLine | Count | Halt | Ensure
     | PlainLines
-)
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rule text as Python programs read it: what it can hardly mean becomes a warning, since nobody runs `check` first."""
+"""Rule text as Python programs read it: probable mistakes become warnings, since few run `check` first."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def parse(text: str, name: str = "program", **lets: int) -> Algorithm | NodeProg
     """The program that a rule text describes; raises ProgramError with every problem, by line and column.
 
     Numbers by name are values in place of those of the `let` lines, such as l=1000. A text that uses ports or `far` is
-    a NodeProgram, which `run` takes with a graph. What the text can hardly mean, such as a rule that never matches, is
-    a `BitwrightWarning`; `check` lists all.
+    a NodeProgram, which `run` takes with a graph. A probable mistake, such as a rule that never matches, is a
+    `BitwrightWarning`; `check` lists all.
 
     >>> text = '''
     ... bits p[2]
@@ -44,7 +44,7 @@ def parse(text: str, name: str = "program", **lets: int) -> Algorithm | NodeProg
 
 
 def warn_about(text: str, algorithm: Algorithm, name: str, above: int = 3) -> None:
-    """Warns of the first of them; the caller that many functions `above` is shown as the place."""
+    """Issues the first few warnings; their place is the caller that many frames `above`."""
     if algorithm.program.templates > QUICK:
         return
     found = doubts(text, algorithm)
