@@ -49,6 +49,11 @@ def compiled(function: Callable[..., Any]) -> Any:
     return made
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """To be compiled as a part of the functions that call it: a call that passes arrays costs as much as a step."""
+    return numba.njit(nogil=True, inline="always")(function)
+
+
 def keep_nothing() -> None:
     """From here on no file is read or written: what is not compiled yet will be, each time. For confined processes."""
     global _keeping

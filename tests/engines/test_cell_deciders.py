@@ -223,7 +223,8 @@ def test_engines_of_cells_go_to_other_processes(name: str) -> None:
         there = pickle.loads(pickle.dumps(choose_engine(task, EngineChoice(name, cells=True, evaluate=evaluate))))
         assert there.describe() == engine.describe() | {"evaluate": evaluate}
         assert run(task, multiplicand=6, multiplier=7, engine=there).value == 42
-    assert validate(task, engine=engine, workers="2").verdict == "exact"
+    if LONG or name == "network":
+        assert validate(task, engine=engine, workers="2").verdict == "exact"
 
 
 @for_each(

@@ -11,7 +11,18 @@ import pytest
 from cases import for_each
 from whole import with_weights
 
-from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation, run, validate
+from bitwright import (
+    Algorithm,
+    InputError,
+    Network,
+    Program,
+    addition,
+    multiplication,
+    parse,
+    permutation,
+    run,
+    validate,
+)
 from bitwright.api.cells import TrainedCells, local_sample, pattern_of, train_on_pattern
 from bitwright.api.trace import trace_states, trace_text
 from bitwright.engines.cells.engine import CellEngine
@@ -235,7 +246,8 @@ def test_a_file_serves_every_size(tmp_path: Path) -> None:
 def test_a_trace_shows_what_the_network_said_of_every_bit() -> None:
     """G > T sets a bit, in every step; the smallest margin is that of every cell evaluated, shown behind its step."""
     task, found = multiplication(4), cells_of("multiplication")
-    done = run(task, multiplicand=13, multiplier=11, network=found, record=True)
+    network = Network(found.network, found.pattern.program, found.pattern)
+    done = run(task, multiplicand=13, multiplier=11, network=network, record=True)
     assert done.trace is not None
     assert done.asked is not None
     states = done.trace.states()

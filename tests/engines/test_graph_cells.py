@@ -9,7 +9,8 @@ from cases import for_each
 from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
 from long import LONG
 
-from bitwright.api.cells import TrainedCells, train_on_pattern
+from bitwright import Network
+from bitwright.api.cells import train_on_pattern
 from bitwright.api.run import run
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
@@ -18,14 +19,14 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_cells_width
 
 
-def trained(pattern: Pattern) -> TrainedCells:
+def trained(pattern: Pattern) -> Network:
     cells = train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), 0, plan=Plan(descent="momentum")))
     assert cells.proved
-    return cells
+    return Network(cells.network, pattern.program, pattern)
 
 
 @pytest.fixture(scope="module")
-def network() -> TrainedCells:
+def network() -> Network:
     return trained(Pattern.of(kind for program in EXAMPLES.values() for kind in program.kinds))
 
 
@@ -46,7 +47,7 @@ def algorithms(name: str, count: int) -> list[GraphAlgorithm]:
 
 
 @for_each("name", EXAMPLES)
-def test_every_cell_of_every_step_says_what_the_rules_say(name: str, network: TrainedCells) -> None:
+def test_every_cell_of_every_step_says_what_the_rules_say(name: str, network: Network) -> None:
     for algorithm in algorithms(name, 6 if LONG else 2):
         rules = run(algorithm, record=True)
         for evaluate in (False, True):

@@ -7,6 +7,7 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import crowded
 
 from bitwright import InputError, Program, addition, multiplication, parse
@@ -17,7 +18,7 @@ from bitwright.theory import Rounding, smallest_examples
 from bitwright.theory.encoding.packed import count_rows, largest, pack, unpack
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.integers(2, 40), st.integers(0, 30), st.integers(0, 40), st.integers(1, 80), st.integers(0, 2**32 - 1))
 def test_failures_of_the_sign_rule_are_those_of_the_dense_solve(
     writers: int, bystanders: int, padding: int, batch: int, seed: int

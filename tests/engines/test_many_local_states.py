@@ -17,7 +17,7 @@ from bitwright.engines.cells.local import LocalStates, draw_numbers
 
 
 def shifted(blocks: int) -> Algorithm:
-    """One cell of so many blocks of a bit: each bit moves one place up, the last to the first."""
+    """One cell of this many blocks of a bit: each bit moves one place up, the last to the first."""
     members = " ".join(f"x[{bit}]" for bit in range(1, blocks + 1))
     return parse(
         f"bits x[{blocks}]\nblock x[i] for i in 1..{blocks}\ncell {members}\n"

@@ -10,7 +10,7 @@ import pytest
 from cases import for_each
 
 from bitwright import InputError, Program, addition, run
-from bitwright.engines.network import NetworkEngine, check_networks, scale_of
+from bitwright.engines.network import NetworkEngine, check_networks
 from bitwright.engines.protocol import Engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, train
 from bitwright.theory import weights
@@ -101,7 +101,7 @@ def test_the_limit_by_which_outputs_are_rounded(parametrization: str, kind: str)
     plan = Plan(descent="momentum", parametrization=parametrization)  # type: ignore[arg-type]
     program = ADDITION.program
     network = train(program, Recipe(256, plan=plan))[0]
-    assert scale_of([network]) == kind
+    assert network.origin.scale == kind
     w = weights(np.arange(program.blocks + 1), check_networks(program, [network]), kind)  # type: ignore[arg-type]
     engine = NetworkEngine(program, [network], "calibrated")
     states = np.random.default_rng(0).random((50, program.bits)) < 0.5

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import random_program
 
 from bitwright.bits import BoolArray
@@ -26,7 +27,7 @@ def next_state(program: Program, state: BoolArray) -> BoolArray:
     return successor
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 2**32 - 1),
     bits=st.integers(1, 40),

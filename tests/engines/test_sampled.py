@@ -17,7 +17,7 @@ from bitwright.theory import Predictor, calibrated_size, covariance, variance, w
 from bitwright.theory.encoding.training_set import TrainingSet
 
 
-@pytest.mark.parametrize(("networks", "draws_made"), [(1, 2_000), (10, 500)] if LONG else [(1, 600), (10, 200)])
+@pytest.mark.parametrize(("networks", "draws_made"), [(1, 2_000), (10, 500)] if LONG else [(3, 600)])
 def test_joint_law_along_a_run(networks: int, draws_made: int) -> None:
     """Within six standard errors: 2,000 draws notice a variance that is off by a fifth, 600 one off by a third."""
     algorithm = addition(3)
@@ -107,7 +107,7 @@ def test_too_few_networks_fail_as_often_as_the_gaussian_says() -> None:
     n, K = 6, 12
     assert len(program.match(state)) == n
     tail = norm.sf(float(weights(n, K).gap) / 2 / float(np.sqrt(variance(n, K))))
-    trials, wrong = 3_000 if LONG else 1_000, 0
+    trials, wrong = 3_000 if LONG else 500, 0
     truth = np.zeros(9, dtype=bool)
     for template in program.match(state):
         truth[program.writes(template)] = True
@@ -141,6 +141,7 @@ def test_an_empty_ensemble_is_refused() -> None:
 def test_runs_too_long_to_sample_are_refused() -> None:
     algorithm = addition(8)
     program = algorithm.program
-    engine = SampledEngine(program, program.templates, "calibrated", networks=1000, most_states=3)
+    engine = SampledEngine(program, program.templates, "calibrated", networks=1000)
+    engine.most_states = 3
     with pytest.raises(InputError, match="at most 3 different states"):
         run(algorithm, p=255, q=255, engine=engine)

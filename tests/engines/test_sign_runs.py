@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import random_program
 
 from bitwright import addition
@@ -13,7 +14,7 @@ from bitwright.engines.rules import LimitEngine, PackedBatch
 from bitwright.engines.table.sign import SignBatch
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.integers(1, 5), st.integers(1, 12), st.integers(0, 60))
 def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: int, padding: int) -> None:
     """Without padding the rule often fails, and then the next state is not that of the templates."""
@@ -38,7 +39,7 @@ def test_the_sign_rule_right_or_wrong(seed: int, bits: int, largest: int, fan: i
         assert single.margin() == pytest.approx(smallest, rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 30))
 def test_leaps_stop_where_the_rule_fails(seed: int, leap: int, padding: int) -> None:
     rng = np.random.default_rng(seed)

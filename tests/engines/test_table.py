@@ -12,7 +12,7 @@ from cases import for_each
 from graph_programs import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from long import LONG
+from long import LONG, examples
 from programs import random_program
 
 from bitwright import Algorithm, Builder, addition, multiplication, parse, run
@@ -48,7 +48,7 @@ def lockstep(program: Program, state: np.ndarray, steps: int) -> None:
         assert event.bit(program.bits - 1)[0] == packed.bit(program.bits - 1)[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 7), st.integers(1, 6))
 def test_random_programs(seed: int, bits: int, largest: int, fan: int) -> None:
     rng = np.random.default_rng(seed)
@@ -258,7 +258,7 @@ PROGRAMS = {
 }
 
 
-@for_each("share", [0.0, 0.1, 0.4])
+@for_each("share", [0.0, 0.4, *[0.1] * LONG])
 @for_each("name", PROGRAMS)
 def test_a_wrong_network_runs_through_the_same_loop(name: str, share: float) -> None:
     """With flipped answers, beside every cell evaluated at every step, and beside the definition."""
@@ -274,7 +274,7 @@ def test_a_wrong_network_runs_through_the_same_loop(name: str, share: float) -> 
         by_table, by_network, many = own.begin(state, long=True), evaluated.begin(state), own.begin(state.repeat(9, 0))
         assert isinstance(by_table, TableBatch)
         smallest = np.inf
-        for step in range(25):
+        for step in range(25 if LONG else 15):
             truth = rules.begin(by_table.states())
             truth.step()
             wanted = own_step(own, by_table.states()[0]) if step < 4 else None
@@ -371,7 +371,7 @@ def test_remembered_instructions_are_those_that_are_made(
     assert hits > 50 or name != "machine V" or share > 0
 
 
-@for_each("share", [0.0, 0.1, 0.4])
+@for_each("share", [0.0, 0.4, *[0.1] * LONG])
 @for_each("name", [*PROGRAMS, "long addition", "wide rule 110"])
 def test_rows_make_the_steps_of_cells(name: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Right or wrong: 64 neighbours at a time."""

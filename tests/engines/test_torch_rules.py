@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import random_program
 
 from bitwright import Program, addition
@@ -44,7 +45,7 @@ def by_hand(program: Program, state: BoolArray) -> BoolArray:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 2**32 - 1), bits=st.integers(1, 30), largest=st.integers(1, 6), more=st.integers(0, 9))
 def test_three_ways_to_the_same_successors(device: str, seed: int, bits: int, largest: int, more: int) -> None:
     from benchmarks.torch_rules import TorchRules
@@ -88,7 +89,7 @@ def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
     for spoiled in (False, True):
         if spoiled:
             spoil(engine)
-        now = engine.tensor_of(states)
+        now = engine.matching.tensor_of(states)
         estimate, n = engine.estimate(now)
         after = (estimate > 0.5) & (n > 0)[:, None]
         wrong = int((after != rules(now)).any(dim=1).sum())

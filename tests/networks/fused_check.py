@@ -36,7 +36,7 @@ def beside_oracle(plan: Plan, start: str) -> dict[str, object]:
 
 def drawn(start: str) -> dict[str, object]:
     plan = Plan(tolerance=0.4999, most_steps=50)
-    first, last, _ = train_drawn(DRAWN, start, 7, [0, 3, 2**40], LABELS, plan)  # type: ignore[arg-type]
+    first, last, _ = train_drawn(DRAWN, start, 7, [2**40, 3], LABELS, plan)  # type: ignore[arg-type]
     alone = train_drawn(DRAWN, start, 7, [3], LABELS, plan)  # type: ignore[arg-type]
     other = train_drawn(DRAWN, start, 8, [3], LABELS, plan)  # type: ignore[arg-type]
     return {

@@ -139,9 +139,9 @@ print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(descent=
 
 
 def test_several_processes_at_once(folder: Path) -> None:
-    crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     digests = {process.communicate(timeout=PATIENCE)[0].strip() for process in crew}
-    assert [process.returncode for process in crew] == [0] * 4
+    assert [process.returncode for process in crew] == [0] * 3
     assert digests == {cached_network(PROGRAM, RECIPE)[0].digest}
     assert not cached_network(PROGRAM, RECIPE)[1]
     assert len(list(folder.iterdir())) == 1  # no temporary files either

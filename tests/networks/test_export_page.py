@@ -161,7 +161,7 @@ def test_every_change_that_is_tried_spoils_the_network(tmp_path: Path) -> None:
 
 def test_an_sbn_program(tmp_path: Path) -> None:
     network, pattern = network_for("gcd.sbn")
-    algorithm = open_sbn("examples/sbn/gcd.sbn").algorithm
+    algorithm = open_sbn("examples/sbn/gcd.sbn")
     found = exported_cells(network, pattern, algorithm)
     rng = np.random.default_rng(1)
     runs = [{"a": int(a), "b": int(b)} for a, b in rng.integers(1, 60, (40, 2))]

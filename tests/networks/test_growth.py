@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from cases import for_each
 
-from bitwright.networks.growth import grow_members
+from bitwright.networks.ensemble import grow_members
 
 SIZE = 4
 
@@ -67,7 +67,7 @@ def test_it_ends_where_it_is_enough() -> None:
 @for_each("there", range(6))
 def test_what_is_stored_comes_first_and_is_read_to_its_end(there: int) -> None:
     source, stored, seen = Source(), Stored(there), []
-    grow_members(source.blocks, 11, lambda block: bool(seen.extend(block)), stored)
+    grow_members(source.blocks, 11, lambda block: bool(seen.extend(block)), stored.known(), stored.append)
     assert seen == list(range(12))
     assert source.made == list(range(there, 3))
     assert stored.read == there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import struct
 import tracemalloc
 import zipfile
@@ -189,7 +190,7 @@ def test_members_that_are_damaged_with_a_good_checksum(member: bytes, name: str,
     with zipfile.ZipFile(path) as file:
         members = {entry.filename: file.read(entry) for entry in file.infolist()}
     archive(path, {**members, f"{name}.npy": member})
-    assert f"its {name} is damaged" in refusal(path)
+    assert re.search(rf"its {name} is (damaged|not a plain array)$", refusal(path))
 
 
 @pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -104,7 +104,7 @@ def test_a_limit_is_met_to_the_instruction(compiled: bool) -> None:
 
 
 def test_steps_that_are_not_those_of_the_rules_are_counted() -> None:
-    """The engine makes the steps of the rules; compared with others, so many are wrong as differ from them."""
+    """The engine makes the steps of the rules; compared with others, as many are wrong as differ from them."""
     engine = RuleEngine(MULTIPLY.program)
     frozen = StepComparison(lambda states, _: states)
     runs: list[list[int]] = []

@@ -7,6 +7,7 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 
 from bitwright import InputError, addition, multiplication, parse, permutation, run
 from bitwright.engines import make_engine
@@ -121,7 +122,7 @@ def test_an_empty_batch() -> None:
     assert done.halted.shape == (0,)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_recorded_states_follow_from_each_other(data: st.DataObject) -> None:
     algorithm = addition(6)

@@ -9,6 +9,7 @@ import pytest
 from cases import for_each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import CASES, Case, crowded, random_program
 
 from bitwright import Algorithm, Program, Word, multiplication, parse, run
@@ -47,7 +48,7 @@ def assert_equal(found: Outcome, wanted: Outcome, count: int) -> None:
         assert getattr(found, name) == getattr(wanted, name), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     seed=SEEDS,
     bits=st.integers(1, 40),
@@ -73,7 +74,7 @@ def test_runs_are_those_of_the_plain_engine(
     assert found.steps == done.steps.max()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     writers=st.integers(2, 40),
     bystanders=st.integers(0, 30),
@@ -111,7 +112,7 @@ def test_wrong_decisions_do_occur_in_that_test() -> None:
         assert found.matches == {0, 1, 21}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(seed=SEEDS, bits=st.integers(2, 25), padding=st.integers(0, 8))
 def test_the_limit_on_random_programs_is_that_of_the_plain_engine(seed: int, bits: int, padding: int) -> None:
     rng = np.random.default_rng(seed)
@@ -209,7 +210,7 @@ def successor(program: Program, state: BoolArray) -> BoolArray:
     return after
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(seed=SEEDS, bits=st.integers(2, 30), count=st.sampled_from([1, 64, 200]), bound=st.integers(1, 6))
 def test_which_runs_match_more_than_is_declared(seed: int, bits: int, count: int, bound: int) -> None:
     rng = np.random.default_rng(seed)

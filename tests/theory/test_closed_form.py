@@ -8,6 +8,7 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import LONG, examples
 
 from bitwright import InputError
 from bitwright.theory import Predictor, covariance, spectrum, variance, weights, weights_at
@@ -52,7 +53,7 @@ def test_last_layer_limit_is_the_one_the_authors_code_shows() -> None:
 
 
 @for_each("kind", KINDS)
-@for_each("K", [1, 2, 3, 10, 40, 137, 500])
+@for_each("K", [1, 2, 3, 10, 40, 137, *[500] * LONG])
 def test_weights_agree_with_a_dense_solve_to_1e_12(K: int, kind: Kind) -> None:
     """Every n from 1 to K at once; a step of refinement in long double makes the solve good enough to compare."""
     n = np.arange(1, K + 1)
@@ -82,7 +83,7 @@ def test_variance_and_covariance_agree_with_dense_algebra(K: int, kind: Kind) ->
     assert np.linalg.eigvalsh(covariance(n[:, None], n[None, :], shared, K, kind)).min() > -1e-12 * scale
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.integers(1, 10**6), st.data())
 def test_no_cancellation_up_to_a_million_examples(K: int, data: st.DataObject) -> None:
     """Doubles against 300-bit balls that evaluate the unsimplified formulas of App. D."""

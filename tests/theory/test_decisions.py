@@ -6,6 +6,7 @@ import flint
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import crowded
 
 from bitwright import BitwrightError, addition, multiplication
@@ -27,7 +28,7 @@ def mean(n: int, c: int, m: int, K: int) -> flint.arb:
         flint.ctx.prec = before
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.integers(2, 60), st.integers(0, 40), st.integers(0, 60))
 def test_every_entry_is_the_sign_of_the_mean(writers: int, bystanders: int, padding: int) -> None:
     program = crowded(writers, bystanders)

@@ -101,7 +101,7 @@ def test_integrals_over_one_unit(n: int) -> None:
     if n > 2:
         drawn["H"] = D * h[:, 0] * h[:, 1] * d[:, 2]
         drawn["F"] = H * h[:, 0] * h[:, 1] * h[:, 2]
-    exact = Integrals.of(np.array(float(n)))
+    exact = Integrals(np.array(float(n)))
     for name, values in drawn.items():
         error = values.std() / np.sqrt(len(values))
         assert abs(float(getattr(exact, name)) - values.mean()) < 5 * error, name

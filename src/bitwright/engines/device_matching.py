@@ -1,4 +1,4 @@
-"""Matching and writing on a device, as matrix products of small integers, exact in every precision."""
+"""Matching and writing on a device by matrix products of small integers, exact in every precision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitwright.engines.protocol import Batch
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.literals import literals_of
+from bitwright.theory.encoding.packed import literals_of
 
 _ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
 _NEVER = 100.0  # more than any template wants
@@ -57,7 +57,7 @@ class DeviceMatching:
 
 
 class TensorBatch(Batch):
-    """States on a device, with those before the last step and its margin; how to step is left open."""
+    """States on a device, with those before the last step and its margin; subclasses step."""
 
     def __init__(self, matching: DeviceMatching, bits: int, states: BoolArray, precision: Any) -> None:
         self._matching, self._bits = matching, bits
@@ -89,7 +89,7 @@ class TensorBatch(Batch):
 
 
 def aligned(size: int) -> int:
-    """The next size that matrix units like."""
+    """The next multiple of 16, which matrix units need to be fast."""
     return -(-size // _ALIGNED) * _ALIGNED
 
 

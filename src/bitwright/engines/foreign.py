@@ -1,4 +1,4 @@
-"""Networks that were made elsewhere, fitted to a program or to its cells: what their columns mean."""
+"""Networks that bitwright did not train, fitted to a program or its cells: what their columns mean."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,29 +15,21 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
 from bitwright.networks.foreign.graph import Analysis
-from bitwright.networks.foreign.model import HeldModel, Reads
+from bitwright.networks.foreign.model import Answers, HeldModel, Reads
 from bitwright.networks.start import NetworkShape
 from bitwright.networks.torch_trainer import check_device
 from bitwright.program import Program
-from bitwright.program.completed import completed, completed_pattern
 from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern
+from bitwright.program.pattern import Pattern, completed, completed_pattern
 from bitwright.theory.closed_form import FloatArray
-
-
-class Decided(NamedTuple):
-    """What a network says of every bit of its program."""
-
-    outputs: FloatArray  # (batch, k)
-    error: FloatArray | None  # (batch, k) how far any runtime may be from it; None: exact, or not known
 
 
 @dataclass(frozen=True)
 class Columns:
     """What a network reads and gives, column by column.
 
-    What is tried are the states of `program`: those of the rules, or where bits are read, those of the same rules with
-    a template for every configuration, so that states which match the same count each by itself.
+    The states to try are those of `program`: the rules themselves or, if the network reads bits, the same rules with a
+    template for every configuration, which tells states apart that match the same templates.
     """
 
     reads: Reads
@@ -47,7 +39,7 @@ class Columns:
 
     @classmethod
     def of(cls, reads: Reads, of: Program | Pattern) -> Columns:
-        """The columns of a network that reads this of a program, or of the cells of a pattern."""
+        """The columns of a network that reads a program, or the cells of a pattern, in this way."""
         if isinstance(of, Pattern):
             pattern = of if reads == "templates" else completed_pattern(of)
             return cls(reads, of.program, pattern.program, pattern)
@@ -55,12 +47,12 @@ class Columns:
 
     @cached_property
     def real(self) -> BoolArray:  # (templates,)
-        """Which templates are those of the rules: their matches are counted."""
+        """Which templates belong to the rules: n counts their matches."""
         return self.written.lookup(self.program.template_block, self.program.template_config) >= 0
 
     @cached_property
     def encoding(self) -> NDArray[np.float32]:  # (templates, columns)
-        """The columns that are 1 where a template matches."""
+        """For each template the columns that are 1 if it matches."""
         program = self.program
         if self.reads == "templates":
             return np.eye(program.templates, dtype=np.float32)
@@ -76,7 +68,7 @@ class Columns:
 
     @cached_property
     def bits_read(self) -> IntArray:
-        """Of cells: the bits that are no ports."""
+        """The bits of cells that are not ports."""
         ports = set(self.bits_given.tolist())
         return np.array([bit for bit in range(self.program.bits) if bit not in ports], dtype=np.int64)
 
@@ -90,12 +82,12 @@ class Columns:
 
     @property
     def inputs(self) -> int:
-        """How many columns it reads."""
+        """The number of columns that it reads."""
         return int(self.encoding.shape[1])
 
     @property
     def outputs(self) -> int:
-        """How many columns it gives."""
+        """The number of columns that it gives."""
         return len(self.bits_given)
 
     @cached_property
@@ -122,25 +114,25 @@ class Columns:
         return f"{what[self.reads]} ({self.inputs:,} columns to {self.outputs:,})"
 
     def rows(self, matched: BoolArray) -> NDArray[np.float32]:  # (batch, templates) -> (batch, columns)
-        """What a network reads where these templates match."""
+        """The input of the network if these templates match."""
         return np.asarray(matched if self.reads == "templates" else matched.astype(np.float32) @ self.encoding)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A network that was made elsewhere, and what its columns are."""
+    """A network that bitwright did not train, and what its columns mean."""
 
     model: HeldModel
     columns: Columns
-    device: str = "cpu"  # another one is asked what it gives; what must come out is worked out on the CPU
+    device: str = "cpu"  # another device runs the network; what is right is computed on the CPU
 
     @classmethod
     def of(cls, model: HeldModel, reads: Reads, of: Program | Pattern) -> FittedModel:
-        """The network as one that reads this."""
+        """The network, read in this way."""
         return cls(model, Columns.of(reads, of))
 
     def on(self, device: str) -> FittedModel:
-        """The same network, run on this device; only modules of PyTorch can be."""
+        """The same network on this device, which only PyTorch modules can use."""
         if device == "cpu":
             return replace(self, device=device)
         if self.model.form != "PyTorch":
@@ -159,20 +151,20 @@ class FittedModel:
 
     @property
     def width(self) -> int:
-        """The largest of its hidden layers, as far as its matrices show them; 0 where they do not."""
+        """The width of its largest hidden layer, as far as its matrices show it; else 0."""
         matrices = [array.shape for array in self.model.source.tensors.values() if array.ndim == 2]
         sides = Counter(side for shape in matrices for side in set(shape))
         return max((side for side, count in sides.items() if count > 1), default=0)
 
     @property
     def shape(self) -> NetworkShape:
-        """What it costs: that of a network of two layers with as many weights."""
+        """The shape of a network of two layers with as many weights, to estimate costs by."""
         inputs, outputs = self.columns.inputs, self.columns.outputs
         return NetworkShape(inputs, max(1, self.model.parameters // (inputs + outputs)), outputs)
 
     @property
     def shared(self) -> bool:
-        """Whether threads may evaluate it at the same time; a function may not be made for that."""
+        """Whether several threads may evaluate it at once; a plain function may not allow that."""
         return self.model.form != "function"
 
     @property
@@ -200,10 +192,10 @@ class FittedModel:
             "threshold": self.model.threshold,
         }
 
-    def decide(self, matched: BoolArray, replay: bool = False) -> Decided:
-        """Its outputs where these templates match, one for every bit; 0 for bits of which it says nothing.
+    def decide(self, matched: BoolArray, replay: bool = False) -> Answers:
+        """Its outputs if these templates match, one for every bit; 0 for bits without an output.
 
-        To `replay` is to ask the runtime, also where the outputs are known.
+        `replay` asks the runtime even if the outputs are known.
         """
         rows = self.columns.rows(matched)
         if replay or not self.exact:
@@ -215,7 +207,7 @@ class FittedModel:
                 f"{self.model.name} gives {counted(given.shape[1], 'output')} for {rows.shape[1]:,} columns, "
                 f"{self.columns.outputs:,} are needed"
             )
-        return Decided(self._spread(given), None if error is None else self._spread(error))
+        return Answers(self._spread(given), None if error is None else self._spread(error))
 
     def _spread(self, given: FloatArray) -> FloatArray:
         if self.columns.outputs == self.columns.program.bits:

@@ -1,6 +1,6 @@
 """The `kernel` engine: the same mean as `limit`, by a dense solve with the general kernel. It is the check.
 
-It takes other training sets than templates too: of states of executions there is no closed form.
+It also takes training sets of states of executions, for which there is no closed form.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.predictor import Predictor, check_size
-from bitwright.theory.rounding import Rounding
-from bitwright.theory.scales import check_states_rounding
+from bitwright.theory.rounding import Rounding, check_states_rounding
 
 
 class KernelEngine(RealEngine):

@@ -35,8 +35,8 @@ def make_engine(
     """The engine of this name, ready to step this program.
 
     `examples` is K with padding, by default one for each template. `networks` and `seed` are for `sampled`; `trained`,
-    `device` and `precision` for `network`, which runs trained networks and trains none. With `compiled=False` no
-    compiled loops are used.
+    `device` and `precision` for `network`, which runs trained networks but trains none. `compiled=False` avoids
+    compiled loops.
 
     >>> from bitwright import addition, run
     >>> engine = make_engine("limit", addition(10).program, rounding="sign")
@@ -64,7 +64,7 @@ def make_engine(
 
 
 def check_engine(name: str) -> None:
-    """Raises InputError for an engine that there is not."""
+    """Raises InputError for the name of an unknown engine."""
     if name not in ENGINES:
         known = ", ".join(ENGINES)
         raise InputError(f"there is no engine '{shorten(name)}'; choose {known}{suggestion(name, ENGINES)}")
@@ -82,8 +82,21 @@ def network_engine(
 
     if not trained:
         raise InputError("the engine network needs trained networks; train one first, or load one from its file")
-    if isinstance(trained[0], IntegerNetwork):
-        return _integer_engine(program, trained, rounding, device, precision)
+    network = trained[0]
+    if isinstance(network, IntegerNetwork):
+        if len(trained) > 1:
+            raise InputError(
+                f"integer networks are run one at a time, got {len(trained):,}; quantize trained ones together"
+            )
+        if precision != "float32":
+            raise InputError(f"a network of integers has no precision to choose, got {precision}; leave it out")
+        if device != "cpu":
+            from bitwright.engines.integer.device import IntegerDeviceEngine
+
+            return IntegerDeviceEngine(program, network, rounding, device)
+        from bitwright.engines.integer.engine import IntegerEngine
+
+        return IntegerEngine(program, network, rounding)
     floats = [network for network in trained if isinstance(network, FloatNetwork)]
     if len(floats) < len(trained):
         raise InputError("integer networks are not averaged with others; give one kind")
@@ -96,28 +109,8 @@ def network_engine(
     return TorchNetworkEngine(program, floats, rounding, device, precision)
 
 
-def _integer_engine(
-    program: Program, trained: Sequence[AnyNetwork], rounding: Rounding, device: str, precision: str
-) -> Engine:
-    from bitwright.engines.integer.engine import IntegerEngine
-    from bitwright.networks import IntegerNetwork
-
-    network = trained[0]
-    if len(trained) > 1 or not isinstance(network, IntegerNetwork):
-        raise InputError(
-            f"integer networks are run one at a time, got {len(trained):,}; quantize trained ones together"
-        )
-    if precision != "float32":
-        raise InputError(f"a network of integers has no precision to choose, got {precision}; leave it out")
-    if device != "cpu":
-        from bitwright.engines.integer.device import IntegerDeviceEngine
-
-        return IntegerDeviceEngine(program, network, rounding, device)
-    return IntegerEngine(program, network, rounding)
-
-
 def check_examples(program: Program, examples: int | None) -> int:
-    """K, after checking that it is one for this program."""
+    """K, after checking that the program can have that many examples."""
     K = program.templates if examples is None else whole_number(examples, "the number of examples")
     if program.templates > K:
         raise InputError(

@@ -16,8 +16,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.packed import PackedRules
-from bitwright.theory.rounding import Rounding
-from bitwright.theory.scales import Scale, check_states_rounding
+from bitwright.theory.rounding import Rounding, check_states_rounding
 
 
 def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
@@ -30,15 +29,18 @@ def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
     return program.templates + networks[0].origin.padding
 
 
-def scale_of(networks: Sequence[FloatNetwork]) -> Scale:
-    """What the outputs of these networks are measured in."""
-    return networks[0].origin.scale
-
-
 def check_finite(finite: bool) -> None:
-    """Raises InputError unless all outputs of the networks were finite: what is not says nothing about any bit."""
+    """Raises InputError unless all outputs of the networks were finite: others decide no bit."""
     if not finite:
         raise InputError("the network's outputs are not finite; its weights are too large for this precision")
+
+
+def average_outputs(networks: Sequence[FloatNetwork], encoded: Float) -> FloatArray:  # (batch, K) -> (batch, k)
+    """The average of what these networks say; raises InputError where that is not finite."""
+    with linear_algebra_threads(), np.errstate(all="ignore"):
+        total = sum((network(encoded).astype(np.float64) for network in networks), np.zeros(1))
+    check_finite(bool(np.isfinite(total).all()))
+    return np.asarray(total / len(networks))
 
 
 class NetworkEngine(RealEngine):
@@ -48,7 +50,7 @@ class NetworkEngine(RealEngine):
 
     def __init__(self, program: Program, networks: Sequence[FloatNetwork], rounding: Rounding) -> None:
         super().__init__(program, check_networks(program, networks), rounding)
-        self.kind, self.seed = scale_of(networks), networks[0].origin.seed
+        self.kind, self.seed = networks[0].origin.scale, networks[0].origin.seed
         if networks[0].origin.executions is not None:
             check_states_rounding(rounding)
         self._networks, self.networks = list(networks), len(networks)
@@ -64,10 +66,7 @@ class NetworkEngine(RealEngine):
 
     def _average(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
         encoded, n = self.encode(states)
-        with linear_algebra_threads(), np.errstate(all="ignore"):
-            total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
-        check_finite(bool(np.isfinite(total).all()))
-        return np.asarray(total / len(self._networks)), n
+        return average_outputs(self._networks, encoded), n
 
     def encode(self, states: BoolArray) -> tuple[Float, IntArray]:  # (batch, K), (batch,)
         """The matched examples over sqrt(n), as the training set encodes states (Section 5.1), in packed words.

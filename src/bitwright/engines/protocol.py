@@ -1,6 +1,6 @@
 """What an engine is: it answers one question, "given these states, what comes next?".
 
-An engine is a value: made from a program and a rounding, it says what it is and begins batches. Making one never
+An engine is a value: made from a program and a rounding, it describes itself and begins batches. Making one never
 trains, reads or writes anything. Engines keep states in a form of their own (packed words, tensors on a device) while a
 run goes on, so the answer comes in three parts: `begin` takes states in, the Batch steps them, and `states` gives them
 back.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,11 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions
-from bitwright.theory.rounding import Rounding
-from bitwright.theory.scales import Scale
+from bitwright.theory.rounding import Rounding, Scale
 
 
 class Batch(ABC):
-    """States on their way through an engine.
+    """The states of runs in progress.
 
     >>> from bitwright import addition
     >>> from bitwright.engines import make_engine
@@ -37,15 +36,15 @@ class Batch(ABC):
     {'sum': 4}
     """
 
-    counted: int = 0  # in how many of the states that the last leap made one of its `counted` bits was on
-    matches: tuple[int, int] | None = None  # the smallest and the largest n of the last leap, where it is followed
+    counted: int = 0  # how many states of the last leap had one of the `counted` bits on
+    matches: tuple[int, int] | None = None  # the smallest and the largest n of the last leap, if it was followed
 
     @abstractmethod
     def step(self) -> None:
         """Replaces every state by its successor."""
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:  # noqa: ARG002
-        """Makes between 1 and `most` steps and says how many.
+        """Takes 1 to `most` steps and returns how many.
 
         It stops after a step that leaves one of the bits `stops` on in some state, or changes nothing.
         """
@@ -67,10 +66,10 @@ class Batch(ABC):
 
     @abstractmethod
     def load(self, states: BoolArray) -> None:
-        """Goes on from other states, of as many runs: what a host does between two steps."""
+        """Continues from other states, one for each run: what a host does between two steps."""
 
     def turn_on(self, bits: Sequence[int], rows: int | Sequence[int] = 0) -> None:
-        """Sets bits of one state from outside; with several rows, each bit in the row of its own."""
+        """Sets bits of one state from outside; with several rows, each bit in its own row."""
         states = self.states()
         states[rows, list(bits)] = True
         self.load(states)
@@ -81,23 +80,28 @@ class Batch(ABC):
 
     @abstractmethod
     def keep(self, rows: BoolArray) -> None:
-        """Goes on with some of the states only."""
+        """Continues with some of the states only."""
 
     def margin(self) -> FloatArray | None:  # (batch,)
-        """How far the last leap, or all steps so far, were from rounding some bit the other way; None: nothing is."""
+        """How far the last leap, or all steps so far, were from rounding a bit the other way; None if no bit is."""
         return None
 
     def rounded(self) -> NDArray[np.floating] | None:  # (batch, k)
-        """The outputs that the last step rounded, where they cannot be found again from the states."""
+        """The outputs that the last step rounded, if they cannot be computed again from the states."""
         return None
 
 
 class ArrayBatch(Batch):
-    """States in a plain array, with those before the last step and the margin of it; how to step is left open."""
+    """States in a plain array, with those before the last step and its margin; the engine says what follows."""
 
-    def __init__(self, states: BoolArray) -> None:
+    def __init__(self, engine: Any, states: BoolArray) -> None:
+        self._engine = engine
         self._now = self._before = states.copy()
         self._margin: FloatArray = np.full(len(states), np.inf)
+
+    def step(self) -> None:
+        following, self._margin = self._engine.following(self._now)
+        self._before, self._now = self._now, following
 
     def load(self, states: BoolArray) -> None:
         self._now = states.copy()
@@ -118,8 +122,13 @@ class ArrayBatch(Batch):
         return self._margin
 
 
-class Engine(Protocol):
-    """Makes steps of one program.
+class Engine(ABC):
+    """Takes steps of one `program`. Users choose it by its `name`.
+
+    `rounding` is how it turns real outputs into bits, and `examples` is K with padding; None if there are none. `kind`
+    is the limit whose weights calibrated rounding uses, and `closed_form` says whether outputs follow from n, the
+    writers and the matches of a bit alone. `networks` are averaged, `seed` chooses the random ones, and `digests` are
+    the sha256 of trained ones.
 
     >>> from bitwright import addition
     >>> from bitwright.engines import make_engine
@@ -128,64 +137,45 @@ class Engine(Protocol):
     ('limit', 'calibrated', 40, False)
     """
 
-    @property
-    def name(self) -> str:
-        """The name users choose it by."""
-
-    @property
-    def program(self) -> Program:
-        """The program whose steps it makes."""
-
-    @property
-    def rounding(self) -> Rounding | None:
-        """How it turns real outputs into bits; None where there are none."""
-
-    @property
-    def examples(self) -> int | None:
-        """K with padding: the size of the training set; None where there is none."""
-
-    @property
-    def kind(self) -> Scale:
-        """The limit whose weights calibrated rounding uses."""
+    name: str
+    program: Program
+    rounding: Rounding | None = None
+    examples: int | None = None
+    kind: Scale = "ntk"
+    closed_form = False
+    seed: int | None = None
+    networks: int | None = None
+    digests: Sequence[str] = ()  # of what is used, not of its file
 
     @property
     def cell_facts(self) -> Mapping[str, object] | None:
         """What is known of a network of cells, by name; None for engines of whole states."""
-
-    @property
-    def closed_form(self) -> bool:
-        """Whether its real outputs follow from n, the writers and the matches of a bit alone."""
+        return None
 
     @property
     def fallible(self) -> bool:
         """Whether a step may differ from that of the rules by chance, so that it must be compared with theirs."""
-
-    @property
-    def seed(self) -> int | None:
-        """Which random networks they are; None where nothing is random."""
-
-    @property
-    def networks(self) -> int | None:
-        """How many networks are averaged; None where there are none."""
-
-    @property
-    def digests(self) -> Sequence[str]:
-        """The sha256 of each trained network: of what is used, not of the file that it was in."""
+        return True
 
     @property
     def decisions(self) -> Decisions | None:
         """For engines that decide by (n, writers, matches) alone: which of them set a bit."""
+        return None
 
     @property
     def costly(self) -> bool:
         """Whether a step of one state costs more than taking it out of the batch."""
+        return True
 
     @property
     def chunk(self) -> int:
-        """How many states it likes to be given at a time."""
+        """How many states to give it at a time."""
+        return 1024
 
     def describe(self) -> dict[str, object]:
         """All that its steps depend on beside the program, as JSON has it: equal descriptions make equal steps."""
+        return {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
 
+    @abstractmethod
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         """Takes in states, an array of shape (batch, k); `long`: many steps will follow."""

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.engines.protocol import ArrayBatch, Batch
+from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, round_outputs
-from bitwright.theory.scales import Scale
+
+Decided = tuple[BoolArray, FloatArray, FloatArray]  # next states, the margin of each, and the outputs
 
 
-class RealEngine(ABC):
+class RealEngine(Engine):
     """An engine whose outputs are real numbers, rounded with what is known about the training set."""
 
-    name: str
+    examples: int
+    rounding: Rounding
     tolerance = 0.0
-    kind: Scale = "ntk"
-    seed: int | None = None
-    networks: int | None = None
-    digests: Sequence[str] = ()
-    closed_form = False
-    cell_facts = None
-    fallible = True
-    costly = True
-    decisions = None
 
     def __init__(self, program: Program, examples: int, rounding: Rounding) -> None:
         self.program, self.examples, self.rounding = program, examples, rounding
-
-    @property
-    def chunk(self) -> int:
-        return 1024
-
-    def describe(self) -> dict[str, object]:
-        return {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return RealBatch(self, states)
@@ -49,6 +35,15 @@ class RealEngine(ABC):
     @abstractmethod
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:  # (batch, k), (batch,)
         """The real outputs for these states, and the number of examples each matches."""
+
+    def decided(self, states: BoolArray) -> Decided:
+        """What follows these states."""
+        return self.rounded(*self.outputs(states))
+
+    def rounded(self, outputs: FloatArray, n: IntArray) -> Decided:
+        """What follows states with these outputs and numbers of matches."""
+        settings = (self.program.writers, self.examples, self.rounding, self.kind, self.tolerance)
+        return *round_outputs(outputs, n, *settings), outputs
 
 
 def each_once(
@@ -63,24 +58,18 @@ def each_once(
 
 
 class RealBatch(ArrayBatch):
-    """States on their way through such an engine."""
+    """The states of runs by such an engine, and the outputs of the last step."""
 
-    def __init__(self, engine: RealEngine, states: BoolArray) -> None:
-        super().__init__(states)
-        self._engine = engine
-        self._rounded: FloatArray | None = None
+    _rounded: FloatArray | None = None
 
     def step(self) -> None:
-        engine = self._engine
-        outputs, n = self.outputs()
-        self._before, self._rounded = self._now, outputs
-        self._now, self._margin = round_outputs(
-            outputs, n, engine.program.writers, engine.examples, engine.rounding, engine.kind, engine.tolerance
-        )
+        self._before = self._now
+        self._now, self._margin, self._rounded = self.decided()
 
-    def outputs(self) -> tuple[FloatArray, IntArray]:
-        """What the engine says about the states as they are now."""
-        return self._engine.outputs(self._now)
+    def decided(self) -> Decided:
+        """What follows the states as they are now."""
+        found: Decided = self._engine.decided(self._now)
+        return found
 
     def keep(self, rows: BoolArray) -> None:
         super().keep(rows)

@@ -15,7 +15,7 @@ from itertools import count
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.protocol import Batch
+from bitwright.engines.protocol import Batch, Engine
 from bitwright.engines.table.packed import PackedCells, pack_rules
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -29,23 +29,17 @@ _MANY, _runs = 16, count()  # single runs of a process after which the loops are
 LARGE = 4_000  # templates; smaller programs begin in packed words, without a compiler's start
 
 
-class RuleEngine:
+class RuleEngine(Engine):
     """Steps states by matching templates (Eq. 5-6) and a table of decisions.
 
-    A single run is made by compiled loops that look only at what moves, once they are loaded or worth loading: at once
-    for a program with at least `large` templates. `compiled=False` leaves them alone, for processes that may write no
-    files.
+    A single run uses compiled loops, which look only at cells that change, once they are loaded or worth loading; a
+    program with at least `large` templates uses them at once. `compiled=False` avoids them, for processes that may
+    write no files.
     """
 
     name = "templates"
-    rounding: Rounding | None = None
-    examples: int | None = None
     kind: Kind = "ntk"
-    seed: int | None = None
-    networks: int | None = None
-    digests: tuple[str, ...] = ()
     closed_form = True
-    cell_facts = None
     fallible = False
     costly = False
 
@@ -58,7 +52,7 @@ class RuleEngine:
 
     @cached_property
     def rules(self) -> PackedRules:
-        """What stepping in packed words takes; long runs of large programs go without."""
+        """What a step in packed words needs; long runs of large programs do without."""
         return PackedRules(self.program)
 
     @cached_property
@@ -72,11 +66,8 @@ class RuleEngine:
         rows = 4 * self.program.bits + 2 * self.program.templates
         return max(1024, 64 * (_CACHE // (8 * rows)))
 
-    def describe(self) -> dict[str, object]:
-        return {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
-
     def __getstate__(self) -> dict[str, object]:
-        """Travels to other processes without what it has worked out for itself."""
+        """Goes to other processes without what they can compute again."""
         kept = ("program", "examples", "rounding", "_compiled", "_large")
         return {name: value for name, value in vars(self).items() if name in kept}
 
@@ -86,13 +77,13 @@ class RuleEngine:
         return self._follow(states) if single and soon else PackedBatch(self, states)
 
     def _follow(self, states: BoolArray) -> Batch:
-        """A batch of one state that looks only at what moves."""
+        """A batch of one state that looks only at cells that change."""
         from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
 
         return TableBatch(self.packed, states[0], None if self.rounding is None else self.packed.margins_of_limit)
 
     def decide(self, matches: Words, bits: Words) -> None:  # (K, words) -> (k, words)
-        """The next bits: what the matches set, less what the decisions do not allow."""
+        """Writes the next bits: those that the matches set and the decisions allow."""
         rules = self.rules
         rules.write(matches, bits)
         fails_from = self.decisions.fails_from if self.rounding == "sign" else None
@@ -104,7 +95,7 @@ class RuleEngine:
             bits[rules.targets] &= pack(m >= self.decisions.needed[n][:, column])
 
     def margins(self, matches: Words, count: int) -> FloatArray | None:  # noqa: ARG002  # (K, words) -> (batch,)
-        """How far these matches are from a bit that is rounded the other way."""
+        """How far states with these matches are from rounding some bit the other way."""
         return None
 
 
@@ -169,8 +160,9 @@ class LimitEngine(RuleEngine):
 
 
 def loops_pay() -> bool:
-    """Whether this process has the compiled loops already, or makes enough single runs for loading them to pay,
-    which takes half a second; every call stands for one more run."""
+    """Whether the compiled loops are loaded, or this process makes enough single runs for loading them to pay.
+
+    Loading takes half a second. Every call counts as one more run."""
     return next(_runs) >= _MANY or "bitwright.engines.table.batch" in sys.modules
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bitwright.bits import BoolArray, whole_number
-from bitwright.engines.real import RealBatch, RealEngine
+from bitwright.engines.real import Decided, RealBatch, RealEngine
 from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -29,19 +29,12 @@ class SampledEngine(RealEngine):
 
     name = "sampled"
 
-    def __init__(
-        self,
-        program: Program,
-        examples: int,
-        rounding: Rounding,
-        networks: int = 1,
-        seed: int = 0,
-        most_states: int = MAX_STATES,
-    ) -> None:
+    most_states = MAX_STATES
+
+    def __init__(self, program: Program, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
         super().__init__(program, examples, rounding)
         self.networks: int = whole_number(networks, "networks", 1, MAX_NETWORKS)
         self.seed: int = whole_number(seed, "the seed", 0, 2**63)
-        self.most_states = most_states
 
     def describe(self) -> dict[str, object]:
         return {**super().describe(), "networks": self.networks, "seed": self.seed}
@@ -61,7 +54,12 @@ class SampledBatch(RealBatch):
         super().__init__(engine, states)
         self._functions = [RandomFunction(engine, state) for state in states]
 
+    def decided(self) -> Decided:
+        found: Decided = self._engine.rounded(*self.outputs())
+        return found
+
     def outputs(self) -> tuple[FloatArray, IntArray]:
+        """What the random functions say of the states as they are now, and n of each."""
         found = [function(state) for function, state in zip(self._functions, self._now, strict=True)]
         return np.array([outputs for outputs, _ in found]), np.array([n for _, n in found], dtype=np.int64)
 
@@ -71,7 +69,7 @@ class SampledBatch(RealBatch):
 
 
 class RandomFunction:
-    """The average of N networks as a Gaussian process, drawn where it is asked for."""
+    """The average of N networks as a Gaussian process, drawn at the states that a run meets."""
 
     def __init__(self, engine: SampledEngine, start: BoolArray) -> None:
         self._engine = engine

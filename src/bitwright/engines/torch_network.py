@@ -10,27 +10,22 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned, padded
-from bitwright.engines.network import check_finite, check_networks, scale_of
-from bitwright.engines.protocol import Batch
+from bitwright.engines.network import check_finite, check_networks
+from bitwright.engines.protocol import Batch, Engine
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
-from bitwright.theory.rounding import Rounding
-from bitwright.theory.scales import scale_weights
+from bitwright.theory.rounding import Rounding, scale_weights
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
-class TorchNetworkEngine:
+class TorchNetworkEngine(Engine):
     """Steps batches of states by one trained network, or the average of several, with calibrated rounding."""
 
     name = "network"
-    closed_form = False
-    cell_facts = None
-    fallible = True
-    costly = True
-    decisions = None
+    chunk = 1 << 15
 
     def __init__(
         self,
@@ -39,19 +34,18 @@ class TorchNetworkEngine:
         rounding: Rounding = "calibrated",
         device: str = "cpu",
         dtype: str = "float32",
-        chunk: int = 1 << 15,
     ) -> None:
         torch = torch_module()
         if rounding != "calibrated":
             raise InputError("on a device networks are run with calibrated rounding; use the NumPy engine for sign")
         if dtype not in DTYPES:
             raise InputError(f"there is no precision '{dtype}'; choose {', '.join(DTYPES)}")
-        self.program, self.chunk, self._trained = program, chunk, list(networks)
+        self.program, self._trained = program, list(networks)
         self.networks, self.digests = len(networks), [network.digest for network in networks]
         self.rounding: Rounding = rounding
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
         examples = check_networks(program, networks)
-        self.examples, self.kind, self.seed = examples, scale_of(networks), networks[0].origin.seed
+        self.examples, self.kind, self.seed = examples, networks[0].origin.scale, networks[0].origin.seed
         self.matching = DeviceMatching(program, self.device, self.dtype, rows=aligned(examples))
         self.columns = self.matching.columns  # of a tensor of states
 
@@ -76,21 +70,16 @@ class TorchNetworkEngine:
         self.writers = tensor(padded(program.writers[None], 1, self.columns)[0], torch.float32)
 
     def describe(self) -> dict[str, object]:
-        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
-        return {**own, "trained networks": self.digests, "device": self.device.type, "precision": str(self.dtype)}
+        own = {"trained networks": self.digests, "device": self.device.type, "precision": str(self.dtype)}
+        return {**super().describe(), **own}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travels to other processes as what it was made from."""
+        """Goes to other processes as what it was made from."""
         precision = str(self.dtype).removeprefix("torch.")
-        made_from = (self.program, self._trained, self.rounding, str(self.device), precision, self.chunk)
-        return TorchNetworkEngine, made_from
+        return TorchNetworkEngine, (self.program, self._trained, self.rounding, str(self.device), precision)
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return TorchBatch(self, states)
-
-    def tensor_of(self, states: BoolArray) -> Any:  # (batch, k) -> (batch, columns)
-        """States as a tensor on the device, padded with bits that are never on."""
-        return self.matching.tensor_of(states)
 
     def encode(self, states: Any) -> tuple[Any, Any]:  # (batch, columns) bool -> (batch, rows), (batch,)
         """Which templates match, without the division by sqrt(n), and n."""
@@ -117,7 +106,7 @@ class TorchNetworkEngine:
 class TorchBatch(TensorBatch):
     """States on a device.
 
-    Whether all outputs so far were finite is kept there too, and looked at before anything is handed out: a look after
+    Whether all outputs so far were finite is also kept there, and checked before anything is handed out: a check after
     every step would make the device wait.
     """
 

@@ -24,7 +24,7 @@ _EXACT = {"float64": 1 << 53, "float32": 1 << 24}
 _AT_ONCE = 1 << 23  # numbers in a layer
 
 
-class StepModule(torch.nn.Module):
+class StepModule(torch.nn.Module):  # type: ignore[misc]
     """Maps states, a tensor of 0 and 1 of shape (..., bits), to the states that follow them after `steps` steps.
 
     The result has the type and the device of what is given. No gradient flows through it.
@@ -64,7 +64,7 @@ class StepModule(torch.nn.Module):
         return now.to(states.dtype).reshape(states.shape)
 
 
-class _Cells(torch.nn.Module):
+class _Cells(torch.nn.Module):  # type: ignore[misc]
     """All cells of one kind: what each looks at, the network's weights for it, and the bits that its ports set."""
 
     def __init__(self, looks_at: Any, wanted: Any, first: Any, last: Any, thresholds: Any, port: Any, bit: Any) -> None:

@@ -1,1 +1,1 @@
-"""Files that are complete or not there, files that only grow, and the one reader of every JSON document we write."""
+"""Files that are complete or absent, append-only files, and the one reader of every JSON document we write."""

@@ -1,4 +1,4 @@
-"""Arrays under names in one .npz file, and a reader of such files that no file can make use much memory.
+"""Named arrays in one .npz file, and a reader of such files whose memory no file can exhaust.
 
 NumPy's own reader believes what a file says about its sizes, and evaluates its headers. This one is told how large an
 array may be, looks at the sizes that the archive declares before it unpacks anything, unpacks no more than that, and
@@ -24,8 +24,7 @@ from bitwright.errors import InputError, printable
 from bitwright.files.storage import open_file
 
 _START = b"\x93NUMPY\x01\x00"
-_FORM = re.compile(rb"\{'descr': '\|u1', 'fortran_order': False, 'shape': \(([0-9]{1,15}),\), \} *\n")
-_ANY_FORM = re.compile(
+_FORM = re.compile(
     rb"\{'descr': '([<>|=]?[biufcmMOSUV][0-9]{1,5})', 'fortran_order': (True|False), "
     rb"'shape': \(((?:[0-9]{1,15},? ?){0,4})\), \} *\n"
 )
@@ -90,16 +89,13 @@ class ArrayFile:
 
     def read(self, name: str, most: int) -> bytes:
         """The bytes under a name; raises InputError where they are damaged or more than `most`."""
-        try:
-            return _body(self._unpacked(name, most))
-        except _DAMAGED:
-            raise self._refusal(f"its {name} is damaged") from None
+        return self.read_array(name, "u", 1, most).tobytes()
 
     def read_array(self, name: str, kinds: str, dimensions: int, most: int) -> np.ndarray[Any, Any]:
         """The array under a name: its type is one of `kinds` (letters of NumPy), and it takes at most `most` bytes."""
         data = self._unpacked(name, most)
         begin = 10 + int.from_bytes(data[8:10], "little")
-        form = _ANY_FORM.fullmatch(data[10:begin])
+        form = _FORM.fullmatch(data[10:begin])
         if not data.startswith(_START) or form is None:
             raise self._refusal(f"its {name} is not a plain array")
         shape = tuple(int(extent) for extent in form[3].replace(b",", b" ").split())
@@ -137,7 +133,7 @@ class ArrayFile:
             raise self._refusal(f"its {name} is damaged") from None
 
     def refuse(self, reason: str) -> NoReturn:
-        """Raises what says that this file does not hold what it should."""
+        """Raises an InputError that says why this file is not what it should be."""
         raise self._refusal(reason)
 
     def _refusal(self, reason: str) -> InputError:
@@ -145,7 +141,7 @@ class ArrayFile:
 
 
 def _check_end(file: BinaryIO, entries: range) -> None:
-    """Raises ValueError for an archive whose directory is not that of so few entries: it would be read at once."""
+    """Raises ValueError for an archive whose directory has more or other entries: it would be read at once."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - _END.size - _LOCATOR))
     tail = file.read()
@@ -158,13 +154,3 @@ def _check_end(file: BinaryIO, entries: range) -> None:
 def _words(kinds: str) -> str:
     known = {"b": "bool", "u": "uint8", "i": "int8", "U": "text"}
     return " or ".join(known[kind] for kind in kinds)
-
-
-def _body(data: bytes) -> bytes:
-    """What follows the header of an array; raises ValueError where the two do not belong together."""
-    begin = 10 + int.from_bytes(data[8:10], "little")
-    form = _FORM.fullmatch(data[10:begin])
-    body = data[begin:]
-    if not data.startswith(_START) or form is None or int(form[1]) != len(body):
-        raise ValueError
-    return body

@@ -1,4 +1,4 @@
-"""The one reader of the JSON that bitwright writes: it refuses whatever it does not know.
+"""The one reader of the JSON that bitwright writes: it refuses everything that it does not know.
 
 No key twice, no NaN or infinity, bounded size and depth, no unknown or missing keys, every field checked.
 

@@ -1,4 +1,4 @@
-"""Executions as a file: states, what each of them became in one step, and the names of their bits.
+"""Executions as a file: states, their successors, and the names of their bits.
 
 A .npz file without pickles, as `numpy.savez` writes it: `before` and `after` are arrays of 0 and 1 (bool or uint8), a
 state a row and a bit a column; `names` are the names of the columns. Two may be left out: `program_id`, the sha256 of
@@ -105,7 +105,7 @@ def save_executions(path: Path, executions: Executions) -> None:
 
 
 def load_executions(path: Path) -> Executions:
-    """The executions in a file; raises InputError, in one line, for whatever is none."""
+    """The executions in a file; raises InputError for any other file."""
     with ArrayFile(path, ("before", "after", "names"), _WHAT, optional=("program_id", "lets")) as file:
         names = file.read_array("names", "U", 1, _MAX_NAMES)
         if not 1 <= len(names) <= MAX_BITS:

@@ -1,4 +1,4 @@
-"""Files that only grow: a header that says what they hold, then records, each complete or not there.
+"""Append-only files: a header that says what they hold, then records, each complete or absent.
 
 A process killed at any moment leaves at most one torn record at the end, which the next one cuts off; so work that is
 interrupted and taken up again ends with the same bytes as work that was not.
@@ -55,7 +55,7 @@ class Journal:
         self._file.close()
 
     def records(self) -> Iterator[bytes]:
-        """What earlier work has left, in order; a torn end is cut off. To be read to its end before appending."""
+        """The records of earlier work, in order; a torn end is cut off. Read them to the end before appending."""
         try:
             yield from self._records()
             os.ftruncate(self._file.fileno(), self._end)
@@ -85,7 +85,7 @@ class Journal:
         self._end = self._write(self._end, _FRAME.pack(len(record), zlib.crc32(record)) + record)
 
     def _write(self, at: int, data: bytes) -> int:
-        """Puts data at a place, on the disk when this returns; gives the place behind it. What fails leaves no part."""
+        """Writes data at a place, to the disk, and returns the place after it; a failure leaves no part."""
         descriptor, rest = self._file.fileno(), memoryview(data)
         try:
             while rest:

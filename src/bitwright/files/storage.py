@@ -1,4 +1,4 @@
-"""Files that are either complete or not there: write, fsync, rename."""
+"""Files that are either complete or absent: write, fsync, rename."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bitwright.errors import InputError, printable
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Puts `data` at `path`; a reader sees the old file or the new one, never a part, whatever interrupts us."""
+    """Writes `data` to `path`; a reader sees the old file or the new one, never a part, whatever interrupts us."""
     temporary = ""
     try:
         path = Path(os.path.realpath(path))  # behind a link, the file it leads to is replaced and not the link
@@ -45,7 +45,7 @@ def open_file(path: Path, seekable: bool = False) -> BinaryIO:
 
 
 def as_path(path: object, what: str = "a file") -> Path:
-    """A path that somebody gave; raises InputError for what is none, and for an empty one, the current folder."""
+    """A path that a user gave; raises InputError for anything else, and for an empty one, the current folder."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"the name of {what} is a str or a Path, got {type(path).__name__}")
     if not os.fspath(path):
@@ -66,7 +66,7 @@ def check_writable(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """The folder and those above it, if they are not there."""
+    """Makes the folder and its parents if they do not exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

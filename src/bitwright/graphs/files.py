@@ -46,11 +46,10 @@ def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:
 
 
 class _Pairs:
-    """Edges as they are read: names become numbers in the order in which they come, and lines are remembered."""
+    """Edges as they are read: names are numbered in the order of their first use, and lines are remembered."""
 
     def __init__(self, path: Path, directed: bool) -> None:
-        self.path = path
-        self.directed = directed
+        self.path, self.directed = path, directed
         self.numbers: dict[str, int] = {}
         self.ends: list[int] = []  # two an edge
         self.lines: list[int] = []  # one an edge
@@ -62,7 +61,7 @@ class _Pairs:
         return np.array(self.ends, dtype=np.int64).reshape(-1, 2)
 
     def repeated(self, either_way: bool) -> tuple[int, int] | None:
-        """The first edge that is there a second time, and where it was before."""
+        """The first edge that occurs twice, as the numbers of its two occurrences."""
         pairs = self.array()
         if either_way:
             pairs.sort(axis=1)
@@ -225,7 +224,7 @@ def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
 
 
 def _look_through(root: ElementTree.Element) -> None:
-    """Raises ValueError for what networkx would take in silence."""
+    """Raises ValueError for mistakes that networkx ignores."""
     found: dict[str, list[ElementTree.Element]] = {"graph": [], "node": [], "edge": []}
     for element in root.iter():
         if isinstance(element.tag, str):
@@ -245,7 +244,7 @@ def _look_through(root: ElementTree.Element) -> None:
 
 
 def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
-    """What networkx's node_link_data gives: objects with an id, and objects with a source and a target."""
+    """The format of networkx's node_link_data: objects with an id, and objects with a source and a target."""
     _says_itself(directed, path)
     data = documents.parse(text, path, _NODE_LINK)
     links = "edges" if "edges" in data else "links"

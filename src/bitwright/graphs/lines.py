@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 def separator_of(text: str, suffix: str) -> str | None:
-    """What stands between the columns; None for any white space. Other files than .csv and .tsv show it themselves."""
+    """The separator of columns; None for white space. Files other than .csv and .tsv show it in their first line."""
     if suffix in (".csv", ".tsv"):
         return "," if suffix == ".csv" else "\t"
     first = next((content for line in text.split("\n") if (content := _content(line, None).strip())), "")
@@ -46,7 +46,7 @@ def rows(text: str, separator: str | None, path: object) -> Iterator[tuple[int, 
 def _content(line: str, separator: str | None) -> str:
     """The line without its comment, which is a # and what follows at the beginning or behind white space.
 
-    Where columns may be quoted, a # in quotes is none.
+    Where columns may be quoted, a # in quotes does not begin one.
     """
     if separator is None or line.lstrip().startswith("#"):
         return _COMMENT.sub("", line)

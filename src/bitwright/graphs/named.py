@@ -1,4 +1,4 @@
-"""A graph with the names and values that a person gave it, and the way from networkx."""
+"""A graph with the names and values that a person gave it; conversion from networkx and from adjacency matrices."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Attributes(Mapping[str, Mapping[int, Any]]):
 def from_networkx(
     graph: Any, node_default: Mapping[Any, Any] | None = None, edge_default: Mapping[Any, Any] | None = None
 ) -> NamedGraph:
-    """The same graph; the ports of a node stand in the order of `graph.adj[node]`, a loop has two.
+    """Converts a networkx graph; the ports of a node are in the order of `graph.adj[node]`, and a loop has two.
 
     The defaults are attributes of all nodes and edges that have no others of these names.
 
@@ -158,3 +158,72 @@ def _in_order(nodes: int, pairs: IntArray, turns: IntArray) -> tuple[Topology, l
     edge = topology.port_edge
     place = np.where(topology.port_node == pairs[first, 0][edge], first[edge], last[edge])
     return topology.arranged(np.argsort(place, kind="stable")), first.tolist()
+
+
+def is_matrix(what: object) -> bool:
+    """Whether this is an array, or a sparse array, that may be an adjacency matrix."""
+    return isinstance(what, np.ndarray) or (hasattr(what, "tocoo") and hasattr(what, "shape"))
+
+
+def from_matrix(matrix: Any) -> NamedGraph:
+    """The graph of an adjacency matrix: entries other than 0 are edges, and their values the attribute `weight`.
+
+    A matrix that equals its transpose is an undirected graph. In any other the edges point from row to column. Nodes
+    are numbered from 0, and the ports of a node stand in the order of its neighbours.
+
+    >>> from_matrix(np.array([[0, 2], [2, 0]])).topology
+    <Topology: 2 nodes, 1 edge>
+    >>> from_matrix(np.array([[0, 1], [0, 0]])).topology
+    <Topology: 2 nodes, 1 directed edge>
+    """
+    shape = tuple(matrix.shape)
+    if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
+        given = " x ".join(map(str, shape)) or "a single number"
+        raise InputError(f"an adjacency matrix has as many rows as columns, at least one, got {given}")
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(f"an adjacency matrix has numbers, got {matrix.dtype}")
+    row, column, value = _entries(matrix)
+    if not np.isfinite(value).all():
+        raise InputError("an adjacency matrix has finite numbers, this one has infinity or nan; write 0 for no edge")
+    nodes = int(shape[0])
+    turned = np.lexsort((row, column))  # the entries of the transpose, row by row
+    undirected = all(np.array_equal(a, b[turned]) for a, b in ((row, column), (column, row), (value, value)))
+    kept = row <= column if undirected else np.ones(len(row), dtype=bool)
+    edges = np.stack((row[kept], column[kept]), axis=1)
+    weights = [int(one) if float(one).is_integer() else one for one in value[kept].tolist()]
+    return NamedGraph(
+        Topology.from_edges(nodes, edges, directed=not undirected),
+        tuple(map(str, range(nodes))),
+        {},
+        {"weight": dict(enumerate(weights))},
+    )
+
+
+def _entries(matrix: Any) -> tuple[Any, Any, Any]:
+    """Rows, columns and values of the entries other than 0, row by row."""
+    if isinstance(matrix, np.ndarray):
+        row, column = np.nonzero(matrix)
+        return row.astype(np.int64), column.astype(np.int64), matrix[row, column]
+    found = matrix.tocsr().copy()
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    found = found.tocoo()
+    order = np.lexsort((found.col, found.row))
+    return found.row[order].astype(np.int64), found.col[order].astype(np.int64), found.data[order]
+
+
+def with_results(graph: Any, done: Any) -> Any:
+    """A copy of a networkx graph with the outputs of its nodes as attributes; outputs without a value are left out.
+
+    >>> import networkx as nx
+    >>> from bitwright import parse, run
+    >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> G = nx.path_graph(3)
+    >>> with_results(G, run(flood, graph=G, source=0)).nodes(data=True)
+    NodeDataView({0: {'x': 1}, 1: {'x': 1}, 2: {'x': 1}})
+    """
+    copy = graph.copy()
+    for node, own in done.nodes.items():
+        copy.nodes[node].update({name: value for name, value in own.items() if value is not None})
+    copy.graph.update(done.outputs)
+    return copy

@@ -63,7 +63,7 @@ def shaped_graph(text: str) -> NamedGraph:
     if flat:
         places = [f"{row}.{column}" for row in range(numbers[0]) for column in range(numbers[1])]
         return _board(Board(numbers[0], numbers[1], around=name == "torus"), diagonal=name != "grid", names=places)
-    return _named(nodes, _EDGES[name](*numbers), list(map(str, range(nodes))))
+    return NamedGraph(Topology.from_edges(nodes, _EDGES[name](*numbers)), tuple(map(str, range(nodes))))
 
 
 def _board(board: Board, diagonal: bool, names: list[str]) -> NamedGraph:
@@ -72,11 +72,11 @@ def _board(board: Board, diagonal: bool, names: list[str]) -> NamedGraph:
     beside = [board.beside(way) for way in ways]
     edges = np.concatenate([np.stack((np.flatnonzero(to >= 0), to[to >= 0]), axis=1) for to in beside])
     found = Topology.from_edges(board.rows * board.columns, edges)
-    return NamedGraph(replace(found, board=board), tuple(names), {}, {}, {}, None)
+    return NamedGraph(replace(found, board=board), tuple(names))
 
 
 def _random(nodes: int, edges: int, seed: int = 0) -> IntArray:
-    """So many different edges between different nodes, each choice equally likely."""
+    """That many different edges between different nodes, each choice equally likely."""
     most = nodes * (nodes - 1) // 2
     if edges > most:
         raise InputError(f"{nodes:,} nodes have at most {most:,} edges, got {edges:,}")
@@ -110,7 +110,3 @@ _EDGES: dict[str, Callable[..., IntArray]] = {
     "complete": lambda n: np.stack(np.triu_indices(n, 1), axis=1),
     "random": _random,
 }
-
-
-def _named(nodes: int, edges: IntArray, names: list[str]) -> NamedGraph:
-    return NamedGraph(Topology.from_edges(nodes, edges), tuple(names), {}, {}, {}, None)

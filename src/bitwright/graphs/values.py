@@ -28,7 +28,7 @@ _LARGEST = 2**63 - 1  # of an array of integers
 
 
 def parse_assignments(pairs: Sequence[str]) -> dict[str, str]:
-    """What was written as NAME=VALUE.
+    """Parses texts NAME=VALUE.
 
     >>> parse_assignments(["source=a,b", "id=order"])
     {'source': 'a,b', 'id': 'order'}
@@ -73,11 +73,7 @@ class _Input:
     def __init__(
         self, word: NodeWord, graph: NamedGraph, columns: Values, program: str, lets: Sequence[str] = ()
     ) -> None:
-        self.word = word
-        self.graph = graph
-        self.columns = columns
-        self.program = program
-        self.lets = lets
+        self.word, self.graph, self.columns, self.program, self.lets = word, graph, columns, program, lets
         self.of_nodes = word.place == "node"
         self.count = graph.topology.nodes if self.of_nodes else graph.topology.edges
         # whether naming some nodes or edges is enough: they get 1, the others 0
@@ -174,7 +170,7 @@ class _Input:
         return {**known[self.word.name], **found} if self.word.name in known else found
 
     def _split(self, text: str) -> list[str]:
-        """What stands between commas; quotes around a name keep its own."""
+        """The items between commas; commas in quotes do not separate."""
         items: list[str] = []
         at = 0
         while True:
@@ -324,7 +320,7 @@ class _Input:
 
     @property
     def _how(self) -> str:
-        """What to give instead, for the end of a message."""
+        """Advice about what to give, for the end of a message."""
         name = self.word.name
         if self.word.place == "whole":
             return f": give {name}=NUMBER"

@@ -27,13 +27,13 @@ _log = logging.getLogger(__name__)
 
 
 def cached_network(program: Program, recipe: Recipe, progress: Progress | None = None) -> tuple[FloatNetwork, bool]:
-    """The network of this recipe: from the cache, or trained now and kept. Also says whether it was trained now.
+    """The network of this recipe, from the cache or trained now and kept; and whether it was trained now.
 
-    An entry that cannot be used is replaced, and a warning to the log says so: a line on stderr unless it is set up.
+    An entry that cannot be used is replaced, with a warning to the log: a line on stderr unless logging is set up.
     """
     try:
         path = entry_path(program, recipe)
-    except InputError:  # there is no place for a cache
+    except InputError:  # there is no cache folder
         return train(program, recipe, progress)[0], True
     if path.exists():
         try:
@@ -64,7 +64,7 @@ def is_as_asked(network: FloatNetwork, recipe: Recipe) -> bool:
 
 
 def entry_path(program: Program, recipe: Recipe) -> Path:
-    """Where the network of this recipe is kept: no two recipes that may give different weights share a place."""
+    """The file of this recipe: recipes that may give different weights have different files."""
     decides = json.dumps(asdict(recipe), sort_keys=True, default=float)
     key = sha256(decides.encode()).hexdigest()[:16]
     return networks_folder() / f"{program.id[:24]}-{recipe.width}-{recipe.seed}-{recipe.member}-{key}.safetensors"
@@ -75,7 +75,7 @@ def networks_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where this user's caches are: in $BITWRIGHT_CACHE, $XDG_CACHE_HOME or ~/.cache, in a folder bitwright."""
+    """The folder `bitwright` in $BITWRIGHT_CACHE, $XDG_CACHE_HOME or ~/.cache."""
     if own := os.environ.get("BITWRIGHT_CACHE"):
         return Path(own) / "bitwright"
     shared = os.environ.get("XDG_CACHE_HOME", "")
@@ -89,7 +89,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class CachedNetwork:
-    """A file of ours in the cache; what it says of itself, and why it cannot be used, if that is seen at once."""
+    """A file of ours in the cache, its metadata, and why it cannot be used if that shows at once."""
 
     path: Path
     bytes: int
@@ -102,7 +102,7 @@ _OURS = re.compile(r"[0-9a-f]{24}-[0-9]+-[0-9]+-[0-9]+-[0-9a-z.+-]+\.safetensors
 
 
 def entries() -> Iterator[CachedNetwork]:
-    """What is in the cache, by name; files that are not ours are passed over."""
+    """The entries of the cache, by name; files that are not ours are skipped."""
     for path, size in _files():
         about, problem = None, None
         try:
@@ -114,7 +114,7 @@ def entries() -> Iterator[CachedNetwork]:
 
 
 def clear_cache() -> tuple[int, int]:
-    """Removes all entries and nothing else; gives how many they were, and their bytes."""
+    """Removes all entries and nothing else; returns their number and their bytes."""
     count, size = 0, 0
     for path, bytes_ in _files():
         try:

@@ -1,4 +1,4 @@
-"""Gradient descent that uses what is known: step sizes from the spectrum of the kernel, and when to stop or give up."""
+"""Plans of gradient descent: step sizes from the spectrum of the kernel, and when to stop or give up."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Plan:
     """How to train: full-batch gradient descent on 1/2 sum (F - Y)^2 until every output is within `tolerance`.
 
     The theorem is about `plain` descent. `momentum` (heavy ball) reaches the same place in far fewer steps, and
-    `balanced` steps, the default, in fewer still. The kernel of templates has two eigenvalues: one for what an output
-    has in common at all examples, one for all that differs. A balanced step takes each part of the error at its own
-    rate, which in the limit leaves nothing of it. `rate` and `most_steps` follow from the spectrum unless given.
+    `balanced` steps, the default, in fewer still. The kernel of templates has two eigenvalues: one for the mean of
+    an output over all examples, one for deviations from it. A balanced step takes each part of the error at its own
+    rate, which in the limit removes all of it. `rate` and `most_steps` follow from the spectrum unless given.
     """
 
     tolerance: float = 1e-3
@@ -142,7 +142,7 @@ class History:
         return len(self.error) - 1
 
     def note(self, loss: float, error: float, tolerance: float) -> bool:
-        """Adds a line; True once the tolerance is reached. Raises TrainingError where descent has gone wrong."""
+        """Adds a line and returns whether the tolerance is reached; raises TrainingError if the descent diverged."""
         self.loss.append(loss)
         self.error.append(error)
         if not loss < 1e6 * (self.loss[0] + 1):  # also true for NaN

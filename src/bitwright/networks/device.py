@@ -21,7 +21,7 @@ from bitwright.theory.encoding.training_set import TrainingSet
 def outputs_on_device(
     program: Program, recipe: Recipe, members: Sequence[int], states: BoolArray
 ) -> NDArray[np.float32]:  # (members, states, k)
-    """Trains these members and gives their outputs at the states; what does not fit at once is done in turn."""
+    """Trains these members and returns their outputs at the states, in batches that fit the memory."""
     torch = torch_module()
     device = check_device(recipe.device)
     if recipe.precision != "float32":
@@ -52,7 +52,7 @@ def outputs_on_device(
 def train_members(
     shape: NetworkShape, recipe: Recipe, members: Sequence[int], labels: Any
 ) -> tuple[Any, Any, list[History]]:  # (N, width, K), (N, k, width)
-    """Trains a batch of members on the device of `labels`: in fused kernels where they can."""
+    """Trains a batch of members on the device of `labels`, by fused kernels if possible."""
     fused = fused_kernels(shape)
     if fused is not None:
         trained: tuple[Any, Any, list[History]] = fused.train_drawn(

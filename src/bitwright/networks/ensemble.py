@@ -1,4 +1,4 @@
-"""Ensembles: many networks of one recipe, looked at in given states, with running statistics and a file that grows.
+"""Ensembles: many networks of one recipe, evaluated in given states, with running statistics and a growing file.
 
 Members are trained in blocks of a fixed size, and blocks are added up in order, so the statistics do not depend, to the
 last bit, on the number of workers or on interruptions.
@@ -7,9 +7,11 @@ last bit, on the number of workers or on interruptions.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence, Sized
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,6 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
-from bitwright.networks.growth import grow_members
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
@@ -35,7 +36,7 @@ Progress = Callable[[int, int], None]  # members trained, members at most
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What is asked: networks of this recipe (its member is ignored), and their outputs in these states."""
+    """A question: the outputs of networks of this recipe (its member is ignored) in these states."""
 
     program: Program
     recipe: Recipe
@@ -55,7 +56,7 @@ class Study:
         return "last-layer" if self.recipe.plan.parametrization == "standard" else "ntk"
 
     def header(self) -> dict[str, object]:
-        """All that decides the numbers in a file of results."""
+        """Everything that determines the numbers in a file of results."""
         recipe, plan = self.recipe, self.recipe.plan
         return {
             "format": FORMAT,
@@ -63,16 +64,8 @@ class Study:
             "states": len(self.states),
             "states_sha256": hashlib.sha256(np.packbits(self.states).tobytes()).hexdigest(),
             "bits": self.program.bits,
-            "width": recipe.width,
-            "seed": recipe.seed,
-            "start": recipe.start,
-            "parametrization": plan.parametrization,
-            "descent": plan.descent,
-            "tolerance": plan.tolerance,
-            "rate": plan.rate,
-            "padding": recipe.padding,
-            "trainer": recipe.trainer,
-            "precision": recipe.precision,
+            **{name: getattr(plan, name) for name in ("parametrization", "descent", "tolerance", "rate")},
+            **{name: getattr(recipe, name) for name in ("width", "seed", "start", "padding", "trainer", "precision")},
             "device": recipe.device.split(":")[0],
             "block": self.block,
             "keep": self.keep,
@@ -142,7 +135,7 @@ class Statistics:
 
     @property
     def digest(self) -> str:
-        """The sha256 of all these numbers, the same for whoever trained the same members."""
+        """The sha256 of all these numbers: the same members have the same digest."""
         numbers = (np.asarray(self.count), self.mean, self._spread)
         return hashlib.sha256(b"".join(array.astype("<f8").tobytes() for array in numbers)).hexdigest()
 
@@ -156,6 +149,40 @@ class Statistics:
         self.mean = self.mean + shift * (part.count / together)
         self._spread = self._spread + part.spread + shift**2 * (self.count * part.count / together)
         self.count = together
+
+
+Block = TypeVar("Block", bound=Sized)  # its length is the number of its members
+
+
+def grow_members(
+    blocks: Callable[[int], Generator[Block]],
+    most: int,
+    enough: Callable[[Block], bool],
+    known: Iterable[Block] = (),
+    keep: Callable[[Block], object] | None = None,
+) -> None:
+    """Adds members until `enough`, which is given every block in turn, says so or there are `most` (in whole blocks).
+
+    The blocks that are `known` come first. `blocks` makes those from a number on, and each new one is given to `keep`.
+    """
+    number = members = 0
+
+    def done(block: Block) -> bool:
+        nonlocal number, members
+        number, members = number + 1, members + len(block)
+        return enough(block) or members >= most
+
+    finished = False
+    for block in known:  # to its end, so that a torn last record is cut off
+        finished = finished or done(block)
+    if finished:
+        return
+    with closing(blocks(number)) as coming:
+        for block in coming:
+            if keep:
+                keep(block)
+            if done(block):
+                return
 
 
 def grow(
@@ -191,34 +218,19 @@ def grow(
         grow_members(parts, most, add)
         return statistics
     with Journal(file, study.header()) as journal:
-        grow_members(parts, most, add, _StoredParts(journal, study, file))
+        known = (EnsemblePart.from_bytes(record, study, file) for record in journal.records())
+        grow_members(parts, most, add, known, lambda part: journal.append(part.to_bytes()))
     return statistics
 
 
-@dataclass(frozen=True, eq=False)
-class _StoredParts:
-    """The parts in a file of results."""
-
-    journal: Journal
-    study: Study
-    file: Path
-
-    def known(self) -> Iterator[EnsemblePart]:
-        for record in self.journal.records():
-            yield EnsemblePart.from_bytes(record, self.study, self.file)
-
-    def append(self, part: EnsemblePart, /) -> None:
-        self.journal.append(part.to_bytes())
-
-
 def train_block(study: Study, block: int) -> EnsemblePart:
-    """Trains the members of one block and gives their outputs at the states."""
+    """Trains the members of one block and returns their outputs at the states."""
     members = range(block * study.block, (block + 1) * study.block)
     return EnsemblePart.of(member_outputs(study.program, study.recipe, members, study.states), study.keep)
 
 
 def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], states: BoolArray) -> Outputs:
-    """What trained networks say at states: (members, states, k). A member depends on its number alone."""
+    """The outputs of trained networks at states, (members, states, k). A member depends on its number alone."""
     if recipe.device != "cpu":
         from bitwright.networks.device import outputs_on_device
 
@@ -230,7 +242,7 @@ def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], sta
 
 @dataclass(frozen=True, eq=False)
 class EnsembleJudge:
-    """Says in which states a mean output rounds to what the rules give."""
+    """Compares rounded mean outputs with the next states by the rules."""
 
     study: Study
     rounding: Rounding
@@ -279,7 +291,7 @@ class LimitCheck:
 
 
 def compare_with_limit(study: Study, found: Statistics, matches: IntArray) -> LimitCheck:
-    """A zero-output start has no variance in the limit: what is left there is the error of finite width."""
+    """Compares an ensemble with its limit, which has no variance if networks start with output zero."""
     program, kind = study.program, study.kind
     examples = TrainingSet(program, study.recipe.padding)
     indicator, _ = examples.matches(study.states)

@@ -1,4 +1,4 @@
-"""Executions to train on: the examples, where they are from, and the spectrum of their kernel."""
+"""Executions to train on: examples, their source, and the spectrum of their kernel."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.kernels import kernel_ends
 from bitwright.theory.predictor import MAX_EXAMPLES
 
-MOST_STEPS = 100_000  # of gradient descent that are begun with
+MOST_STEPS = 100_000  # of gradient descent; training that would take more is refused
 
 
 @dataclass(frozen=True, eq=False)
 class ExecutionSet:
-    """States with what follows them, and where they are from."""
+    """States with their successors, and their source."""
 
     set: StateSet
     learnt_from: LearntFrom
@@ -35,7 +35,7 @@ class ExecutionSet:
 
     @property
     def sample(self) -> tuple[BoolArray, BoolArray]:  # (states, K), (states, k)
-        """What the states match and which bits count, for quantizing."""
+        """The matches of the states and the bits that count, for quantizing."""
         return self.set.matched, np.ones(self.set.following.shape, dtype=bool)
 
     def spectrum(self, plan: Plan, shape: NetworkShape) -> tuple[float, float]:

@@ -5,7 +5,7 @@ A network only ever sees sums of examples, and relu(t x) = t relu(x) for t > 0. 
 
     bit i  =  [n >= 1] and [G_i > T[n, c_i]],        G_i = sum_u B[u, i] relu(sum_{j in S} A[u, j])
 
-with whole A and B of at most 8 bits, and a stored table T of integers by n and by the number of writers c.
+with integers A and B of at most 8 bits, and a stored table T of integers by n and by the number of writers c.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +21,11 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.frozen import frozen
-from bitwright.networks.network import Origin, check_width, read_only, tensor_sha256
-from bitwright.networks.start import NetworkShape
+from bitwright.networks.network import Origin, TwoLayers
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.rounding import Thresholds
-from bitwright.theory.scales import Scale, scale_weights
+from bitwright.theory.rounding import Scale, Thresholds, scale_weights
 
 Int8 = NDArray[np.int8]
 WEIGHT_BITS = range(2, 9)
@@ -37,7 +34,7 @@ _SLACK = 1e-9  # relative: thresholds are rounded down from float64
 
 @dataclass(frozen=True)
 class Rounded:
-    """How integers came from trained weights. A file may claim anything here: no result and no report relies on it."""
+    """How trained weights were rounded. A file may claim anything here: no result and no report relies on it."""
 
     weight_bits: int
     scale_first: float  # A = round(w1 / scale_first)
@@ -48,8 +45,8 @@ class Rounded:
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerNetwork:
-    """Whole-number weights and thresholds, which nothing changes any more, and where they come from.
+class IntegerNetwork(TwoLayers):
+    """Integer weights and thresholds, which are read-only, and where they come from.
 
     Examples that are only padding are never matched, so they have no column.
 
@@ -67,24 +64,9 @@ class IntegerNetwork:
     rounded: Rounded
 
     def __post_init__(self) -> None:
-        for name, kind in (("first", np.int8), ("last", np.int8), ("thresholds", np.int64)):
-            object.__setattr__(self, name, read_only(getattr(self, name), name, (kind,)))
-        if self.first.shape[0] != self.last.shape[1]:
-            raise InputError(
-                f"the layers of a network have one width, got shapes {self.first.shape} and {self.last.shape}"
-            )
-        check_width(self.first)
+        self.freeze(first=(np.int8,), last=(np.int8,), thresholds=(np.int64,))
         if self.thresholds.shape[1] != len(self.writers) or list(self.writers) != sorted(set(self.writers)):
             raise InputError(f"thresholds of shape {self.thresholds.shape} need as many different, ascending writers")
-
-    def __reduce__(self) -> tuple[type[IntegerNetwork], tuple[Any, ...]]:
-        made_from = (self.first, self.last, self.thresholds, self.writers, self.origin, self.rounded)
-        return IntegerNetwork, made_from
-
-    @property
-    def shape(self) -> NetworkShape:
-        """How many inputs (K without padding), hidden units and outputs (k) it has."""
-        return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @property
     def examples(self) -> int:
@@ -93,7 +75,7 @@ class IntegerNetwork:
 
     @property
     def kind(self) -> Scale:
-        """What the sums were measured in when its thresholds were rounded."""
+        """The scale of the sums for which its thresholds were rounded."""
         return self.origin.scale
 
     @cached_property
@@ -105,21 +87,12 @@ class IntegerNetwork:
 
     @property
     def bytes(self) -> int:
-        """What the network takes: two layers and the thresholds."""
+        """The size of its two layers and thresholds in bytes."""
         return self.first.nbytes + self.last.nbytes + self.thresholds.nbytes
-
-    @property
-    def tensors_sha256(self) -> dict[str, str]:
-        """The sha256 of each tensor's bytes, as a file holds them: row by row, lowest byte first."""
-        return dict(self._hashes)
-
-    @cached_property
-    def _hashes(self) -> tuple[tuple[str, str], ...]:
-        return tuple((name, tensor_sha256(getattr(self, name))) for name in ("first", "last", "thresholds"))
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of all that decides what the network does, and where it comes from."""
+        """The sha256 of everything that determines the network, and of its origin."""
         about = {
             **self.origin.document(),
             **asdict(self.rounded),
@@ -154,7 +127,7 @@ class IntegerNetwork:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What no state of a program can exceed, from the weights alone: a block brings one example at most."""
+    """Bounds for all states of a program, from the weights alone: a block matches one example at most."""
 
     hidden: IntArray  # (width,) the largest value of each hidden unit, after the relu
     lowest: int  # of any hidden unit before it

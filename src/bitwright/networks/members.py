@@ -1,10 +1,10 @@
-"""An ensemble to execute with: a folder with one file for each member, which training fills and may be resumed."""
+"""Ensembles to execute with: a folder with one file for each member; training into it can be resumed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from bitwright.errors import InputError
@@ -23,7 +23,7 @@ def member_file(folder: Path, member: int) -> Path:
 
 
 def network_files(path: Path) -> list[Path]:
-    """The network files that a path stands for: itself, or in a folder the one model or the members."""
+    """The network files of a path: itself or, in a folder, the model or the members."""
     if not path.is_dir():
         return [path]
     if (path / MODEL).is_file():
@@ -42,13 +42,13 @@ def train_members(
     workers: Workers | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
-    """Trains members 0 to count - 1 into a folder, except those that are there already."""
+    """Trains members 0 to count - 1 into a folder, except those that are already there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from None
     missing = [member for member in range(count) if not _is_there(program, recipe, folder, member)]
-    with closing((workers or Workers()).map(_train_one, _MemberTask(program, recipe), missing)) as done:
+    with closing((workers or Workers()).map(_train_one, (program, recipe), missing)) as done:
         for number, (member, network) in enumerate(zip(missing, done, strict=True), 1):
             save_network(network, program, member_file(folder, member))  # here: workers may be on other machines
             if progress:
@@ -56,14 +56,9 @@ def train_members(
     return [member_file(folder, member) for member in range(count)]
 
 
-@dataclass(frozen=True, eq=False)
-class _MemberTask:
-    program: Program
-    recipe: Recipe
-
-
-def _train_one(task: _MemberTask, member: int) -> FloatNetwork:
-    return train(task.program, replace(task.recipe, member=member))[0]
+def _train_one(task: tuple[Program, Recipe], member: int) -> FloatNetwork:
+    program, recipe = task
+    return train(program, replace(recipe, member=member))[0]
 
 
 def _is_there(program: Program, recipe: Recipe, folder: Path, member: int) -> bool:

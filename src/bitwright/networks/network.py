@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -16,7 +16,7 @@ from bitwright.frozen import frozen
 from bitwright.networks.descent import Descent
 from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
 from bitwright.theory.encoding.state_set import Labels
-from bitwright.theory.scales import Scale
+from bitwright.theory.rounding import Scale
 
 _FEW = 4
 
@@ -60,7 +60,7 @@ class Origin:
         return limit_kind(self.parametrization) if self.executions is None else self.executions.labels
 
     def document(self) -> dict[str, Any]:
-        """As JSON in a file, in which two flags say how it descended; without `executions` where there are none."""
+        """The origin as JSON in a file, where two flags stand for the descent; `executions` only if there are some."""
         found = {("momentum" if name == "descent" else name): value for name, value in asdict(self).items()}
         found["momentum"] = self.descent == "momentum"
         if self.executions is None:
@@ -69,10 +69,50 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
-class FloatNetwork:
-    """Trained weights, which nothing changes any more, and where they come from.
+class TwoLayers:
+    """The weights of a network, as copies of those given that nobody can change: what is derived from them stays true.
 
-    The weights are copies of those given, and read-only: what is derived from them once stays true.
+    Raises InputError for weights that are no matrices, of other types, or of layers that do not fit each other.
+    """
+
+    first: NDArray[Any] = field(repr=False)  # (width, K)
+    last: NDArray[Any] = field(repr=False)  # (k, width)
+
+    def freeze(self, **types: tuple[type[np.generic], ...]) -> None:
+        """Makes these tensors read-only, and checks their types and shapes."""
+        for name, allowed in types.items():
+            object.__setattr__(self, name, read_only(getattr(self, name), name, allowed))
+        if self.first.shape[0] != self.last.shape[1] or self.first.dtype != self.last.dtype:
+            raise InputError(
+                f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
+                f"and {self.last.dtype} {self.last.shape}"
+            )
+        if not len(self.first):
+            raise InputError("a network has at least 1 hidden unit, got layers of width 0")
+
+    def __reduce__(self) -> tuple[type[Any], tuple[Any, ...]]:
+        """Copies and networks in other processes are made as any other: read-only."""
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
+
+    @property
+    def shape(self) -> NetworkShape:
+        """How many inputs (K; without padding if weights are integers), hidden units and outputs (k) it has."""
+        return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
+
+    @property
+    def tensors_sha256(self) -> dict[str, str]:
+        """The sha256 of each tensor's bytes, as a file holds them: row by row, lowest byte first."""
+        return dict(self._hashes)
+
+    @cached_property
+    def _hashes(self) -> tuple[tuple[str, str], ...]:
+        tensors = [one.name for one in fields(self) if isinstance(getattr(self, one.name), np.ndarray)]
+        return tuple((name, tensor_sha256(getattr(self, name))) for name in tensors)
+
+
+@dataclass(frozen=True, eq=False)
+class FloatNetwork(TwoLayers):
+    """Trained weights, which are read-only, and where they come from.
 
     >>> from bitwright import addition, train
     >>> from bitwright.theory.encoding.training_set import TrainingSet
@@ -90,25 +130,9 @@ class FloatNetwork:
     origin: Origin
 
     def __post_init__(self) -> None:
-        for name in ("first", "last"):
-            object.__setattr__(self, name, read_only(getattr(self, name), name, (np.float32, np.float64)))
-        if self.first.shape[0] != self.last.shape[1] or self.first.dtype != self.last.dtype:
-            raise InputError(
-                f"the layers of a network have one width and one type, got {self.first.dtype} {self.first.shape} "
-                f"and {self.last.dtype} {self.last.shape}"
-            )
-        check_width(self.first)
+        self.freeze(first=(np.float32, np.float64), last=(np.float32, np.float64))
         if not (np.isfinite(self.first).all() and np.isfinite(self.last).all()):
             raise InputError("a network has weights that are NaN or infinite")
-
-    def __reduce__(self) -> tuple[type[FloatNetwork], tuple[Float, Float, Origin]]:
-        """Copies and networks in other processes are made as any other: read-only."""
-        return FloatNetwork, (self.first, self.last, self.origin)
-
-    @property
-    def shape(self) -> NetworkShape:
-        """How many inputs (K), hidden units and outputs (k) it has."""
-        return NetworkShape(self.first.shape[1], self.first.shape[0], self.last.shape[0])
 
     @cached_property
     def digest(self) -> str:
@@ -118,15 +142,6 @@ class FloatNetwork:
         for weights in (self.first, self.last):
             found.update(weights.astype(weights.dtype.newbyteorder("<"), copy=False).data)
         return found.hexdigest()
-
-    @property
-    def tensors_sha256(self) -> dict[str, str]:
-        """The sha256 of each tensor's bytes, as a file holds them."""
-        return dict(self._hashes)
-
-    @cached_property
-    def _hashes(self) -> tuple[tuple[str, str], ...]:
-        return tuple((name, tensor_sha256(getattr(self, name))) for name in ("first", "last"))
 
     @cached_property
     def _by_example(self) -> Float:  # (K, width)
@@ -164,12 +179,6 @@ class FloatNetwork:
         else:
             before = np.stack([row[row != 0] @ self._by_example[row != 0] for row in inputs])
         return np.asarray((np.maximum(before, 0) @ self.last.T) * scale)
-
-
-def check_width(first: NDArray[Any]) -> None:
-    """Raises InputError for a network without hidden units."""
-    if not len(first):
-        raise InputError("a network has at least 1 hidden unit, got layers of width 0")
 
 
 def tensor_sha256(array: NDArray[Any]) -> str:

@@ -1,7 +1,7 @@
-"""Networks as ONNX models, for other people's run times.
+"""Networks as ONNX models, for other runtimes.
 
 Trained weights map encoded inputs to outputs, scales folded in. Integers map matched examples, 0 or 1 each, to the
-next state by operators on integers alone, so that every run time gives the same bits; or, where float32 is exact, to
+next state by operators on integers alone, so that every runtime gives the same bits; or, where float32 is exact, to
 the sums G by the three operators that verifiers of networks read.
 """
 

@@ -1,4 +1,4 @@
-"""From trained weights to integers: scales, clipping, thresholds, and what rounding costs."""
+"""Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.packed import PackedRules
-from bitwright.theory.rounding import Thresholds
-from bitwright.theory.scales import scale_weights
+from bitwright.theory.rounding import Thresholds, scale_weights
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
@@ -34,7 +33,7 @@ _WORK = 1 << 31  # products that looking at all of them may take
 
 @dataclass(frozen=True)
 class Cost:
-    """What rounding has cost, measured on some states: margins in the units of calibrated rounding."""
+    """The cost of rounding, measured on some states: margins in the units of calibrated rounding."""
 
     states: int
     margin_before: float  # of the trained weights
@@ -48,7 +47,7 @@ def quantize(
     states: BoolArray | None = None,
     sample: tuple[BoolArray, BoolArray] | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """The network of integers that stands for these networks, side by side if there are several.
+    """The integer network that replaces these networks, side by side if there are several.
 
     The two scales are those, of a few, that keep the largest margin on `states`; without any, on random ones. A
     `sample` says instead which examples are matched, (states, K), and which bits are looked at, (states, k).
@@ -125,7 +124,7 @@ def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (co
 
 
 class _Sample:
-    """Some states, and how far a network is from deciding a bit of them wrongly."""
+    """Some states, to measure how far a network is from a wrong bit in them."""
 
     def __init__(
         self, networks: Sequence[FloatNetwork], program: Program, matched: BoolArray, looked_at: BoolArray
@@ -179,7 +178,7 @@ class _Sample:
         return self._in_parts(lambda matched: np.maximum(matched @ before, 0) @ after)
 
     def _average(self) -> FloatArray:  # (states, k)
-        """What the trained weights say."""
+        """The outputs of the trained weights."""
         like = self._networks[0]
         padded = np.pad(self._matched, ((0, 0), (0, like.origin.padding)))
         encoded = (padded / np.sqrt(np.maximum(self._n, 1))[:, None]).astype(like.first.dtype)

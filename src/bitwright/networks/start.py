@@ -1,4 +1,4 @@
-"""Initial weights: a network's own seed decides them, whatever batch, worker or order it is trained in."""
+"""Initial weights: they depend on a network's own seed alone, not on batch, worker or order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks in .safetensors files, with everything needed to know what they are; nothing is ever unpickled.
+"""Networks in .safetensors files with complete metadata; nothing is ever unpickled.
 
 A file carries the network's digest, so that one whose weights or origin were altered is refused. Files of the first
 format have none: they are read too, after all other checks, unless the caller wants a digest. Integer networks
@@ -39,7 +39,7 @@ _OF_TORCH = (".pt", ".pth", ".ckpt")
 
 @dataclass(frozen=True)
 class About:
-    """What a network file says of itself, each field checked; the weights are still to be read."""
+    """The metadata of a network file, each field checked; the weights are not read yet."""
 
     path: Path
     origin: Origin
@@ -64,13 +64,13 @@ class About:
 def save_network(network: AnyNetwork, program: Program, path: str | Path) -> None:
     """Writes weights and metadata: the origin, versions, the digest, and the names of examples and bits."""
     if not isinstance(network, FloatNetwork | IntegerNetwork):
-        raise InputError(f"save_network(network, program, path) writes a network, got {_name(network)}")
+        raise InputError(f"save_network(network, program, path) writes a network, got a {type(network).__name__}")
     place = _checked(path, program)
     write_atomically(place, network_bytes(network, program, place))
 
 
 def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("network.safetensors")) -> bytes:
-    """What is in the file of a network; `place` is what it is called where something is wrong with it."""
+    """The contents of the file of a network; errors call it `place`."""
     from safetensors.numpy import save
 
     if network.origin.program_id != program.id:
@@ -98,7 +98,7 @@ def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("net
 def load_network(path: str | Path, program: Program, *, with_digest: bool = False) -> FloatNetwork:
     """The trained network in a file, after checking that it is one, belongs to this program, and is as it was written.
 
-    `with_digest` refuses files of the first format, of which the last cannot be told.
+    `with_digest` refuses files of the first format, which cannot show that they are unaltered.
     """
     network = load_any_network(path, program, with_digest=with_digest)
     if isinstance(network, IntegerNetwork):
@@ -124,18 +124,18 @@ def load_any_network(path: str | Path, program: Program, *, with_digest: bool = 
 
 
 def read_about(path: str | Path) -> About:
-    """What a network file says of itself, without reading its weights."""
+    """The metadata of a network file, without reading its weights."""
     return _read(as_path(path, "a network file"), weights=False)[0]
 
 
 def read_network(path: str | Path) -> tuple[About, AnyNetwork]:
-    """What a network file says of itself, and the network as it was written, for whatever program it is."""
+    """The metadata of a network file, and its network, for any program."""
     about, tensors = _read(as_path(path, "a network file"))
     return about, _network(about, tensors)
 
 
 def check_network_file(path: str | Path) -> None:
-    """Reads a network file whole, for whatever program; raises InputError unless it has a digest and is as written."""
+    """Reads all of a network file, for any program; raises InputError unless it has a digest and matches it."""
     _want_digest(read_network(path)[0])
 
 
@@ -160,7 +160,7 @@ def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
 
 
 def _read(path: Path, weights: bool = True) -> tuple[About, dict[str, Any]]:
-    """What a file says of itself, and its tensors; it holds nothing else."""
+    """The metadata and the tensors of a file, which holds nothing else."""
     try:
         if not path.is_file():
             raise InputError(f"there is no network file {path}")
@@ -295,11 +295,6 @@ _INTEGER_FIELDS: dict[str, Check] = {
 
 def _examples(program: Program) -> list[str]:
     return [program.template_text(template) for template in range(program.templates)]
-
-
-def _name(given: object) -> str:
-    """What was given in place of a network; one of cells is written by itself."""
-    return f"a {type(given).__name__}"
 
 
 def _checked(path: str | Path, program: object) -> Path:

@@ -35,7 +35,7 @@ def descend(
     progress: Progress | None = None,
     kernel: tuple[float, float] | None = None,  # the ends of its spectrum where inputs are not orthonormal
 ) -> tuple[Float, Float, History]:
-    """Full-batch gradient descent from these weights; gives the trained ones and the history."""
+    """Runs full-batch gradient descent from these weights; returns the trained ones and the history."""
     schedule = plan.schedule(NetworkShape(first.shape[1], first.shape[0], last.shape[0]), kernel)
     dtype = first.dtype.type
     rate_last, rate_first = dtype(schedule.rate), dtype(schedule.rate * schedule.first_layer)
@@ -103,7 +103,7 @@ MAX_EXAMPLES, MAX_THREADS = 10**10, 1_024
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a network: the same recipe gives the same weights on the same machine.
+    """Everything that determines a network: the same recipe gives the same weights on the same machine.
 
     `train` takes one, or single settings by name; `plan` holds those of the descent.
 
@@ -146,7 +146,7 @@ class Recipe:
 def train(
     program: Program, recipe: Recipe, progress: Progress | None = None, executions: ExecutionSet | None = None
 ) -> tuple[FloatNetwork, History]:
-    """Trains one network on the templates, or on `executions`; raises TrainingError rather than give a bad one."""
+    """Trains one network on the templates, or on `executions`; raises TrainingError rather than return a bad one."""
     if executions is not None and (recipe.padding or executions.set.program.id != program.id):
         raise InputError("executions to train on are those of the program itself, without padding")
     if executions is not None and recipe.plan.descent == "balanced":

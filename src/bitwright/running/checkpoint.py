@@ -1,4 +1,4 @@
-"""A run of machine V in a file: its state and what it has done so far, to be taken up again later."""
+"""Checkpoints of machine V: a run in a file, from which it continues later."""
 
 from __future__ import annotations
 

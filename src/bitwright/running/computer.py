@@ -1,6 +1,6 @@
 """Machine V at work: an engine makes the steps, and a host answers the machine's requests for input and output.
 
-The run ends at a halt, at a limit, when asked to, or where nothing moves any more; it can be taken up at any step.
+The run ends at a halt, at a limit, on request, or when nothing moves any more; it can be resumed at any step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _nowhere(byte: int) -> None:
 
 @dataclass(frozen=True)
 class MachineTally:
-    """What a run has done so far; it goes into checkpoints, and on from there."""
+    """What a run has done so far; checkpoints hold it."""
 
     steps: int = 0
     instructions: int = 0
@@ -162,7 +162,7 @@ class Computer:
         limits: RunLimits | None = None,
         look: Callable[[MachineTally], bool] | None = None,
     ) -> MachineEnding:
-        """Runs on; `look` is called a few times a second, and stops the run by giving False."""
+        """Continues the run; `look` is called a few times a second, and stops it by returning False."""
         ending = FirstOf(self._endings(limits or RunLimits(), look))
         drive(self._engine, self._batch, ending, ENDLESS, [*self._counting, self._clock, self._host])
         reason = ending.reason[0]

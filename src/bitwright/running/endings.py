@@ -1,4 +1,4 @@
-"""When a run is done: at a halt bit, at a fixed point, after the declared number of steps, or when someone says so."""
+"""When a run is done: at a halt bit, at a fixed point, after a number of steps, or when a function says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many images on one machine V, all in step: each ends as it would alone."""
+"""Runs many images on one machine V in lockstep; each ends as it would alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one loop that makes every run: step until each state has ended, or may go no further; observers watch.
+"""The one loop behind every run: it steps until each state has ended or has reached its limit; observers watch.
 
 `sliced/` holds its compiled twin for many runs of engines that decide by a table.
 """

@@ -1,4 +1,4 @@
-"""What watches a run: each observer sees the batch before and after every leap, and keeps what it is for."""
+"""Observers of a run: each sees the batch before and after every leap, and records what it needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bitwright.theory.closed_form import FloatArray
 
 @dataclass
 class View:
-    """Where a run stands."""
+    """The progress of a run."""
 
     batch: Batch
     limit: int
@@ -34,7 +34,7 @@ class View:
 
 
 class Observer:
-    """Sees nothing; the base of those that do."""
+    """The base of all observers; it records nothing."""
 
     every_step = False  # whether it must see every single step, so that no leap is longer
     stops: tuple[int, ...] = ()  # bits at which a leap must stop

@@ -1,4 +1,4 @@
-"""What long work tells of itself on the way: a function that one gives, or lines on standard error for True."""
+"""Progress of long work: a function that the caller gives, or for True lines on standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINES = 20  # at most, for all of the work
 
 
 def as_progress(given: Progress | bool | None, what: str) -> Progress | None:
-    """The function that was given; for True one that writes a line for every twentieth of the work."""
+    """The given function; for True, one that prints a line for every twentieth of the work."""
     return _Lines(what) if given is True else _function(given)
 
 

@@ -29,8 +29,7 @@ from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Watch
 from bitwright.running.sentences import cells_sentence
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.rounding import Rounding
-from bitwright.theory.scales import Scale
+from bitwright.theory.rounding import Rounding, Scale
 
 _SHOWN = 12  # outputs that are printed
 _MOST_TEMPLATES = 200_000  # of a program whose id is computed in a moment
@@ -38,7 +37,7 @@ _MOST_TEMPLATES = 200_000  # of a program whose id is computed in a moment
 
 @dataclass(frozen=True)
 class Run(Shown):
-    """What came of one run.
+    """The result of one run.
 
     >>> from bitwright import addition, run
     >>> done = run(addition(10), p=719, q=483, engine="limit")
@@ -72,7 +71,7 @@ class Run(Shown):
 
     @property
     def sentence(self) -> str:
-        """What made it, in a line."""
+        """Engine, steps and margin, in a line."""
         sizes = f"{counted(self.algorithm.program.templates, 'template')}, {counted(self.steps, 'step')}"
         rounded = "" if self.rounding is None else f", {self.rounding} rounding"
         margin = "" if self.margin is None else f", smallest margin {self.margin:.3g}"
@@ -80,7 +79,7 @@ class Run(Shown):
 
     @property
     def sentences(self) -> list[str]:
-        """The same, and for a network of cells a line on what is known of it."""
+        """The same, with a line on what is known of a network of cells."""
         return [self.sentence, *([] if self.cells is None else [cells_sentence(self.cells, self.steps, self.margin)])]
 
     @property
@@ -114,9 +113,7 @@ class Run(Shown):
         >>> run(addition(4), p=7, q=8).to_dict()["outputs"]
         {'sum': 15}
         """
-        more: dict[str, Any] = {} if self.cells is None else {"cells": dict(self.cells)}
-        if self.exact is not None:
-            more["exact"] = self.exact
+        more: dict[str, Any] = {}
         bits: int | None = widest(self.algorithm)
         inputs: Mapping[str, Any] = self.inputs
         if self.executed is not None:
@@ -127,22 +124,7 @@ class Run(Shown):
             graph, inputs, bits = self.algorithm.topology, self.algorithm.given, None
             more["graph"] = {"nodes": graph.nodes, "edges": graph.edges, "directed": graph.directed}
             more["nodes"] = {str(node): _plain(own) for node, own in self.nodes.items()}
-        return {
-            "name": self.algorithm.name,
-            "program_id": program_id(self.algorithm.program),
-            "inputs": _plain(inputs),
-            "seed": self.seed,
-            **({"value": self.value} if len(self.outputs) == 1 else {}),
-            "outputs": self.outputs,
-            "bits": bits,
-            "steps": self.steps,
-            "halted": self.halted,
-            "engine": self.engine,
-            "rounding": self.rounding,
-            "examples": self.examples,
-            "margin": self.margin,
-            **more,
-        }
+        return _document(self, inputs, bits, {"value": self.value} if len(self.outputs) == 1 else {}) | more
 
     def save_trace(self, path: str | PathLike[str], only: Sequence[str] = ()) -> None:
         """Writes every state of a recorded run to a .html, .svg, .txt or .npz file.
@@ -156,7 +138,7 @@ class Run(Shown):
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        """The outputs, and what stands behind them; of an unfinished run that it is one."""
+        """The outputs and how they were computed; an unfinished run says so."""
         with any_digits():
             lines = [f"{name} = {value}" for name, value in list(self.outputs.items())[:_SHOWN]]
         if len(self.outputs) > _SHOWN:
@@ -203,7 +185,7 @@ class Run(Shown):
 
 @dataclass(frozen=True, eq=False)
 class BatchRun:
-    """What came of many runs, one row each.
+    """The results of many runs, one row each.
 
     >>> from bitwright import addition, run
     >>> done = run(addition(4), p=[1, 2, 3], q=9)
@@ -277,24 +259,30 @@ class BatchRun:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as a document of plain values, with a list for every array."""
-        more: dict[str, Any] = {} if self.cells is None else {"cells": dict(self.cells)}
-        if self.exact is not None:
-            more["exact"] = self.exact.tolist()
-        return {
-            "name": self.algorithm.name,
-            "program_id": program_id(self.algorithm.program),
-            "inputs": _plain(self.inputs),
-            "seed": self.seed,
-            "outputs": _plain(self.outputs),
-            "bits": widest(self.algorithm),
-            "steps": self.steps.tolist(),
-            "halted": self.halted.tolist(),
-            "engine": self.engine,
-            "rounding": self.rounding,
-            "examples": self.examples,
-            "margin": None if self.margin is None else self.margin.tolist(),
-            **more,
-        }
+        return _document(self, self.inputs, widest(self.algorithm), {})
+
+
+def _document(
+    done: Run | BatchRun, inputs: Mapping[str, Any], bits: int | None, value: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What one run and many have in common, ready for JSON."""
+    return {
+        "name": done.algorithm.name,
+        "program_id": program_id(done.algorithm.program),
+        "inputs": _plain(inputs),
+        "seed": done.seed,
+        **value,
+        "outputs": _plain(done.outputs),
+        "bits": bits,
+        "steps": _plain(done.steps),
+        "halted": _plain(done.halted),
+        "engine": done.engine,
+        "rounding": done.rounding,
+        "examples": done.examples,
+        "margin": _plain(done.margin),
+        **({} if done.cells is None else {"cells": dict(done.cells)}),
+        **({} if done.exact is None else {"exact": _plain(done.exact)}),
+    }
 
 
 def run_with(
@@ -319,7 +307,6 @@ def run_with(
     smallest = None if margins.smallest is None else float(margins.smallest[0])
     return Run(
         algorithm=algorithm,
-        engine=chosen.name,
         inputs=dict(inputs),
         outputs=algorithm.read(done.states[0]),
         steps=int(done.steps[0]),
@@ -327,18 +314,14 @@ def run_with(
         margin=smallest if smallest is not None and np.isfinite(smallest) else None,
         state=done.states[0],
         trace=recorder.trace(int(done.steps[0])) if recorder else None,
-        rounding=chosen.rounding,
         limit=most,
-        examples=chosen.examples,
         kind=chosen.kind,
-        seed=chosen.seed,
-        fallible=chosen.fallible,
         networks=chosen.networks,
         closed_form=chosen.closed_form,
-        cells=chosen.cell_facts,
         # the last instruction to begin in a run that halts is the one behind the end
         executed=None if begun is None else begun.count - bool(done.halted[0]),
         asked=chosen if isinstance(chosen, CellEngine) else None,
+        **_facts(chosen),
     )
 
 
@@ -369,7 +352,7 @@ def run_batch(
 
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         parts = []
-        for one in pool.map(part, range(len(chunks))):
+        for one in (pool.map if len(chunks) > 1 else map)(part, range(len(chunks))):
             parts.append(one)
             if progress is not None:
                 progress(min(len(parts) * chosen.chunk, len(states)), len(states))
@@ -378,18 +361,13 @@ def run_batch(
         found = [np.full(len(c), np.inf) if f is None else f for f, c in zip(found, chunks, strict=True)]
     return BatchRun(
         algorithm=algorithm,
-        engine=chosen.name,
         states=np.concatenate([states for states, _, _ in parts]),
         steps=np.concatenate([steps for _, steps, _ in parts]),
         halted=np.concatenate([halted for _, _, halted in parts]),
         margin=np.concatenate(found) if found[0] is not None else None,  # type: ignore[arg-type]
         start=states,
         limit=most,
-        rounding=chosen.rounding,
-        examples=chosen.examples,
-        seed=chosen.seed,
-        fallible=chosen.fallible,
-        cells=chosen.cell_facts,
+        **_facts(chosen),
     )
 
 
@@ -399,6 +377,12 @@ def _fitting(algorithm: Algorithm, engine: Engine | None) -> Engine:
     if engine.program is not algorithm.program and engine.program != algorithm.program:
         raise InputError(f"this engine was made for another program than that of {algorithm.name}")
     return engine
+
+
+def _facts(engine: Engine) -> dict[str, Any]:
+    """What a run says of its engine."""
+    facts = {name: getattr(engine, name) for name in ("rounding", "examples", "seed", "fallible")}
+    return {"engine": engine.name, "cells": engine.cell_facts, **facts}
 
 
 def widest(algorithm: Algorithm) -> int:

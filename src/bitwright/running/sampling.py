@@ -1,4 +1,4 @@
-"""States to look at: a fair choice of those that runs meet."""
+"""Random states: those in which runs start, and those that runs meet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands behind a run that went cell by cell, in a sentence."""
+"""A sentence on what is known of the cells that made a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bitwright.errors import counted
 
 
 def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: float | None = None) -> str:
-    """What stands behind a run that went cell by cell, and how many steps were taken from the network's answers.
+    """A sentence on the networks behind a run by cells, and how many steps were taken from their answers.
 
     `margin` is the smallest of the run, where it is known; below 0, an answer that occurred was wrong.
     """

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from bitwright.theory.ensemble import check_scope as check_scope
     from bitwright.theory.ensemble import sign_size as sign_size
     from bitwright.theory.ensemble import sizes as sizes
-    from bitwright.theory.examples import smallest_examples as smallest_examples
     from bitwright.theory.kernels import nngp as nngp
     from bitwright.theory.kernels import ntk as ntk
     from bitwright.theory.lemma import orders as orders
     from bitwright.theory.predictor import Predictor as Predictor
+    from bitwright.theory.proof import smallest_examples as smallest_examples
     from bitwright.theory.ranges import Range as Range
     from bitwright.theory.ranges import blocks_range as blocks_range
     from bitwright.theory.ranges import declared_range as declared_range
@@ -38,7 +38,7 @@ __all__, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.theory.accuracy": "expected_accuracy networks_for signed_gaps",
-        "bitwright.theory.examples": "smallest_examples",
+        "bitwright.theory.proof": "smallest_examples",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",
         "bitwright.theory.kernels": "nngp ntk",

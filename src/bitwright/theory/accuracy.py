@@ -1,4 +1,4 @@
-"""What an ensemble of N networks gets right on average, in the limit: not a bound, but the number itself.
+"""The expected accuracy of an ensemble of N networks in the limit: not a bound, but the number itself.
 
 The outputs for one input are independent Gaussians N(mu_i, sigma^2) (Theorem 3.1), and so are their averages with
 sigma^2/N. A state comes out right if every bit lands on its side of the threshold:

@@ -17,9 +17,8 @@ from bitwright.errors import InputError, listing, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.summary import never_written
 from bitwright.theory.closed_form import variance, weights
-from bitwright.theory.examples import check_range
 from bitwright.theory.feasible import Feasible
-from bitwright.theory.proof import least_means
+from bitwright.theory.proof import check_range, least_means
 from bitwright.theory.ranges import Range, blocks_range, training_size
 from bitwright.theory.rounding import ROUNDINGS
 
@@ -45,7 +44,7 @@ def check_scope(name: str) -> Scope:
 
 
 def check_delta(delta: float) -> None:
-    """Raises InputError for what is no probability to be wrong with."""
+    """Raises InputError unless delta is a probability of an error, between 0 and 1."""
     if not isinstance(delta, float | int) or not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1, got {shorten(str(delta))}")
 
@@ -137,19 +136,8 @@ def sizes(
     """All three sizes of an algorithm, with the K and the range of n they are for, ready for JSON."""
     program, within = algorithm.program, within or blocks_range(algorithm.program)
     examples = {rounding: training_size(algorithm, rounding, padding) for rounding in ROUNDINGS}
-    printed, tight = (
-        sign_size(
-            program,
-            delta,
-            scope,
-            printed=as_printed,
-            masked=masked,
-            examples=examples["sign"],
-            within=within,
-            steps=algorithm.steps,
-        )
-        for as_printed in (True, False)
-    )
+    how: dict[str, Any] = {"masked": masked, "examples": examples["sign"], "within": within, "steps": algorithm.steps}
+    printed, tight = (sign_size(program, delta, scope, printed=as_printed, **how) for as_printed in (True, False))
     ours = calibrated_size(program, delta, scope, examples=examples["calibrated"], within=within)
     return {
         "delta": delta,

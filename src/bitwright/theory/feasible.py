@@ -120,7 +120,7 @@ class Feasible:
 
     @cached_property
     def least(self) -> Situations:
-        """For every n the fewest matches m that set a bit, and of the bits with so few one with most writers."""
+        """For every n the fewest matches m that set a bit, and of the bits with that few one with most writers."""
         share = 1 / (2 * int(self.program.writers.max()) + 2)  # writers decide between equal m alone
         return self.worst(lambda _, writers, matching: np.float64(share) * writers - matching)
 

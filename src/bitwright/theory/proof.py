@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.errors import BitwrightError
+from bitwright.errors import BitwrightError, InputError
+from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray, Weights, weights
 from bitwright.theory.feasible import Feasible, Situations
 from bitwright.theory.intervals import Ball, decimal, enclose, lower_bound, precision
+from bitwright.theory.ranges import Range, blocks_range
 from bitwright.theory.signs import mean_is_positive, rho
 
 _CLOSE = 1e-9
@@ -141,7 +143,7 @@ def _each(found: Situations) -> Iterator[Situation]:
 
 
 def _expect(certain: bool, n: int) -> None:
-    """What holds for every n, and is looked at all the same."""
+    """Checks what holds for every n in theory."""
     if not certain:
         raise BitwrightError(f"the signs of w0 and w1 - w0 at n = {n:,} could not be proved; please report this")
 
@@ -149,3 +151,30 @@ def _expect(certain: bool, n: int) -> None:
 def _tell(progress: Progress | None, n: int, last: int) -> None:
     if progress and n % 1024 == 0:
         progress(n, last)
+
+
+def smallest_examples(program: Program, within: Range | None = None) -> int:
+    """The smallest K for which the sign rule is certified: floor(c rho(n)/m - (2 pi - 1)) + 1 at its largest.
+
+    >>> from bitwright import multiplication
+    >>> program = multiplication(10).program
+    >>> program.templates, smallest_examples(program)
+    (202, 272)
+    """
+    return smallest_examples_within(check_range(program, within or blocks_range(program)))
+
+
+def check_range(program: Program, within: Range) -> Feasible:
+    """What can occur within a range of n; raises InputError where no state has such an n, or sets a bit."""
+    if within.n_max < 1:
+        raise InputError(f"n must be at least 1, got {within.n_max:,}")
+    feasible = Feasible(program, within.n_max)
+    if feasible.last < feasible.first:
+        raise InputError(
+            f"every state matches {feasible.first:,} templates or more, none has n <= {within.n_max:,}; "
+            "take n from its blocks"
+        )
+    if not len(feasible.least.matches):
+        within_n = f"with n <= {feasible.last:,} " if len(feasible.written) else ""
+        raise InputError(f"no state of this program {within_n}sets a bit, so there is nothing to decide")
+    return feasible

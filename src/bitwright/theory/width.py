@@ -96,14 +96,14 @@ class _Terms:
 
     def __init__(self, n: FloatArray, m: FloatArray, c: FloatArray, K: int, a: float, kind: Kind) -> None:
         self.n, self.K, self.L, self.kappa = n, K, a + K, 2 * np.pi / a
-        self.z, self.i, w = 1 / np.sqrt(n), Integrals.of(n), weights(n, K, kind)
+        self.z, self.i, w = 1 / np.sqrt(n), Integrals(n), weights(n, K, kind)
         self.w1, self.w0 = w.matched, w.unmatched
         b1, b0 = self.kappa * (1 - c / self.L), -self.kappa * c / self.L  # B_ji of writers, and of the others
         rest = K - n
         self.e1, self.e2 = m * b1 + (n - m) * b0, m * b1**2 + (n - m) * b0**2  # sums over S
         self.f1, self.f2 = (c - m) * b1 + (rest - c + m) * b0, (c - m) * b1**2 + (rest - c + m) * b0**2  # and off it
         self.A = self.e1**2 - self.e2
-        self.S, self.T = Moments.of(n, self.e1, self.e2), Moments.of(rest, self.f1, self.f2)
+        self.S, self.T = Moments(n, self.e1, self.e2), Moments(rest, self.f1, self.f2)
         i, w1, S = self.i, self.w1, self.S
         self.q = _MU - w1 * S.Ph  # q is relu(g.x) - w1 sum_S relu(g_j)
         self.qp = self.e1 * i.J11 - w1 * S.Php
@@ -180,7 +180,7 @@ def spread(
 ) -> FloatArray:
     """The standard deviation of zhat, the calibrated estimate of m, for a network or the mean of several.
 
-    zero: hidden units come in pairs, so the variance is 2 V/h, and beside it there is a bias (theory.width_bias), which
+    zero: hidden units come in pairs, so the variance is 2 V/h; there is also a bias (theory.width_field), which
     stays when networks are averaged. random: the start itself decides, sigma^2 of the limit; the width adds terms of
     order 1/h to it, which are left out.
     """

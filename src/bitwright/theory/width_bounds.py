@@ -11,9 +11,9 @@ from math import log
 
 import numpy as np
 
-from bitwright.errors import InputError
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, weights
+from bitwright.theory.ensemble import check_delta
 from bitwright.theory.width import Sums, gate_coefficients, unit_variance
 from bitwright.theory.width_regions import Region
 
@@ -69,11 +69,6 @@ def covering_width(ratio: float, log_events: float, delta: float, bias: float = 
     """
     check_delta(delta)
     return float((max(0.0, bias) + np.sqrt(16 * ratio * max(0.0, log(2 / delta) + log_events))) ** 2)
-
-
-def check_delta(delta: float) -> None:
-    if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, got {delta:g}")
 
 
 def _writes(region: Region) -> tuple[IntArray, IntArray]:

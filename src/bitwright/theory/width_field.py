@@ -1,8 +1,16 @@
-"""The worst error over many states, as a Gaussian field with the width law's covariance.
+"""The worst error over many states, as a Gaussian field with the width law's covariance, and the law's bias.
 
 The first-order error of a network is the average of xi over its h/2 different hidden units, in all states and bits at
 once. So one draw of the field is a normalized sum of xi over drawn units: its covariance between any two states and
 bits is exactly the law's, and by the central limit theorem it is nearly Gaussian.
+
+The bias is of the same order in h as the spread, because a unit that dies on an example never comes back. In units of
+zhat, times sqrt(h), for small steps and c far below K:
+
+    bias_i = sqrt(K) / (w1 - w0) [ sum_j w_j eps_ji - 1/(2 sqrt n) sum_{j in S} eps_ji ]
+
+with eps_ji = B_ji |B_j| / (2 pi) and |B_j| the norm of row j of B. Unlike the spread it stays when networks are
+averaged. In the programs that we looked at it lifts set bits and lowers unset ones, away from the threshold.
 """
 
 from __future__ import annotations
@@ -17,7 +25,25 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.theory.closed_form import FloatArray, Kind, diagonal, weights
-from bitwright.theory.width_bias import scaled_bias
+
+
+def scaled_bias(matched: BoolArray, labels: scipy.sparse.csr_array, examples: int) -> FloatArray:  # (states, k)
+    """sqrt(h) times the bias of zhat, from the examples that states match (states, K without padding) and Y (K, k)."""
+    n = np.count_nonzero(matched, axis=1)
+    w = weights(n, examples)
+    c = np.asarray(labels.sum(axis=0), dtype=np.float64).ravel()
+    a = diagonal("ntk")
+    L, kappa = a + examples, 2 * np.pi / a
+    squares = np.asarray(labels.sum(axis=1)).ravel() - 2 * (labels @ c) / L + c @ c / L**2
+    norms = kappa * np.sqrt(np.maximum(squares, 0))  # |B_j|
+    spare = (examples - len(norms)) * kappa * np.sqrt(c @ c) / L  # of padding, whose rows of Y are zero
+    inside = kappa * (((matched * norms) @ labels) - np.outer(matched @ norms, c / L))  # sum over S of B_ji |B_j|
+    everywhere = kappa * (norms @ labels - (norms.sum() + spare) * c / L)
+    edge = w.gap - 0.5 / np.sqrt(np.maximum(n, 1))
+    found = w.unmatched[:, None] * everywhere + edge[:, None] * inside
+    found *= np.sqrt(examples) / (2 * np.pi * np.where(n > 0, w.gap, 1))[:, None]
+    return np.where(n[:, None] > 1, found, 0.0)
+
 
 Float32 = NDArray[np.float32]
 UNITS = 512  # hidden units in one draw of the field

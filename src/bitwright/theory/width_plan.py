@@ -16,7 +16,8 @@ import scipy
 from bitwright.bits import BoolArray
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.width_bounds import check_delta
+from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.ensemble import check_delta
 from bitwright.theory.width_field import Draw, WidthField
 from bitwright.theory.width_regions import Region
 
@@ -54,10 +55,7 @@ class WorstError:
 
 def label_matrix(program: Program) -> scipy.sparse.csr_array:  # (K, k)
     """Y: ones at the bits that each template writes."""
-    shape = (program.templates, program.bits)
-    return scipy.sparse.csr_array(
-        (np.ones(len(program.write_bits)), program.write_bits, program.write_start), shape=shape
-    )
+    return TrainingSet(program).labels()
 
 
 def worst_error(

@@ -1,4 +1,4 @@
-"""Who does the work: this process, its threads, several processes, or a Ray cluster."""
+"""Where jobs run: in this process, its threads, several processes, or a Ray cluster."""
 
 from bitwright.workers.cluster import ray_module
 from bitwright.workers.threads import cores, in_threads

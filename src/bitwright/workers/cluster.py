@@ -1,4 +1,4 @@
-"""The way to Ray: one that is started here, or a cluster by its address. Whatever is in the way is said in one line."""
+"""Connections to Ray, started here or on a cluster at an address; one line says what prevents one."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def ray_module() -> Any:
 
 
 def connect(ray: Any, address: str | None, count: int) -> bool:
-    """Starts Ray here, or finds the cluster; False where somebody has done so before, and it is theirs to end.
+    """Starts Ray here, or connects to the cluster; returns False if the caller had done so, and is to end it.
 
-    To a cluster go these very sources: its machines need Python, Ray and NumPy, and neither bitwright nor our files.
+    The cluster gets these very sources: its machines need Python, Ray and NumPy, but neither bitwright nor our files.
     """
     where = os.environ.get("RAY_ADDRESS") if address == "auto" else address
     check_reachable(where)
@@ -63,7 +63,7 @@ def connect(ray: Any, address: str | None, count: int) -> bool:
 
 
 def _keep_off_stdout(ray: Any) -> None:
-    """Ray tells of dead workers on standard output, whatever it is asked, and so among our results.
+    """Keeps Ray from reporting dead workers on standard output, among our results.
 
     Their jobs are done again on others, or the error is raised here.
     """
@@ -72,7 +72,7 @@ def _keep_off_stdout(ray: Any) -> None:
 
 
 def check_reachable(address: str | None) -> None:
-    """Ray itself waits for minutes, and says much or nothing, where nobody answers or something else does.
+    """Raises InputError unless a Ray server answers; Ray itself would wait for minutes.
 
     Its servers speak HTTP/2, and such a server answers the opening of a client at once with its settings.
     """
@@ -123,7 +123,7 @@ def _check_way_in(ray: Any, address: str | None) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Nothing goes to the standard error meanwhile: Ray's library writes there itself, past Python."""
+    """Discards standard error meanwhile: Ray's library writes there itself, past Python."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -136,7 +136,7 @@ def _silence() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """One line of what Ray says; it tells of other versions in seven."""
+    """One line of Ray's message; one about versions has seven."""
     text = str(error).strip() or type(error).__name__
     if "ersion mismatch" in text:
         return "; ".join(" ".join(part.split()) for part in re.split(r"(?=This process)", text)).replace(

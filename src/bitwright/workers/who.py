@@ -1,13 +1,12 @@
-"""Where jobs run, as a person names it. Results come in the order of the jobs, whoever does them."""
+"""Where jobs run. Results come in the order of the jobs, whichever worker does them."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 from bitwright.errors import BitwrightError, InputError
 from bitwright.workers.cluster import ADDRESS
 from bitwright.workers.ray_jobs import in_ray
-from bitwright.workers.threads import cores
+from bitwright.workers.threads import cores, in_order
 
 Common = TypeVar("Common")
 Job = TypeVar("Job")
@@ -40,14 +39,8 @@ def in_processes(
     context = get_context("spawn")
     with _shared(context, count, bytes(ForkingPickler.dumps((work, common)))) as mine:
         pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=mine)
-        waiting: deque[Future[Result]] = deque()
         try:
-            for job in jobs:
-                waiting.append(pool.submit(_do, job))
-                if len(waiting) >= _AHEAD * count:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from in_order(lambda job: pool.submit(_do, job), jobs, _AHEAD * count)
         except BrokenProcessPool:
             raise BitwrightError("a worker process died, perhaps for lack of memory; use fewer workers") from None
         finally:
@@ -56,10 +49,10 @@ def in_processes(
 
 @contextmanager
 def _shared(context: SpawnContext, count: int, data: bytes) -> Iterator[tuple[Connection, Lock]]:
-    """Where each of these processes gets the bytes, one at a time.
+    """A pipe from which each of these processes reads the bytes, one at a time.
 
-    They do not go with what starts a process: whoever starts it waits until it has read that, if it is long, and so
-    processes would start one after the other, each a second after the last.
+    They are not passed to a process at its start: the parent would wait until it has read them, so that processes would
+    start one after the other, each a second after the last.
     """
     reader, writer = context.Pipe(duplex=False)
 
@@ -79,7 +72,7 @@ def _shared(context: SpawnContext, count: int, data: bytes) -> Iterator[tuple[Co
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
-    """Ends the processes now: what they are at is not wanted any more."""
+    """Ends the processes now: their results are no longer wanted."""
     processes = list((pool._processes or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:

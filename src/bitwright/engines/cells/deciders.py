@@ -1,4 +1,4 @@
-"""Who decides on the bits of a pattern, from what a cell matches: trained networks, or their limit of infinite width.
+"""Deciders, which compute the bits of a pattern from what a cell matches: trained networks, or their limit.
 
 The limit is that of networks trained on the pattern: K is the pattern's number of examples, n the cell's own.
 """
@@ -19,17 +19,16 @@ from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
 from bitwright.theory.predictor import Predictor, check_size
-from bitwright.theory.rounding import Rounding, round_each
-from bitwright.theory.scales import Scale
+from bitwright.theory.rounding import Rounding, Scale, round_outputs
 
 MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
 
 
 class Decider(ABC):
-    """What a cell's matches make of every bit of the pattern, and what is known of who says so."""
+    """Computes every bit of a pattern from the matches of a cell."""
 
     engine: str  # its name
-    exact = False  # whether its answers are certain, not sums of floating-point numbers
+    exact = False  # whether its answers are exact, not sums of floating-point numbers
     kind: Scale = "ntk"
     networks: int | None = None
     seed: int | None = None
@@ -40,11 +39,11 @@ class Decider(ABC):
         self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
 
     def __reduce__(self) -> tuple[type[Decider], tuple[Any, ...]]:
-        """Travels to other processes without what it has worked out for itself."""
+        """Goes to other processes as what it was made from."""
         return type(self), self.made_from()
 
     def made_from(self) -> tuple[Any, ...]:
-        """What it was made from."""
+        """The arguments that make an equal one."""
         return self.pattern, self.examples, self.rounding
 
     @abstractmethod
@@ -52,13 +51,12 @@ class Decider(ABC):
         """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
 
     def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
-        """The same for cells of one kind; where nothing matches, nothing is at stake."""
+        """The same for cells of one kind; margins are infinite if nothing matches."""
         bits, margins = self(matched, n)
         return bits, np.where((n > 0)[:, None], margins, np.inf)
 
     def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
-        """What is compared with what, G > T, (states, k) both: here how many of a bit's writers match, as estimated,
-        with 1/2."""
+        """G and T, (states, k) both; G > T sets a bit. Here G estimates how many writers match, and T is 1/2."""
         bits, margins = self(matched, n)
         threshold = 0.5 if self.rounding == "calibrated" else 0.0
         return threshold + np.where(bits, margins, -margins), np.full(bits.shape, threshold)
@@ -67,7 +65,7 @@ class Decider(ABC):
         """The bits that real outputs stand for."""
         writers = self.pattern.program.writers
         assert self.rounding is not None
-        return round_each(outputs, n, writers, self.examples, self.rounding, self.kind, tolerance)
+        return round_outputs(outputs, n, writers, self.examples, self.rounding, self.kind, tolerance, each=True)
 
 
 class LimitDecider(Decider):
@@ -159,13 +157,13 @@ class Deviations:
         self._deviation = np.concatenate(deviations)
 
     def __call__(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, K), (states,) -> (states, bits)
-        """Of local states, which are known by what they match: at n <= 1 nothing is left to chance."""
+        """The deviations at local states, given by what they match; 0 for n <= 1, where nothing is random."""
         found = self._deviation[self._first[matched.argmax(axis=1)] + matched @ self._place]
         return np.where((n > 1)[:, None], found, 0.0)
 
 
 def _root(matrix: FloatArray) -> FloatArray:
-    """The symmetric square root of a covariance: the same on every machine, also where outputs follow from others."""
+    """The symmetric square root of a covariance, which may be singular: the same on every machine."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 

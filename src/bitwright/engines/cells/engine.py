@@ -1,15 +1,15 @@
 """Engines cell by cell: every cell through one small network, or through the limit of such networks.
 
 The network is evaluated once on every local state, and all steps are taken from this table of its answers, right or
-wrong (docs/explanation/cells.md). Where there are too many local states, those that occur are evaluated and remembered.
-Whatever else decides on a pattern's bits is used in the same way.
+wrong (docs/explanation/cells.md). If there are too many local states, those that occur are evaluated and remembered.
+Limits are used in the same way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.network import cell_network
 from bitwright.engines.cells.tables import PART, CellTables, cell_tables
 from bitwright.engines.cells.wiring import Wiring
-from bitwright.engines.protocol import ArrayBatch, Batch
+from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
 from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
@@ -34,13 +34,13 @@ TABLED = 1 << 20  # local states that are all evaluated beforehand
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
-class CellEngine:
-    """Steps a program by what decides for its cells; with `evaluate`, every cell of every step for real.
+class CellEngine(Engine):
+    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells/deciders.py).
 
-    That is networks, which are then averaged, or a limit (engines/cells/deciders.py).
+    `evaluate` evaluates every cell at every step instead of using the table.
     """
 
-    closed_form = False
+    examples: int
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class CellEngine:
         self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, where there are no tables
 
     def __getstate__(self) -> dict[str, object]:
-        """Travels to other processes without what it can pack again."""
+        """Goes to other processes without what they can pack again."""
         return {name: value for name, value in vars(self).items() if name not in ("packed", "answered")}
 
     @property
@@ -71,14 +71,14 @@ class CellEngine:
 
     @cached_property
     def tables(self) -> CellTables | None:
-        """The network's outputs on every local state of the kinds that occur; None where these are too many."""
+        """The network's outputs on every local state of the kinds that occur; None if these are too many."""
         kinds = tuple(self.wiring.places)
         few = sum(self.pattern.kinds[kind].local_states for kind in kinds) <= TABLED
         return cell_tables(self.cells, kinds) if few else None
 
     @cached_property
     def packed(self) -> PackedCells | None:
-        """The network's answers as the compiled loop reads them; None where there are too many, or cells too large."""
+        """The network's answers as the compiled loop reads them; None if there are too many, or a cell is too large."""
         tables, found = self.tables, self.wiring.found
         if tables is None or not self._compiled or not fits(found.kinds):
             return None
@@ -87,19 +87,19 @@ class CellEngine:
 
     @cached_property
     def answered(self) -> AnsweredEngine | None:
-        """The network's answers as rules: what each template sets. None where they are no such rules."""
+        """The network's answers as rules, which say what each template sets; None if no rules give them."""
         if self.tables is None or any(self.tables.writes(place) is None for place in self.wiring.places):
             return None
         return AnsweredEngine(self, self.tables)
 
     @property
     def right(self) -> bool:
-        """Whether of every local state is said what the rules say; then each step is theirs."""
+        """Whether every local state has the answer of the rules, so that each step is theirs."""
         return self.tables is not None and not self.tables.wrong
 
     @property
     def proved(self) -> bool:
-        """The same, and in exact arithmetic: then it is so on every machine."""
+        """The same in exact arithmetic, so that it holds on every machine."""
         return self.right and self.cells.decider.exact
 
     @property
@@ -128,7 +128,7 @@ class CellEngine:
 
     @property
     def sliced(self) -> Program | None:
-        """The program whose steps are those of the network, for bit-parallel loops; None where there is none."""
+        """The program whose steps are those of the network, for bit-parallel loops; None if there is none."""
         return None if self.evaluate or not self.right or self.answered is None else self.answered.program
 
     @property
@@ -142,19 +142,19 @@ class CellEngine:
         return self.answered.chunk
 
     def describe(self) -> dict[str, object]:
-        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples, "cells": list(self.digests)}
         drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}
-        return {**own, **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
+        own = {"cells": list(self.digests), **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
+        return {**super().describe(), **own}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self.evaluate or self.tables is None:
-            return CellBatch(self, states)
+            return ArrayBatch(self, states)
         single = self._compiled and len(states) == 1
         if single and (long or self.program.templates >= LARGE or loops_pay()) and self.packed is not None:
             from bitwright.engines.table.batch import TableBatch  # compiled loops: only where they are used
 
             return TableBatch(self.packed, states[0], self._margins)
-        return CellBatch(self, states) if self.answered is None else PackedBatch(self.answered, states)
+        return ArrayBatch(self, states) if self.answered is None else PackedBatch(self.answered, states)
 
     @cached_property
     def _margins(self) -> FloatArray:  # (entries,)
@@ -180,8 +180,8 @@ class CellEngine:
         return self.wiring.written(ports, len(states)), margin
 
     def said(self, states: BoolArray) -> Said:
-        """What the network says of every bit in each state: of the ports that set it the one that is closest to not
-        doing so; if none does, the one closest to it."""
+        """The answer for every bit in each state: that of the port closest to the threshold, among those that set the
+        bit or, if none does, among all that are wired to it."""
         bits, (signed, *others) = self._wired(states, True)
         shape = len(states), self.program.bits
         result = [np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape)]
@@ -220,7 +220,7 @@ class CellEngine:
         return np.concatenate(bits), [np.concatenate(kept, axis=1) for kept in values]
 
     def _look_up(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
-        """Ports and margins of cells: evaluated now, once for each different local state, or from the tables."""
+        """Ports and margins of cells: from the tables, or evaluated now, once for each different local state."""
         if self.tables is not None and not self.evaluate:
             on, margins = self.tables.of(kind)
             return on[numbers], margins[numbers]
@@ -235,7 +235,7 @@ class CellEngine:
         return np.concatenate([on for on, _ in found]), np.concatenate(margins)
 
     def _kept(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # ascending, each once
-        """From what was evaluated before, where it is known; it is forgotten before it takes too much memory."""
+        """The same, from what was evaluated before if possible; it is forgotten before it takes too much memory."""
         known = self._known.get(kind)
         if known is None or len(known[0]) > _KEPT:
             known = (numbers, *self._evaluated(kind, numbers))
@@ -252,7 +252,7 @@ class CellEngine:
 
 
 class Said(NamedTuple):
-    """What a network said of every bit: G > T sets it. Of several ports that are wired to it, the one that counts."""
+    """The answer of a network for every bit, which G > T sets: that of the port that decides it."""
 
     signed: FloatArray  # (states, k) the margin, with a minus where not set; -inf where nothing matches or is wired
     output: FloatArray  # (states, k) G
@@ -260,7 +260,7 @@ class Said(NamedTuple):
 
 
 class AnsweredEngine(RuleEngine):
-    """Many states at once by a network's answers, where these are what each template sets by itself."""
+    """Steps many states at once by a network's answers, if these say what each template sets by itself."""
 
     def __init__(self, engine: CellEngine, tables: CellTables) -> None:
         wiring = engine.wiring
@@ -276,21 +276,3 @@ class AnsweredEngine(RuleEngine):
         for wired, numbers in zip(wiring.kinds, wiring.numbers_of(matched), strict=True):
             least = np.minimum(least, tables.of(wired.kind)[1][numbers].min(axis=1, initial=np.inf))
         return least
-
-
-class Following(Protocol):
-    """What says which states follow others, and with which margins."""
-
-    def following(self, states: BoolArray) -> tuple[BoolArray, FloatArray]: ...
-
-
-class CellBatch(ArrayBatch):
-    """States on their way, cell by cell."""
-
-    def __init__(self, engine: Following, states: BoolArray) -> None:
-        super().__init__(states)
-        self._engine = engine
-
-    def step(self) -> None:
-        following, self._margin = self._engine.following(self._now)
-        self._before, self._now = self._now, following

@@ -1,4 +1,4 @@
-"""A network that was made elsewhere as what decides for the cells of a pattern."""
+"""A network that bitwright did not train, as the decider for the cells of a pattern."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _MOST = 1 << 20  # local states, bit by bit, that are compared
 class ModelDecider(Decider):
     """One network, asked about a cell's kind and bits, or about the templates that it matches.
 
-    The rules do not tell configurations without a template apart. A network that reads bits might, and then no table of
-    its answers to what matches could be made: it is refused.
+    The rules do not tell configurations without a template apart. A network that reads bits might; it is refused, since
+    its answers would not be a function of the matches.
     """
 
     engine = "network"
@@ -46,7 +46,7 @@ class ModelDecider(Decider):
         raise InputError("a network of cells that was made elsewhere is asked about one kind at a time")
 
     def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
-        """Also where nothing matches: it says so itself."""
+        """The same; its own answer counts even if nothing matches."""
         return self._answers(matched if self._reads == "templates" else self._bit_by_bit(kind, matched))
 
     def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002

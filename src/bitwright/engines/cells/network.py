@@ -1,4 +1,4 @@
-"""What a network trained on a pattern says of one cell: it sees the cell's own matches, and its own ports are read.
+"""The answers of a network trained on a pattern for one cell: it sees the cell's matches, and its ports are read.
 
 A cell is encoded from its own matches alone, never from a pattern's state with zeros elsewhere: where a block has a
 template for all bits off, the idle cells of such a state would match too.
@@ -17,11 +17,10 @@ from bitwright.engines.cells.deciders import Decider, encoded
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import ExactSums
-from bitwright.engines.network import check_finite, check_networks, scale_of
+from bitwright.engines.network import average_outputs, check_networks
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
@@ -32,7 +31,7 @@ _made: list[CellNetwork] = []  # the last ones: the same network is often asked 
 
 
 def cell_network(pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding: Rounding) -> CellNetwork:
-    """A CellNetwork, or one that was made of the same things before, with what it has answered."""
+    """A CellNetwork of these: one that was made before, with its answers, or a new one."""
     for known in _made:
         if known.pattern is pattern and known.is_of(by, rounding):
             return known
@@ -41,7 +40,7 @@ def cell_network(pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding:
 
 
 class CellNetwork:
-    """Who decides for the cells of a pattern: one network of integers, the average of others, or a limit."""
+    """A pattern and its decider: an integer network, the average of other networks, or a limit."""
 
     def __init__(self, pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> None:
         self.pattern = pattern
@@ -64,7 +63,7 @@ class CellNetwork:
         return matched
 
     def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
-        """What is said of a kind's own ports in local states, and the margin of each; none at n = 0."""
+        """The answers for a kind's own ports in local states, and the margin of each; infinite at n = 0."""
         matched = self.matched(kind, numbers)
         n = np.count_nonzero(matched, axis=1)
         bits, margins = self.decider.of_kind(kind, matched, n)
@@ -86,7 +85,7 @@ class CellNetwork:
 
 
 def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
-    """Trained networks as those who decide: one of integers, or the average of others."""
+    """The decider of trained networks: an integer network, or the average of others."""
     check_whole(rounding)
     if networks and isinstance(networks[0], IntegerNetwork):
         if len(networks) > 1:
@@ -113,9 +112,7 @@ class WholeNumbers(Decider):
         return self.pattern, self._network
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        with linear_algebra_threads():  # not in compiled loops, which keep files: a server's process may not
-            sums = self._sums.products(matched)
-        bits, distance = decide_bits(sums, n, self._network, self._columns)
+        bits, distance = decide_bits(self._sums(matched), n, self._network, self._columns)
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
 
     def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
@@ -131,7 +128,7 @@ class Averaged(Decider):
 
     def __init__(self, pattern: Pattern, networks: Sequence[FloatNetwork]) -> None:
         super().__init__(pattern, check_networks(pattern.program, networks), "calibrated")
-        self.kind, self.seed, self.width = scale_of(networks), networks[0].origin.seed, networks[0].shape.width
+        self.kind, self.seed, self.width = networks[0].origin.scale, networks[0].origin.seed, networks[0].shape.width
         self.networks, self.digests = len(networks), [network.digest for network in networks]
         self._networks = list(networks)
 
@@ -139,16 +136,13 @@ class Averaged(Decider):
         return self.pattern, self._networks
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        inputs = encoded(matched, n, self.examples)
-        with linear_algebra_threads(), np.errstate(all="ignore"):
-            total = sum((network(inputs).astype(np.float64) for network in self._networks), np.zeros(1))
-        check_finite(bool(np.isfinite(total).all()))
-        return self.round(np.asarray(total / len(self._networks)), n)
+        return self.round(average_outputs(self._networks, encoded(matched, n, self.examples)), n)
 
 
 def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tuple[IntegerNetwork, Pattern]:
-    """What a pattern's network is to the cells of one kind: the examples, bits and thresholds of the pattern of this
-    kind alone. It gives the same sums there, and knows that other cells bring nothing.
+    """The part of a pattern's network that serves the cells of one kind, and the pattern of this kind alone.
+
+    It has the examples, bits and thresholds of that kind, and gives the same sums.
     """
     alone = Pattern((pattern.kinds[kind],))
     program, ports = alone.program, pattern.port_bits(kind)

@@ -1,4 +1,4 @@
-"""What a network answers in every local state of some kinds, beside what the rules say."""
+"""The answers of a network in every local state of some kinds, compared with those of the rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PART = 1 << 12  # local states that are evaluated together
 
 @lru_cache(8)
 def cell_tables(cells: CellNetwork, kinds: tuple[int, ...]) -> CellTables:
-    """The tables of a network for these kinds; of the last ones, as they were made."""
+    """The tables of a network for these kinds; the last ones are kept."""
     return CellTables(cells, kinds)
 
 
@@ -53,7 +53,7 @@ class CellTables:
         return self._tables[kind]
 
     def writes(self, kind: int) -> BoolArray | None:  # (templates, ports)
-        """The ports that each template sets, whatever else matches, if that gives all answers; None if it does not."""
+        """The ports that each template sets, whatever else matches; None if that does not give all answers."""
         if kind not in self._writes:
             local, on = self._cells.states[kind], self._tables[kind][0]
             writes = np.ones((local.kind.templates, len(local.kind.ports)), dtype=bool)
@@ -67,7 +67,7 @@ class CellTables:
         return self._writes[kind]
 
     def as_program(self, program: Program, found: CellKinds, places: Sequence[int]) -> Program:
-        """The program with what the answers say that each template writes; `places`: of its kinds in the pattern."""
+        """The program with the writes that the answers give each template; `places`: of its kinds in the pattern."""
         kinds = [self._cells.states[place] for place in places]
         found_writes = [self.writes(place) for place in places]
         if all(

@@ -1,4 +1,4 @@
-"""An integer network of cells: its pattern, its weights, and what its local states show; and files of such."""
+"""Integer networks of cells: pattern, weights, and what trying every local state has shown; and their files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from bitwright.program.pattern import Pattern, read_pattern
 
 @dataclass(frozen=True)
 class TrainedCells:
-    """An integer network for the cells of a pattern, and what its local states show.
+    """An integer network for the cells of a pattern, and what trying every local state has shown.
 
-    All of it is worked out from the network it holds, so it is true of that of `dataclasses.replace` too.
+    All of it is computed from the network, so it also holds after `dataclasses.replace`.
     """
 
     pattern: Pattern
@@ -42,19 +42,19 @@ class TrainedCells:
 
     @cached_property
     def tables(self) -> CellTables | None:
-        """What the network says of every local state; None where these are too many to evaluate."""
+        """The network's answer in every local state; None if these are too many to evaluate."""
         if self.pattern.local_states > TABLED:
             return None
         return CellTables(CellNetwork(self.pattern, [self.network]), range(len(self.pattern.kinds)))
 
     @property
     def proved(self) -> bool:
-        """Whether the network says of every local state what the rules say: it runs programs of these kinds exactly."""
+        """Whether the network agrees with the rules in every local state: it runs programs of these kinds exactly."""
         return self.tables is not None and not self.tables.wrong
 
     @property
     def sentence(self) -> str:
-        """What its local states show, in a line."""
+        """What trying its local states has shown, in a line."""
         if self.tables is None:
             return f"{readable(self.pattern.local_states)} local states are more than are tried, so it is not proved"
         states = counted(self.tables.states, "local state")

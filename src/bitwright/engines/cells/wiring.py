@@ -33,7 +33,7 @@ class WiredKind:
 class Wiring:
     """A program as cells of a pattern's kinds; raises InputError if it has a cell of another kind.
 
-    With a `tile` the pattern is that of just such cells of this program.
+    With a `tile`, the pattern consists of cells of this program with that tile.
     """
 
     def __init__(self, program: Program, pattern: Pattern, tile: int | None = None) -> None:
@@ -92,7 +92,7 @@ class Wiring:
         return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
 
     def written(self, ports: list[BoolArray], batch: int) -> BoolArray:  # (batch, cells, ports) each -> (batch, k)
-        """The next states: a bit is on if some port that is wired to it is."""
+        """The next states: a bit is on if any port wired to it is on."""
         following = np.zeros((batch, self.program.bits), dtype=bool)
         for wired, on in zip(self.kinds, ports, strict=True):
             set_now = on[:, wired.wire_cell, wired.wire_port]  # (batch, wires)
@@ -118,7 +118,7 @@ def tile_of(program: Program, pattern: Pattern) -> tuple[int, Cells]:
 
 
 def _nearest(pattern: Pattern, wanted: Kind) -> str:
-    """The kind of the network that is most like one that it lacks, and what tells them apart."""
+    """Names the kind of the network that is most like a missing one, and the difference."""
 
     def apart(kind: Kind) -> tuple[bool, int, int, int]:
         lengths = (len(kind.blocks) - len(wanted.blocks), kind.templates - wanted.templates)

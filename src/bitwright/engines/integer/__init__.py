@@ -1,1 +1,1 @@
-"""Integer networks at work: the same sums in NumPy, in compiled loops and on a device, to the last bit."""
+"""Integer networks at work: the same sums in NumPy and on a device, to the last bit."""

@@ -17,7 +17,7 @@ from bitwright.engines.device_matching import TensorBatch, aligned
 from bitwright.engines.integer.device_step import DeviceStep
 from bitwright.engines.integer.engine import check_whole
 from bitwright.engines.integer.sums import checked_bounds
-from bitwright.engines.protocol import Batch
+from bitwright.engines.protocol import Batch, Engine
 from bitwright.errors import InputError
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of
 from bitwright.networks.torch_trainer import check_device, torch_module
@@ -168,15 +168,10 @@ class DeviceDecisions:
         return torch_module().where(truth[:, : self._bits], over, 1 - over).amin(dim=1)
 
 
-class IntegerDeviceEngine:
+class IntegerDeviceEngine(Engine):
     """The engine `network` for integers, with states that stay on a device."""
 
     name = "network"
-    fallible = True
-    costly = True
-    decisions = None
-    closed_form = False
-    cell_facts = None
     chunk = 1 << 15
 
     def __init__(
@@ -191,12 +186,11 @@ class IntegerDeviceEngine:
         self.units = torch_module().tensor(units, device=self.decide.device)  # (largest n + 1,): row n
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travels to other processes as what it was made from."""
+        """Goes to other processes as what it was made from."""
         return IntegerDeviceEngine, (self.program, self.network, self.rounding, self._where)
 
     def describe(self) -> dict[str, object]:
-        own = {"engine": self.name, "rounding": self.rounding, "examples": self.examples}
-        return {**own, "whole numbers": self.digests}
+        return {**super().describe(), "integer networks": self.digests}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return IntegerDeviceBatch(self, states)

@@ -12,7 +12,7 @@ from bitwright.engines.device_matching import DeviceMatching
 from bitwright.errors import BitwrightError
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import Program
-from bitwright.theory.encoding.literals import literals_of
+from bitwright.theory.encoding.packed import literals_of
 
 _WARPS = 8  # in a block of threads, a state for each
 _MOST_COLUMNS = 2_048  # of a state, so that the rows of a block fit shared memory

@@ -6,8 +6,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.integer.sums import ExactSums
-from bitwright.engines.protocol import Batch
-from bitwright.engines.real import RealBatch, RealEngine, each_once
+from bitwright.engines.real import Decided, RealEngine, each_once
 from bitwright.errors import InputError
 from bitwright.networks.integer import IntegerNetwork, columns_of, decide_bits
 from bitwright.program import Program
@@ -43,10 +42,7 @@ class IntegerEngine(RealEngine):
         return IntegerEngine, (self.program, self.network)
 
     def describe(self) -> dict[str, object]:
-        return {**super().describe(), "whole numbers": self.digests}
-
-    def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
-        return IntegerBatch(self, states)
+        return {**super().describe(), "integer networks": self.digests}
 
     def sums(self, states: BoolArray) -> tuple[IntArray, IntArray]:  # (batch, k), (batch,)
         """G of every bit, and n."""
@@ -57,30 +53,17 @@ class IntegerEngine(RealEngine):
 
         return each_once(states, evaluate)
 
-    def decide(self, sums: IntArray, n: IntArray) -> tuple[BoolArray, IntArray]:  # (batch, k), (batch, k)
-        """The next states, and the distance of every sum from deciding otherwise."""
-        return decide_bits(sums, n, self.network, self._columns)
+    def decided(self, states: BoolArray) -> Decided:
+        sums, n = self.sums(states)
+        bits, distance = decide_bits(sums, n, self.network, self._columns)
+        unit = self.network.units[np.maximum(n, 1) - 1]
+        margin = (distance.min(axis=1, initial=np.iinfo(np.int64).max) - 0.5) / unit
+        return bits, np.where(n > 0, margin, np.inf), self._as_outputs(sums, n)
 
     def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
         """The sums in the units of the training set's labels, for people to look at; no bit is decided by them."""
         sums, n = self.sums(states)
-        return self.as_outputs(sums, n), n
+        return self._as_outputs(sums, n), n
 
-    def as_outputs(self, sums: IntArray, n: IntArray) -> FloatArray:
-        """Sums in those units."""
+    def _as_outputs(self, sums: IntArray, n: IntArray) -> FloatArray:
         return np.asarray(sums / self.network.scale[np.maximum(n, 1) - 1][:, None])
-
-
-class IntegerBatch(RealBatch):
-    """States on their way through such an engine."""
-
-    _engine: IntegerEngine
-
-    def step(self) -> None:
-        sums, n = self._engine.sums(self._now)
-        bits, distance = self._engine.decide(sums, n)
-        self._rounded = self._engine.as_outputs(sums, n)
-        self._before, self._now = self._now, bits
-        unit = self._engine.network.units[np.maximum(n, 1) - 1]
-        margin = (distance.min(axis=1, initial=np.iinfo(np.int64).max) - 0.5) / unit
-        self._margin = np.where(n > 0, margin, np.inf)

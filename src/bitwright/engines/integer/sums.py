@@ -1,4 +1,4 @@
-"""The sums G of a network of integers, exactly: in matrix products of floating-point numbers, or in integers.
+"""The sums G of a network of integers, exactly, by matrix products of floating-point numbers.
 
 A sum of integers is exact in floating point, in whatever order it is taken, while no part of it can reach 2^24
 (float32) or 2^53 (float64). What can be reached follows from the weights (`Bounds`), so hidden units are added up in
@@ -7,10 +7,7 @@ groups that stay below, and the groups in int64.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
@@ -23,7 +20,7 @@ _EXACT = {"float32": 1 << 24, "float64": 1 << 53}
 _ROOM = 1 << 62  # what sums and thresholds may reach together, so that their difference fits an int64
 _UNITS, _MOST_UNITS = 32, 512  # hidden units that are looked at together; the most in a group
 _STATES = 512  # states whose hidden values of a group are kept at a time
-FEW = 8  # up to this many states, adding up just the matched examples is faster than a product with all
+_FEW = 8  # up to this many states, it pays to leave out the examples that none of them matches
 
 
 class ExactSums:
@@ -37,36 +34,23 @@ class ExactSums:
         self._last = np.ascontiguousarray(network.last.T.astype(self.arithmetic))  # (width, k)
 
     def __call__(self, matched: BoolArray) -> IntArray:  # (batch, K) -> (batch, k)
-        """The sums for states that match these examples."""
-        if len(matched) <= FEW:
-            return self.compiled(matched)
+        """The sums for states that match these examples, in one thread."""
         with linear_algebra_threads():
             return self.products(matched)
 
     def products(self, matched: BoolArray) -> IntArray:
-        """By matrix products, in as many threads as the linear algebra has."""
+        """The same, in as many threads as the linear algebra has."""
         sums = np.zeros((len(matched), self._last.shape[1]), dtype=np.int64)
         for at in range(0, len(matched), _STATES):
-            encoded = matched[at : at + _STATES].astype(self._first.dtype)
+            encoded, first = matched[at : at + _STATES].astype(self._first.dtype), self._first
+            if len(encoded) <= _FEW:
+                used = encoded.any(axis=0)
+                encoded, first = encoded[:, used], first[used]
             for group in self._groups:
-                hidden = encoded @ self._first[:, group]
+                hidden = encoded @ first[:, group]
                 np.maximum(hidden, 0, out=hidden)
                 sums[at : at + _STATES] += (hidden @ self._last[group]).astype(np.int64)
         return sums
-
-    def compiled(self, matched: BoolArray) -> IntArray:
-        """By loops over integers: the same sums."""
-        from bitwright.engines.integer.compiled import add_up
-
-        columns = np.nonzero(matched)[1]
-        start = np.concatenate(([0], np.cumsum(np.count_nonzero(matched, axis=1))))
-        sums = np.zeros((len(matched), self._last.shape[1]), dtype=np.int64)
-        add_up(columns, start, self._by_example, self.network.last, self.bounds.sums < 1 << 31, sums)
-        return sums
-
-    @cached_property
-    def _by_example(self) -> NDArray[np.int8]:  # (K, width)
-        return np.ascontiguousarray(self.network.first.T)
 
 
 def checked_bounds(network: IntegerNetwork, program: Program) -> Bounds:

@@ -36,7 +36,7 @@ class TableBatch(Batch):
         self.load(state[np.newaxis])
 
     def load(self, states: BoolArray) -> None:
-        """Takes a state in: every cell that may do something is looked at in the next step."""
+        """Loads a state: the next step looks at every cell that may do something."""
         words = self._cells.words(states[0])
         self._moving = loop.Moving(self._counters, words, self._lists, self._before, self._queue, self._seen)
         self._begin()
@@ -52,7 +52,7 @@ class TableBatch(Batch):
         self.leap(1)
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
-        """By cells; or where an instruction's end is counted, by what is remembered; or where many move, by rows."""
+        """Takes steps by cells; by remembered instructions if their ends are counted; by rows if many cells change."""
         if self._watched_for != (stops, counted):
             self._watched = self._cells.places(stops), self._cells.places(counted)
             self._watched_for, self._memory = (stops, counted), None
@@ -101,7 +101,7 @@ class TableBatch(Batch):
         self.matches = int(self._counters[loop.LEAST]), int(self._counters[loop.MOST])
 
     def _by_rows(self, most: int) -> int:
-        """The same steps, 64 neighbours at a time; n is not followed."""
+        """Takes the same steps for 64 neighbours at a time, without following n."""
         from bitwright.engines.table.rows import run_rows_from_python
 
         plan, words = self._cells.rows, self._moving.words
@@ -112,18 +112,8 @@ class TableBatch(Batch):
             closer = np.flatnonzero(margins < margins[self._seen > 0].min(initial=np.inf))
             closer = closer[np.argsort(margins[closer])]
         stops, counted = (plan.watched(places) for places in self._watched)
-        made, self.counted, same = run_rows_from_python(
-            most,
-            stops,
-            counted,
-            plan.wanted(closer),
-            plan.last_words,
-            now,
-            np.zeros_like(now),
-            plan.room(),
-            self._seen,
-            plan.rows,
-        )
+        wanted = plan.wanted(closer)
+        made, self.counted, same = run_rows_from_python(most, stops, counted, wanted, now, self._seen, plan.rows)
         plan.store(now, words)
         self._begin()
         self._counters[loop.UNCHANGED] = same
@@ -148,7 +138,7 @@ class TableBatch(Batch):
         self._counters[loop.ACTIVE] += 1
 
     def keep(self, rows: BoolArray) -> None:
-        """Nothing to leave out of a batch of one."""
+        """Does nothing: a batch of one has nothing to leave out."""
 
     def states(self) -> BoolArray:
         cells = self._cells

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.compiling import compiled, entry
+from bitwright.compiling import compiled, entry, inlined
 from bitwright.engines.table.packed import HOLD, SET, WORD
 from bitwright.engines.table.packed import N as N_AT
 
@@ -57,6 +57,74 @@ def _send(row: Any, new: Any, held: Any, words: Any, following: Any, tables: Any
     return new, held, woken
 
 
+@inlined
+def replace_active(active: Any, count: int, held: Any, following: Any, moving: Any, tables: Any) -> Any:
+    """Replaces active cells by what they keep of themselves, and queues the rows of wires that are on.
+
+    Gives how many cells are active next and how many rows are queued so far, how many cells came to rest or were empty,
+    n, and n of those at rest.
+    """
+    words, before, queue, seen = moving.words, moving.before, moving.queue, moving.seen
+    entries, table, base = tables.entries, tables.table, tables.base
+    new = fired = quiet = 0
+    n = held
+    for at in range(count):
+        unit = active[at]
+        now = words[unit]
+        before[at] = now
+        place = table[unit] + now
+        entry = entries[place]
+        seen[place] = 1
+        own = np.int64((entry >> _N_AT) & _N)
+        n += own
+        if entry & _HOLDS:
+            words[unit] = now | RESTING
+            held += own
+            quiet += 1
+            continue
+        kept = np.uint32(entry & _FULL)
+        words[unit] = kept
+        following[new] = unit
+        new += kept != 0
+        which = entry >> _SET
+        queue[fired] = np.uint64(base[unit]) + which
+        fired += which != 0
+        quiet += now == 0
+    return new, fired, quiet, n, held
+
+
+@inlined
+def send_queued(active: Any, count: int, found: Any, following: Any, moving: Any, tables: Any) -> Any:
+    """The rest of a step after `replace_active`, which found this: gives how many cells are active next, n of those at
+    rest, and whether the step changed nothing."""
+    new, fired, quiet, _, held = found
+    words, before, always = moving.words, moving.before, tables.always
+    woken = False
+    for at in range(fired):
+        new, held, also = _send(moving.queue[at], new, held, words, following, tables)
+        woken = woken or also
+    same = not woken and new == count - quiet
+    for at in range(len(always)):
+        unit = always[at]
+        if words[unit] == 0:
+            following[new] = unit
+            new += 1
+    at = 0
+    while same and at < count:
+        same = words[active[at]] & FULL == before[at]
+        at += 1
+    return new, held, same
+
+
+@inlined
+def on_among(words: Any, places: Any) -> int:
+    """How many of these bits are on."""
+    found = 0
+    for at in range(len(places)):
+        found += (words[places[at, 0]] & places[at, 1]) != 0
+    return found
+
+
 @compiled
 def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> int:
     """Makes up to `most` steps; stops after one that leaves one of the `stops` on, or changes nothing.
@@ -66,7 +134,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
     are on reach. A cell that is changed so is active next. n = that of cells at rest and that of active ones.
     A cell that is active alone, as in a carry or a counter, needs no lists.
     """
-    counters, words, lists, before, queue, seen = moving
+    counters, words, lists, seen = moving.counters, moving.words, moving.lists, moving.seen
     entries, table, base, rows, wires, always = tables
     active, following = (lists[0], lists[1]) if counters[SIDE] == 0 else (lists[1], lists[0])
     count, held = counters[ACTIVE], counters[HELD]
@@ -109,64 +177,21 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
                 least, largest = min(least, n), max(largest, n)
                 made += 1
                 visits += 1
-                stopped = same
-                for at in range(len(stops)):
-                    stopped = stopped or (words[stops[at, 0]] & stops[at, 1]) != 0
-                for at in range(len(counted)):
-                    found += (words[counted[at, 0]] & counted[at, 1]) != 0
+                stopped = same or on_among(words, stops) > 0
+                found += on_among(words, counted)
                 lone = count == 1 and not stopped
             if stopped or made == most:
                 break
         visits += count
-        new = fired = rested = zeros = 0
-        n = held
-        for at in range(count):
-            unit = active[at]
-            now = words[unit]
-            before[at] = now
-            place = table[unit] + now
-            entry = entries[place]
-            seen[place] = 1
-            own = np.int64((entry >> _N_AT) & _N)
-            n += own
-            if entry & _HOLDS:
-                words[unit] = now | RESTING
-                held += own
-                rested += 1
-                continue
-            kept = np.uint32(entry & _FULL)
-            words[unit] = kept
-            following[new] = unit
-            new += kept != 0
-            which = entry >> _SET
-            queue[fired] = np.uint64(base[unit]) + which
-            fired += which != 0
-            zeros += now == 0
-        woken = False
-        for at in range(fired):
-            new, held, also = _send(queue[at], new, held, words, following, tables)
-            woken = woken or also
-        same = not woken and new == count - rested - zeros
-        for at in range(len(always)):
-            unit = always[at]
-            if words[unit] == 0:
-                following[new] = unit
-                new += 1
-        at = 0
-        while same and at < count:
-            same = words[active[at]] & FULL == before[at]
-            at += 1
-        count = new
+        found_now = replace_active(active, count, held, following, moving, tables)
+        n = found_now[3]
+        count, held, same = send_queued(active, count, found_now, following, moving, tables)
         active, following = following, active
         swaps += 1
         least, largest = min(least, n), max(largest, n)
         made += 1
-        stopped = same
-        for at in range(len(stops)):
-            stopped = stopped or (words[stops[at, 0]] & stops[at, 1]) != 0
-        for at in range(len(counted)):
-            found += (words[counted[at, 0]] & counted[at, 1]) != 0
-        if stopped:
+        found += on_among(words, counted)
+        if same or on_among(words, stops):
             break
     counters[ACTIVE], counters[HELD], counters[UNCHANGED] = count, held, same
     counters[SIDE] = (counters[SIDE] + swaps) % 2

@@ -1,6 +1,6 @@
-"""A program as packed cells: one word for the bits of a cell, one entry for what becomes of each value of it.
+"""A program as packed cells: one word for the bits of a cell, one entry for what each value of it becomes.
 
-Who answers does not matter: the rules, a network that is right, or one that is wrong. A cell's own bits are in its
+The answers may be those of the rules, or of a network, right or wrong. A cell's own bits are in its
 entry; what it sets elsewhere is a row of wires, one for each set of ports that may be on together.
 """
 
@@ -124,7 +124,7 @@ class PackedCells:
         )
 
     def words(self, state: BoolArray) -> NDArray[np.uint32]:  # (k,) -> (units,)
-        """A state, cell by cell."""
+        """A state as the words of its cells."""
         on = np.flatnonzero(state)
         words = np.zeros(self.units, dtype=np.uint32)
         np.bitwise_or.at(words, self.unit[on], np.uint32(1) << self.place[on].astype(np.uint32))

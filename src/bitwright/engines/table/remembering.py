@@ -15,27 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.compiling import compiled, entry
-from bitwright.engines.table.loop import (
-    _FULL,
-    _HOLDS,
-    _N,
-    _N_AT,
-    _ONE,
-    _SET,
-    _WORD,
-    ACTIVE,
-    COUNTED,
-    FULL,
-    HELD,
-    LEAST,
-    MOST,
-    NONE_YET,
-    RESTING,
-    SIDE,
-    UNCHANGED,
-    advance,
-)
-from bitwright.engines.table.packed import PackedCells
+from bitwright.engines.table import loop
+from bitwright.engines.table.packed import HOLD, WORD, PackedCells
 
 TOTALS = (NODES, USED, HITS, TRIES, REST, PAUSE, CLOCK) = range(7)
 _NODES, _POOL = 1 << 22, 112 << 20  # nodes, and numbers in records; when they are full, all is forgotten
@@ -43,7 +24,7 @@ _LONGEST = 1 << 14  # cells and steps of an instruction that is worth rememberin
 _LOOK, _PAUSE = 1 << 13, 1 << 20  # instructions between two looks at the share of hits, and the longest pause
 _BIAS, _PLACE = np.int64(1 << 31), (1 << 32) - 1
 _K1, _K2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
-_SHIFT, _HALF = np.uint64(29), np.uint64(32)
+_SHIFT, _HALF, _ONE, _WORD = np.uint64(29), np.uint64(32), np.uint64(1), np.uint64(WORD)
 # A record: the one that came after it last time; steps, n at rest, least and largest n; how many cells were active,
 # were seen, are changed and are active now. Then what was seen and what is changed, cell and word; what is active.
 _NEXT, _STEPS, _HELD, _LOW, _HIGH, _WERE, _SEEN, _CHANGED, _ARE, _HEAD = range(10)
@@ -70,7 +51,7 @@ class Remembered(NamedTuple):
 def remembered(cells: PackedCells) -> Remembered:
     """Nothing yet."""
     tables = cells.tables
-    holds = np.logical_or.reduceat(tables.entries & _HOLDS > 0, cells.start[:-1])
+    holds = np.logical_or.reduceat(tables.entries & np.uint64(1 << HOLD) > 0, cells.start[:-1])
     totals = np.zeros(len(TOTALS), dtype=np.int64)
     totals[[NODES, USED, PAUSE]] = 1, 1, _LOOK
     return Remembered(
@@ -98,7 +79,7 @@ def _active_key(units: Any, count: int, words: Any) -> Any:
     key = np.uint64(count)
     for at in range(count):
         unit = units[at]
-        key += _mix((np.uint64(unit) << _HALF) | np.uint64(words[unit] & FULL))
+        key += _mix((np.uint64(unit) << _HALF) | np.uint64(words[unit] & loop.FULL))
     return np.int64(key)
 
 
@@ -158,7 +139,7 @@ def _is(pool: Any, record: int, count: int, words: Any) -> bool:
 def _known(memory: Any, units: Any, count: int, words: Any) -> int:
     """The record for a state at a boundary; 0 where there is none."""
     nodes, pool = memory.nodes, memory.pool
-    node = _child(memory, 0, _active_key(units, count, words))
+    node = _child(memory, np.int64(0), _active_key(units, count, words))
     while node and nodes[node, _RECORD] == 0:
         cells = nodes[node, _CELLS]
         node = _child(memory, node, _contents_key(pool, cells, words)) if cells else 0
@@ -170,14 +151,14 @@ def _known(memory: Any, units: Any, count: int, words: Any) -> int:
 def _record(most: int, stops: Any, boundary: Any, moving: Any, tables: Any, memory: Any) -> Any:
     """Makes the steps to the next boundary and notes every cell on the way; gives how many, the range of n beyond what
     rests at the start, and whether it got there in a way that can be repeated."""
-    counters, words, lists, before, queue, seen = moving
-    entries, table, base, rows, wires, always = tables
+    counters, words, lists, queue = moving.counters, moving.words, moving.lists, moving.queue
+    rows, wires = tables.rows, tables.wires
     stamp, was, reached, ends = memory.stamp, memory.was, memory.reached, memory.ends
     memory.totals[CLOCK] += 1
     clock = memory.totals[CLOCK]
-    active, following = (lists[0], lists[1]) if counters[SIDE] == 0 else (lists[1], lists[0])
-    count, held = counters[ACTIVE], counters[HELD]
-    least, largest = np.int64(NONE_YET), np.int64(0)
+    active, following = (lists[0], lists[1]) if counters[loop.SIDE] == 0 else (lists[1], lists[0])
+    count, held = counters[loop.ACTIVE], counters[loop.HELD]
+    least, largest = np.int64(loop.NONE_YET), np.int64(0)
     whole = count < _LONGEST
     total = 0
     if whole:
@@ -189,75 +170,27 @@ def _record(most: int, stops: Any, boundary: Any, moving: Any, tables: Any, memo
     made = 0
     same = arrived = stopped = False
     while made < most and not (same or arrived or stopped):
-        new = fired = rested = zeros = 0
-        n = held
-        for at in range(count):
-            unit = active[at]
-            now = words[unit]
-            before[at] = now
-            place = table[unit] + now
-            entry = entries[place]
-            seen[place] = 1
-            own = np.int64((entry >> _N_AT) & _N)
-            n += own
-            if entry & _HOLDS:
-                words[unit] = now | RESTING
-                held += own
-                rested += 1
-                continue
-            kept = np.uint32(entry & _FULL)
-            words[unit] = kept
-            following[new] = unit
-            new += kept != 0
-            which = entry >> _SET
-            queue[fired] = np.uint64(base[unit]) + which
-            fired += which != 0
-            zeros += now == 0
-        woken = False
-        for at in range(fired):
+        found = loop.replace_active(active, count, held, following, moving, tables)
+        n = found[3]
+        for at in range(found[1]):
             row = queue[at]
             for wire in range(rows[row], rows[row + _ONE]):
-                record = wires[wire]
-                target, mask = record >> _WORD, np.uint32(record & _FULL)
-                now = words[target]
+                target = wires[wire] >> _WORD
                 if whole and stamp[target] != clock:
-                    stamp[target], was[target], reached[total] = clock, now, np.uint32(target)
+                    stamp[target], was[target], reached[total] = clock, words[target], np.uint32(target)
                     total += 1
                     whole = total < 2 * _LONGEST
-                if now & RESTING:
-                    if now & mask == mask:
-                        continue
-                    now &= FULL
-                    held -= np.int64((entries[table[target] + now] >> _N_AT) & _N)
-                    following[new] = np.uint32(target)
-                    new += 1
-                    woken = True
-                else:
-                    following[new] = np.uint32(target)
-                    new += now == 0
-                words[target] = now | mask
-        same = not woken and new == count - rested - zeros
-        for at in range(len(always)):
-            unit = always[at]
-            if words[unit] == 0:
-                following[new] = unit
-                new += 1
-        at = 0
-        while same and at < count:
-            same = words[active[at]] & FULL == before[at]
-            at += 1
-        count = new
+        count, held, same = loop.send_queued(active, count, found, following, moving, tables)
         active, following = following, active
         least, largest = min(least, n), max(largest, n)
         made += 1
         whole = whole and made < _LONGEST
         if whole:
             ends[made] = total
-        for at in range(len(stops)):
-            stopped = stopped or (words[stops[at, 0]] & stops[at, 1]) != 0
+        stopped = loop.on_among(words, stops) > 0
         arrived = (words[boundary[0]] & boundary[1]) != 0
-    counters[ACTIVE], counters[HELD], counters[UNCHANGED] = count, held, same
-    counters[SIDE] = (counters[SIDE] + made) % 2
+    counters[loop.ACTIVE], counters[loop.HELD], counters[loop.UNCHANGED] = count, held, same
+    counters[loop.SIDE] = (counters[loop.SIDE] + made) % 2
     return made, least, largest, arrived and whole and not stopped and not same, arrived, stopped or same
 
 
@@ -267,7 +200,7 @@ def _keep(made: int, began: int, held: int, least: int, largest: int, moving: An
     totals, pool, nodes = memory.totals, memory.pool, memory.nodes
     words, was, reached, ends, stamp = moving.words, memory.was, memory.reached, memory.ends, memory.stamp
     clock, total, used = totals[CLOCK], ends[made], totals[USED]
-    count = moving.counters[ACTIVE]
+    count = moving.counters[loop.ACTIVE]
     if used + 6 * total + count + made + 64 > len(pool) or totals[NODES] + made + 2 > len(nodes):
         memory.slots[:] = 0
         totals[NODES], totals[USED] = 1, 1
@@ -278,7 +211,7 @@ def _keep(made: int, began: int, held: int, least: int, largest: int, moving: An
         if at < began or memory.can_hold[unit]:
             pool[place], pool[place + 1] = unit, was[unit]
             place += 2
-    key, node, seen = _active_key(reached, began, was), 0, began
+    key, node, seen = _active_key(reached, began, was), np.int64(0), began
     for step in range(-1, made):
         if step >= 0:
             chosen = 0
@@ -304,11 +237,11 @@ def _keep(made: int, began: int, held: int, least: int, largest: int, moving: An
             pool[place], pool[place + 1] = unit, words[unit]
             place += 2
             changed += 1
-    active = moving.lists[moving.counters[SIDE]]
+    active = moving.lists[moving.counters[loop.SIDE]]
     for at in range(count):
         pool[place + at] = active[at]
     pool[used + _NEXT], pool[used + _STEPS] = 0, made
-    pool[used + _HELD] = np.uint32(moving.counters[HELD] - held + _BIAS)
+    pool[used + _HELD] = np.uint32(moving.counters[loop.HELD] - held + _BIAS)
     pool[used + _LOW], pool[used + _HIGH] = np.uint32(least - held + _BIAS), np.uint32(largest - held + _BIAS)
     pool[used + _WERE], pool[used + _SEEN], pool[used + _CHANGED], pool[used + _ARE] = began, seen, changed, count
     totals[USED] = place + count
@@ -323,20 +256,18 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
     """
     counters, words, totals, pool = moving.counters, moving.words, memory.totals, memory.pool
     boundary = counted[0]
-    least, largest, found = np.int64(NONE_YET), np.int64(0), np.int64(0)
+    least, largest, found = np.int64(loop.NONE_YET), np.int64(0), np.int64(0)
     made = last = np.int64(0)
     done = False
-    counters[UNCHANGED] = 0
+    counters[loop.UNCHANGED] = 0
     while made < most and not done:
         if totals[REST] > 0 or not words[boundary[0]] & boundary[1]:
-            made += advance(most - made, watched, counted, moving, tables)
+            made += loop.advance(most - made, watched, counted, moving, tables)
             last = np.int64(0)
-            found += counters[COUNTED]
-            totals[REST] -= counters[COUNTED]
-            least, largest = min(least, counters[LEAST]), max(largest, counters[MOST])
-            done = counters[UNCHANGED] != 0
-            for at in range(len(stops)):
-                done = done or (words[stops[at, 0]] & stops[at, 1]) != 0
+            found += counters[loop.COUNTED]
+            totals[REST] -= counters[loop.COUNTED]
+            least, largest = min(least, counters[loop.LEAST]), max(largest, counters[loop.MOST])
+            done = counters[loop.UNCHANGED] != 0 or loop.on_among(words, stops) > 0
             continue
         totals[TRIES] += 1
         if totals[TRIES] == _LOOK:
@@ -345,8 +276,8 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
             else:
                 totals[PAUSE] = _LOOK
             totals[TRIES] = totals[HITS] = 0
-        count, held = counters[ACTIVE], counters[HELD]
-        active = moving.lists[counters[SIDE]]
+        count, held = counters[loop.ACTIVE], counters[loop.HELD]
+        active = moving.lists[counters[loop.SIDE]]
         record = np.int64(pool[last + _NEXT]) if last else np.int64(0)
         if record == 0 or not _is(pool, record, count, words):
             record = np.int64(_known(memory, active, count, words))
@@ -355,7 +286,7 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
         if record and pool[record + _STEPS] <= most - made:
             totals[HITS] += 1
             made += pool[record + _STEPS]
-            counters[HELD] = held + np.int64(pool[record + _HELD]) - _BIAS
+            counters[loop.HELD] = held + np.int64(pool[record + _HELD]) - _BIAS
             least = min(least, held + np.int64(pool[record + _LOW]) - _BIAS)
             largest = max(largest, held + np.int64(pool[record + _HIGH]) - _BIAS)
             first = record + _HEAD + 2 * np.int64(pool[record + _SEEN])
@@ -365,7 +296,7 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
             count = np.int64(pool[record + _ARE])
             for at in range(count):
                 active[at] = pool[end + at]
-            counters[ACTIVE] = count
+            counters[loop.ACTIVE] = count
             found += 1
             last = record
             continue
@@ -378,7 +309,7 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
         made += steps
         found += arrived
         least, largest = min(least, low), max(largest, high)
-    counters[LEAST], counters[MOST], counters[COUNTED] = least, largest, found
+    counters[loop.LEAST], counters[loop.MOST], counters[loop.COUNTED] = least, largest, found
     return made  # type: ignore[return-value]
 
 

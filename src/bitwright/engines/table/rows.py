@@ -25,6 +25,7 @@ class CellRows(NamedTuple):
     """What the loop reads. Planes and masks lie one behind the other, those of a kind have as many words."""
 
     words: IntArray  # (kinds,)
+    last_words: NDArray[np.uint64]  # (kinds,) the lanes that hold a cell in the last word
     planes: IntArray  # (kinds + 1,) the first plane of each kind
     at: IntArray  # (planes + 1,) where each plane begins
     node_start: IntArray  # (kinds + 1,)
@@ -80,10 +81,12 @@ class RowPlan:
                 _, port, target, place, shift = groups[group].tolist()
                 if port in ports:
                     move(kind, ports[port], int(self._planes[target]) + place, shift, source[group_of == group])
+        left = (self._counts % 64).astype(np.uint64)
         flat = [one for own in moves for one in own]
         parts = [one for own in masks for one in own]
         return CellRows(
             words,
+            np.where(left == 0, ~_ZERO, (_ONE << left) - _ONE),
             self._planes,
             self._at,
             node_start,
@@ -194,34 +197,17 @@ class RowPlan:
         kind = np.searchsorted(self._cells.start, entries, side="right") - 1
         return np.stack((kind, entries - self._cells.start[kind], entries), axis=1).reshape(-1, 3)
 
-    def room(self) -> NDArray[np.uint64]:
-        """For the operations of a kind, and a row of ones."""
-        assert self.rows is not None
-        return np.zeros((int(np.diff(self.rows.node_start).max(initial=0)) + 1, int(self.rows.words.max())), np.uint64)
-
-    @property
-    def last_words(self) -> NDArray[np.uint64]:  # (kinds,)
-        """The lanes that hold a cell in the last word of each kind."""
-        left = (self._counts % 64).astype(np.uint64)
-        return np.where(left == 0, ~_ZERO, (_ONE << left) - _ONE)
-
 
 @compiled
-def run_rows(
-    most: int,
-    stops: Any,
-    counted: Any,
-    wanted: Any,
-    last_words: Any,
-    now: Any,
-    after: Any,
-    room: Any,
-    seen: Any,
-    rows: Any,
-) -> Any:
+def run_rows(most: int, stops: Any, counted: Any, wanted: Any, now: Any, seen: Any, rows: Any) -> Any:
     """Makes up to `most` steps, as `advance`; gives how many, how often the counted bits were on, and whether the last
     step changed nothing. Of the `wanted` entries, in ascending order of margin, it notes the first that occurs."""
-    words, planes, at = rows.words, rows.planes, rows.at
+    words, planes, at, last_words = rows.words, rows.planes, rows.at, rows.last_words
+    operations = longest = 0  # of a kind
+    for kind in range(len(words)):
+        operations = max(operations, rows.node_start[kind + 1] - rows.node_start[kind])
+        longest = max(longest, words[kind])
+    after, room = np.zeros(len(now), np.uint64), np.zeros((operations + 1, longest), np.uint64)  # and a row of ones
     made = found = 0
     same = stopped = False
     want = len(wanted)

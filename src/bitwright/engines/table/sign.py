@@ -1,4 +1,4 @@
-"""A single run by the sign rule: from the table of the rules' answers, as long as the rule takes the same steps."""
+"""A single run under the sign rule: from the table of the rules' answers, as long as both take the same steps."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NEVER = 1 << 62  # more than any n
 class SignBatch(TableBatch):
     """A batch of one state.
 
-    Its means are looked at only in steps in which the sign rule may differ from the rules, or come closer to 0 than it
-    did before: both follow from n.
+    It computes means only in steps in which the sign rule may differ from the rules, or come closer to 0 than before:
+    both follow from n.
     """
 
     _by_rows_too = False  # n is not followed there

@@ -11,6 +11,7 @@ from bitwright.compiling import compiled, entry
 from bitwright.program.layout import IntArray
 
 _SHIFT = 16
+_SHORT = 64  # as many wires are sorted one by one
 
 
 def wire_up(
@@ -27,24 +28,26 @@ def wire_up(
     base = np.cumsum(counts) - counts
     rows = np.zeros(int(counts.sum()) + 1, dtype=np.int64)
     note = np.full((len(of), 2), -1, dtype=np.int64)
-    ordered = _by_port(starts, ports)
-    arguments = (of, starts, ports, records, ordered, first_set, set_start, set_ports, base, rows, note)
-    _fill(*arguments, np.zeros(0, dtype=np.uint64), False)
+    ordered = np.arange(len(ports))
+    _sort(starts, ports, ordered)
+    for unit in np.flatnonzero(np.diff(starts) > _SHORT).tolist():
+        first, last = starts[unit : unit + 2].tolist()
+        ordered[first:last] = first + np.argsort(ports[first:last], kind="stable")
+    given = (of, starts, ports, records, ordered, first_set, set_start, set_ports, base)
+    _fill(given, rows, note, np.zeros(0, dtype=np.uint64), False)
     np.cumsum(rows, out=rows)
     note[:] = -1
     wires = np.zeros(int(rows[-1]), dtype=np.uint64)
-    _fill(*arguments, wires, True)
+    _fill(given, rows, note, wires, True)
     return rows, base, wires
 
 
 @compiled
-def _sorted_by_port(starts: Any, ports: Any) -> Any:
-    """The wires of every unit in the order of their ports."""
-    order = np.arange(len(ports))
+def _sorted_by_port(starts: Any, ports: Any, order: Any) -> None:
+    """Puts the wires of every unit with few of them in the order of their ports."""
     for unit in range(len(starts) - 1):
         first, last = starts[unit], starts[unit + 1]
-        if last - first > 64:
-            order[first:last] = first + np.argsort(ports[first:last], kind="mergesort")
+        if last - first > _SHORT:
             continue
         for at in range(first + 1, last):
             one, place = order[at], at
@@ -52,26 +55,12 @@ def _sorted_by_port(starts: Any, ports: Any) -> Any:
                 order[place] = order[place - 1]
                 place -= 1
             order[place] = one
-    return order
 
 
 @compiled
-def _filled(
-    of: Any,
-    starts: Any,
-    ports: Any,
-    records: Any,
-    ordered: Any,
-    first_set: Any,
-    set_start: Any,
-    set_ports: Any,
-    base: Any,
-    rows: Any,
-    note: Any,
-    wires: Any,
-    write: bool,
-) -> None:
+def _filled(given: Any, rows: Any, note: Any, wires: Any, write: bool) -> None:
     """Counts the wires of row r in rows[r + 1], or writes them from rows[r] on; `note`: the last of each target."""
+    of, starts, ports, records, ordered, first_set, set_start, set_ports, base = given
     for unit in range(len(of)):
         kind = of[unit]
         for number in range(first_set[kind], first_set[kind + 1]):
@@ -99,4 +88,4 @@ def _filled(
                 rows[row + 1] = at - first
 
 
-_by_port, _fill = entry(_sorted_by_port), entry(_filled)
+_sort, _fill = entry(_sorted_by_port), entry(_filled)

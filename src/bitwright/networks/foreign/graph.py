@@ -1,4 +1,4 @@
-"""A network as a list of operators: what every runtime makes of an input, and why that is certain."""
+"""A network as a list of operators: its output on every runtime, and why that is certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network that somebody else made: an ONNX file, a PyTorch module or a function, and how it is to be read."""
+"""Networks that bitwright did not train: an ONNX file, a PyTorch module or a function, and how to read it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from importlib import import_module
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import shorten
+from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError, counted, suggestion
 from bitwright.networks.foreign.graph import Analysis, OperatorGraph
 from bitwright.networks.foreign.onnx_reader import OnnxModel
@@ -55,7 +56,7 @@ class PlainFunction:
         return f"Python and NumPy {np.__version__}"
 
     def run(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What the function makes of these inputs."""
+        """The outputs of the function for these inputs."""
         try:
             found = self.function(inputs.astype(np.float32))
         except InputError:
@@ -71,7 +72,7 @@ class Model:
     """A network that was made elsewhere: an ONNX file, a PyTorch module, or a function of an array of rows.
 
     It takes rows of 0 and 1, one for each state, and gives a row of outputs for each; a bit is on where its output is
-    above the `threshold`. What the columns are says `reads`: the bits of a whole state ("states"), one column for each
+    above the `threshold`. `reads` says what the columns are: the bits of a whole state ("states"), one column for each
     template that may match ("templates"), or the kind and the bits of one cell ("cells"). Without it, the number of
     columns decides.
 
@@ -79,6 +80,8 @@ class Model:
     >>> swap = Model(lambda rows: rows[:, ::-1], reads="states")
     >>> print(certify(permutation([2, 1]), swap).sentence)
     tested: this network was right in all 4 states, with every choice of every bit
+
+    `Model.table` gives the states to train such a network on.
     """
 
     network: Given
@@ -101,6 +104,42 @@ class Model:
     def __repr__(self) -> str:
         held = as_model(self)
         return f"<Model: {held.form} {held.name}>"
+
+    @staticmethod
+    def table(what: Any, reads: Reads = "cells", *, sizes: Any = None) -> StateTable:
+        """Every state of a program as a network of your own reads it, with the right outputs: what to train it on.
+
+        `what` is a program, its file or its name, or a list of programs; `reads` is "cells" (the kind and the bits of a
+        cell, to its ports), "states" (a whole state to the next) or "templates" (those that match, to the next state).
+        `sizes` goes with cells, as in `certify`.
+
+        >>> table = Model.table("addition")
+        >>> table
+        <StateTable: 16 states, 8 columns to 5>
+        >>> table.input_names[:5]
+        ('kind1', 'kind2', 'kind1_block1[1]', 'kind1_block1[2]', 'kind1_block2[1]')
+        """
+        found: StateTable = import_module("bitwright.api.models").state_table(what, reads, sizes)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class StateTable:
+    """Every state that a network can be asked about, as it reads it, and the right outputs.
+
+    Rows and columns are those that `certify` tries. For cells, `asked` is False at the ports of other kinds than the
+    row's, which are never looked at; `labels` are 0 there.
+    """
+
+    inputs: NDArray[np.float32]  # (states, columns) of 0 and 1
+    labels: NDArray[np.float32]  # (states, outputs) of 0 and 1
+    asked: BoolArray  # (states, outputs)
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        columns = f"{counted(self.inputs.shape[1], 'column')} to {self.labels.shape[1]:,}"
+        return f"<StateTable: {counted(len(self.inputs), 'state')}, {columns}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +238,7 @@ def _matrix(found: NDArray[Any], rows: int, name: str) -> NDArray[np.float64]:
 
 
 def is_model(value: object) -> bool:
-    """Whether a value is a network that was made elsewhere, or the name of its file."""
+    """Whether a value is a network that bitwright did not train, or the name of its file."""
     if isinstance(value, str | PathLike):
         return Path(value).suffix.lower() == ".onnx"
     if isinstance(value, Model | HeldModel) or is_module(value):

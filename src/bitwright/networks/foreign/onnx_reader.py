@@ -132,7 +132,7 @@ class OnnxModel:
         return {"name": self.name, "data": self.data, "digest": self.digest}
 
     def run(self, inputs: NDArray[Any]) -> NDArray[Any]:  # (batch, columns) of 0 and 1
-        """What onnxruntime makes of these inputs."""
+        """The outputs of onnxruntime for these inputs."""
         rows = inputs.astype(self.kind)
         step = self.rows or max(1, len(rows))
         try:

@@ -23,11 +23,6 @@ def _given(inputs: Inputs, least: int = 1) -> list[Tensor]:
     return found
 
 
-def _matmul(inputs: Inputs, _: Attributes) -> Tensor:
-    first, second = _given(inputs, 2)
-    return _product(first, second, first.kind)
-
-
 def _matmul_integer(inputs: Inputs, _: Attributes) -> Tensor:
     if any(point is not None and (not point.constant or point.values.any()) for point in inputs[2:]):
         raise NotReadError("MatMulInteger with zero points other than 0")
@@ -57,13 +52,7 @@ def _gemm(inputs: Inputs, attributes: Attributes) -> Tensor:
     return found if len(inputs) < 3 or inputs[2] is None else _sum(found, inputs[2], 1)
 
 
-def _add(inputs: Inputs, _: Attributes) -> Tensor:
-    first, second = _given(inputs, 2)
-    return _sum(first, second, 1)
-
-
-def _sub(inputs: Inputs, _: Attributes) -> Tensor:
-    first, second = _given(inputs, 2)
+def _difference(first: Tensor, second: Tensor) -> Tensor:
     if first.kind in RANGES and RANGES[first.kind][0] == 0:
         raise NotReadError(f"a difference of numbers of type {first.kind}")
     return _sum(first, second, -1)
@@ -84,8 +73,7 @@ def _sum(first: Tensor, second: Tensor, sign: int) -> Tensor:
     return _constant_if(found, first, second)
 
 
-def _mul(inputs: Inputs, _: Attributes) -> Tensor:
-    first, second = _given(inputs, 2)
+def _times(first: Tensor, second: Tensor) -> Tensor:
     both = errors(first, second)
     sizes = np.abs(first.values), np.abs(second.values)
     lost = None if both is None else sizes[0] * both[1] + sizes[1] * both[0] + both[0] * both[1]
@@ -106,8 +94,7 @@ def _mul(inputs: Inputs, _: Attributes) -> Tensor:
 def _last_axis(inputs: Inputs, attributes: Attributes) -> tuple[Tensor, bool]:
     """What is reduced over its last axis, and whether that axis stays."""
     tensor = _given(inputs)[0]
-    axes = attributes.get("axes") if len(inputs) < 2 or inputs[1] is None else _integers(inputs[1])
-    last = tensor.values.ndim - 1
+    axes, last = _axes(inputs, attributes), tensor.values.ndim - 1
     if axes is None or last == 0 or [axis % (last + 1) for axis in axes] != [last]:
         raise NotReadError("a reduction over other axes than the last")
     return tensor, bool(attributes.get("keepdims", 1))
@@ -127,20 +114,6 @@ def _reduce_sum(inputs: Inputs, attributes: Attributes) -> Tensor:
 def _reduce_max(inputs: Inputs, attributes: Attributes) -> Tensor:
     tensor, keep = _last_axis(inputs, attributes)
     return _each(tensor, lambda array: np.asarray(array.max(axis=-1, keepdims=keep)))
-
-
-def _relu(inputs: Inputs, _: Attributes) -> Tensor:
-    tensor = _given(inputs)[0]
-    return replace(tensor, values=np.maximum(tensor.values, 0))
-
-
-def _neg(inputs: Inputs, _: Attributes) -> Tensor:
-    tensor = _given(inputs)[0]
-    return replace(tensor, values=-tensor.values)
-
-
-def _identity(inputs: Inputs, _: Attributes) -> Tensor:
-    return _given(inputs)[0]
 
 
 def _extreme(choose: Callable[[Array, Array], Array]) -> Operator:
@@ -188,11 +161,6 @@ def _comparison(compare: Callable[[Array, Array], NDArray[np.bool_]]) -> Operato
         )
 
     return operator
-
-
-def _not(inputs: Inputs, _: Attributes) -> Tensor:
-    tensor = _given(inputs)[0]
-    return replace(tensor, values=1 - tensor.values, size=np.ones_like(tensor.size))
 
 
 def _cast(inputs: Inputs, attributes: Attributes) -> Tensor:
@@ -258,18 +226,31 @@ def _reshape(inputs: Inputs, _: Attributes) -> Tensor:
     return _each(tensor, lambda array: array.reshape([len(array) if target[0] == 0 else target[0], *target[1:]]))
 
 
-def _unsqueeze(inputs: Inputs, attributes: Attributes) -> Tensor:
-    axes = attributes.get("axes") if len(inputs) < 2 or inputs[1] is None else _integers(inputs[1])
-    if axes is None or any(axis == 0 for axis in axes):
-        raise NotReadError("Unsqueeze of the batch")
-    return _each(_given(inputs)[0], lambda array: np.expand_dims(array, tuple(axes)))
+def _axes(inputs: Inputs, attributes: Attributes) -> list[int] | None:
+    """The axes of an operator: its second input, or an attribute."""
+    return attributes.get("axes") if len(inputs) < 2 or inputs[1] is None else _integers(inputs[1])
 
 
-def _squeeze(inputs: Inputs, attributes: Attributes) -> Tensor:
-    axes = attributes.get("axes") if len(inputs) < 2 or inputs[1] is None else _integers(inputs[1])
-    if axes is None or any(axis == 0 for axis in axes):
-        raise NotReadError("Squeeze of the batch")
-    return _each(_given(inputs)[0], lambda array: np.squeeze(array, tuple(axes)))
+def _other_shape(name: str, move: Callable[[Array, tuple[int, ...]], Array]) -> Operator:
+    """Squeeze and Unsqueeze, of other axes than the batch."""
+
+    def operator(inputs: Inputs, attributes: Attributes) -> Tensor:
+        axes = _axes(inputs, attributes)
+        if axes is None or 0 in axes:
+            raise NotReadError(f"{name} of the batch")
+        return _each(_given(inputs)[0], lambda array: move(array, tuple(axes)))
+
+    return operator
+
+
+def _one(change: Callable[[Tensor], Tensor]) -> Operator:
+    """An operator on one tensor, without attributes."""
+    return lambda inputs, _: change(_given(inputs)[0])
+
+
+def _two(combine: Callable[[Tensor, Tensor], Tensor]) -> Operator:
+    """An operator on two tensors, without attributes."""
+    return lambda inputs, _: combine(*_given(inputs, 2))
 
 
 def _transpose(inputs: Inputs, attributes: Attributes) -> Tensor:
@@ -297,7 +278,7 @@ def _constant_if(found: Tensor, *inputs: Tensor) -> Tensor:
 
 
 OPERATORS: dict[str, Operator] = {
-    "Add": _add,
+    "Add": _two(lambda first, second: _sum(first, second, 1)),
     "And": _extreme(np.minimum),
     "Cast": _cast,
     "Clip": _clip,
@@ -308,23 +289,23 @@ OPERATORS: dict[str, Operator] = {
     "Gemm": _gemm,
     "Greater": _comparison(np.greater),
     "GreaterOrEqual": _comparison(np.greater_equal),
-    "Identity": _identity,
+    "Identity": _one(lambda tensor: tensor),
     "Less": _comparison(np.less),
     "LessOrEqual": _comparison(np.less_equal),
-    "MatMul": _matmul,
+    "MatMul": _two(lambda first, second: _product(first, second, first.kind)),
     "MatMulInteger": _matmul_integer,
     "Max": _extreme(np.maximum),
     "Min": _extreme(np.minimum),
-    "Mul": _mul,
-    "Neg": _neg,
-    "Not": _not,
+    "Mul": _two(_times),
+    "Neg": _one(lambda tensor: replace(tensor, values=-tensor.values)),
+    "Not": _one(lambda tensor: replace(tensor, values=1 - tensor.values, size=np.ones_like(tensor.size))),
     "Or": _extreme(np.maximum),
     "ReduceMax": _reduce_max,
     "ReduceSum": _reduce_sum,
-    "Relu": _relu,
+    "Relu": _one(lambda tensor: replace(tensor, values=np.maximum(tensor.values, 0))),
     "Reshape": _reshape,
-    "Squeeze": _squeeze,
-    "Sub": _sub,
+    "Squeeze": _other_shape("Squeeze", np.squeeze),
+    "Sub": _two(_difference),
     "Transpose": _transpose,
-    "Unsqueeze": _unsqueeze,
+    "Unsqueeze": _other_shape("Unsqueeze", np.expand_dims),
 }

@@ -17,7 +17,7 @@ from bitwright.networks.foreign.graph import Node, OperatorGraph
 from bitwright.networks.foreign.tensors import DIGITS, NotReadError
 
 _NOTHING = ("Identity", "Dropout")  # when a network is evaluated
-_OTHERWISE = ("forward", "__call__", "_call_impl")  # what an object has that is called otherwise than its class
+_OTHERWISE = ("forward", "__call__", "_call_impl")  # attributes of an object that is not called as its class says
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
@@ -97,7 +97,7 @@ class TorchModel:
         return OperatorGraph(tuple(nodes), constants, "input", self.kind, at)
 
     def run(self, inputs: NDArray[Any], device: str = "cpu") -> NDArray[Any]:
-        """What PyTorch makes of these inputs."""
+        """The outputs of PyTorch for these inputs."""
         import torch
 
         module, held = self._on(device), self.module.state_dict().values()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bitwright.compiling import compiled, entry
 from bitwright.program.layout import IntArray
+from bitwright.running.sliced.plan import SlicedTables
 
 _EMPTY, _MIXED, _FULL = 0, 1, 2
 ZERO, ONES = np.uint64(0), ~np.uint64(0)
@@ -58,11 +59,51 @@ class Seen(NamedTuple):
     share: NDArray[np.int64]
 
 
+class Room(NamedTuple):
+    """Where a chunk of states is worked on."""
+
+    rows: NDArray[np.uint64]  # (2, bits, chunk) now and next
+    live: NDArray[np.bool_]  # (2, bits) rows that are not 0 throughout
+    matches: NDArray[np.uint64]  # (templates, chunk)
+    alive: NDArray[np.bool_]  # (templates,)
+    sums: NDArray[np.uint64]  # (places, 3, chunk)
+    filled: NDArray[np.int64]  # (places,)
+    leaf: Leaves
+    seen: Seen
+    level: NDArray[np.uint64]
+    running: NDArray[np.uint64]  # (chunk,)
+    wrong: NDArray[np.uint64]
+    changed: NDArray[np.uint64]
+
+
+def room_for(tables: SlicedTables, chunk: int) -> Room:
+    """Made here and not in the loops, which compile faster so."""
+    bits, templates, blocks = len(tables.class_of), len(tables.literal_start) - 1, len(tables.block_start) - 1
+    pairs, writers = int(tables.pair_start[-1]), int(np.diff(tables.writer_start).max())
+    places = max(1, blocks).bit_length() + 1
+
+    def words(*shape: int) -> NDArray[np.uint64]:
+        return np.empty((*shape, chunk), dtype=np.uint64)
+
+    return Room(
+        words(2, bits),
+        np.zeros((2, bits), dtype=bool),
+        words(templates),
+        np.zeros(templates, dtype=bool),
+        words(places, 3),
+        np.zeros(places, dtype=np.int64),
+        Leaves(np.zeros(blocks + 2, dtype=np.int64), words(blocks + 2)),
+        Seen(words(pairs), np.zeros(pairs, dtype=np.int64)),
+        words(writers + 2),
+        *(words(), words(), words()),
+    )
+
+
 @compiled
 def run_words(
     inputs: Any,  # (input bits, words)
     valid: Any,  # (words,) lanes that hold a state
-    chunk: int,  # words to run at a time, so that a chunk of states stays in a core's own cache
+    room: Any,  # for the words to run at a time
     ports: Any,
     tables: Any,
     needed: Any,  # (n_max + 1, classes)
@@ -71,21 +112,8 @@ def run_words(
     """Runs every state to its end."""
     input_bits, start_bits, output_bits, limit, halt, declared = ports
     outputs, unfinished, beyond, met, occurred, totals = found
-    bits, templates, blocks = len(tables.class_of), len(tables.literal_start) - 1, len(tables.block_start) - 1
-    pairs = tables.pair_start[-1]
-    places = 2
-    while 1 << (places - 1) <= blocks:
-        places += 1
-    rows = np.zeros((2, bits, chunk), dtype=np.uint64)
-    live = np.zeros((2, bits), dtype=np.bool_)
-    matches = np.empty((templates, chunk), dtype=np.uint64)
-    alive = np.zeros(templates, dtype=np.bool_)
-    sums = np.empty((places, 3, chunk), dtype=np.uint64)
-    filled = np.zeros(places, dtype=np.int64)
-    leaf = Leaves(np.zeros(blocks + 2, dtype=np.int64), np.empty((blocks + 2, chunk), dtype=np.uint64))
-    seen = Seen(np.empty((pairs, chunk), dtype=np.uint64), np.zeros(pairs, dtype=np.int64))
-    level = np.empty((np.diff(tables.writer_start).max() + 2, chunk), dtype=np.uint64)
-    running, wrong, changed = np.empty(chunk, np.uint64), np.empty(chunk, np.uint64), np.empty(chunk, np.uint64)
+    rows, live, matches, alive, sums, filled, leaf, seen, level, running, wrong, changed = room
+    bits, chunk = rows.shape[1], rows.shape[2]
     last = limit + 1 if halt == FIXED_POINT else limit  # a fixed point reached in the last step takes one more to see
 
     for at in range(0, inputs.shape[1], chunk):
@@ -229,10 +257,10 @@ def count(width: int, matches: Any, alive: Any, block_start: Any, sums: Any, fil
         if not found:
             continue
         filled[0] += 1
-        place = 0
-        while filled[place] == 3:
-            _full_adder(width, place, sums, filled)
-            place += 1
+        full = np.int64(0)  # a literal would have numba compile the adder a second time
+        while filled[full] == 3:
+            _full_adder(width, full, sums, filled)
+            full += 1
     for place in range(len(filled) - 1):
         if filled[place] == 3:
             _full_adder(width, place, sums, filled)
@@ -323,7 +351,7 @@ def write(
     for pair in range(len(seen.share)):
         seen.share[pair] = _EMPTY
     for bit in range(len(class_of)):
-        top = 0
+        top = np.int64(0)
         for at in range(writer_start[bit], writer_start[bit + 1]):
             t = writer[at]
             if not alive[t]:
@@ -331,7 +359,7 @@ def write(
             if top == 0:
                 for w in range(width):
                     level[1, w] = matches[t, w]
-                top = 1
+                top = np.int64(1)
                 continue
             some = ZERO
             for w in range(width):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.encoding.literals import literals_of
+from bitwright.theory.encoding.packed import literals_of
 
 
 class SlicedTables(NamedTuple):

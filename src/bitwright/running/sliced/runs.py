@@ -25,7 +25,7 @@ COMPILING = "compiling the loops of the bit-sliced engine, once; this may take h
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of some runs: the output bits, which runs did not end, and what occurred in all of them together."""
+    """The results of some runs: output bits, which of them did not end, and what occurred in all of them together."""
 
     outputs: Rows  # (output bits, words), the outputs of the algorithm one after the other
     unfinished: BoolArray  # (count,) runs that the step limit cut off
@@ -65,7 +65,7 @@ class SlicedRuns:
         self._cut_off = is_cut_off(algorithm, limit)
         rows = 2 * program.bits + program.templates + p.n_max + len(p.pairs) + int(program.writers.max())
         fitting = min(max(_FEW, min(_MANY, _CACHE // (8 * rows))), _MEMORY // (8 * rows))
-        self._words = words or max(1, fitting)
+        self._words = words or max(1, fitting)  # to run at a time, so that they stay in a core's own cache
 
     def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
         """Runs the first `count` of the inputs, which hold the bits of all input words one after the other."""
@@ -78,13 +78,13 @@ class SlicedRuns:
             occurred=np.zeros((p.n_max + 1, len(p.pairs)), dtype=bool),
             totals=np.zeros(3, dtype=np.int64),
         )
-        valid = first_lanes(count, words)
+        valid, room = first_lanes(count, words), self._kernel.room_for(p.tables, self._words)
         part = self._words * max(1, words // self._words // _PARTS)
         for at in range(0, words, part):
             some = slice(at, at + part)
             rows, outputs = (np.ascontiguousarray(array[:, some]) for array in (inputs, found.outputs))
             here = found._replace(outputs=outputs, unfinished=found.unfinished[some], beyond=found.beyond[some])
-            self._kernel.run_from_python(rows, valid[some], self._words, self._ports, p.tables, self._needed, here)
+            self._kernel.run_from_python(rows, valid[some], room, self._ports, p.tables, self._needed, here)
             found.outputs[:, some] = outputs
             if look:
                 look(min(1.0, (at + part) / words))

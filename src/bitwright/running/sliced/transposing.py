@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from bitwright.compiling import compiled
 
-@numba.njit(cache=True, nogil=True)
+
+@compiled
 def transpose(rows: Any, values: Any) -> None:
     """Up to 64 rows of words into one number for each lane: bit j of values[64 w + lane] is that lane of rows[j, w]."""
-    square = np.empty(64, dtype=np.uint64)
     for w in range(rows.shape[1]):
-        square[:] = np.uint64(0)
-        for j in range(rows.shape[0]):
-            square[j] = rows[j, w]
+        square = values[64 * w : 64 * w + 64]
+        for j in range(64):
+            square[j] = rows[j, w] if j < rows.shape[0] else np.uint64(0)
         half, mask = 32, np.uint64(0x00000000FFFFFFFF)
         while half:  # swap ever smaller squares off the diagonal
             shift = np.uint64(half)
@@ -26,4 +26,3 @@ def transpose(rows: Any, values: Any) -> None:
                     square[j + half] ^= swap
             half >>= 1
             mask ^= mask << np.uint64(half)
-        values[64 * w : 64 * w + 64] = square
