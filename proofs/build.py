@@ -11,7 +11,15 @@ from pathlib import Path
 from machine import compared_text
 
 from bitwright import open as open_program
-from bitwright.api.export.rocq.writing import CHAINS, THEORY, makefile_text, project_text, rocq_files, theory_files
+from bitwright.api.export.rocq.writing import (
+    CHAINS,
+    LOOPS,
+    THEORY,
+    makefile_text,
+    project_text,
+    rocq_files,
+    theory_files,
+)
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.program.pattern import read_pattern
@@ -26,14 +34,14 @@ PROGRAMS = {
     "Multiplication": "multiplication",
     "MachineV": None,  # its theorem is about every size, so its cells are written by hand
 }
-USED = {  # by the theorem about a network
-    **dict.fromkeys(("Addition", "Subtraction", "Multiplication"), ("Adder",)),
+USED = {  # by theorems with an invariant by hand, which need no certificate
+    **dict.fromkeys(("Addition", "Subtraction"), ("Adder",)),
     "MachineV": ("Machine", *(f"Machine{part}" for part in ("Same", "Kinds", "Step", "Tree", "Run", "Halt")), "Subleq"),
 }
 
 
 def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE / "networks") -> None:
-    found, by_hand = theory_files(THEORY + CHAINS), {}
+    found, by_hand = theory_files(THEORY + CHAINS + LOOPS), {}
     for name in names or PROGRAMS:
         file, program = networks / f"{name}.safetensors", PROGRAMS[name]
         about = read_about(file)
@@ -41,12 +49,12 @@ def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE /
         assert pattern is not None
         network = load_any_network(file, pattern.program)
         algorithm = None if program is None else open_program(_place(program))
-        proved = (HERE / "theorems" / f"{name}.v").exists()  # by hand, so that no certificate is needed
-        written = rocq_files(name, network, pattern, algorithm, file, function=not proved)
+        written = rocq_files(name, network, pattern, algorithm, file, function=name not in USED)
         found |= written.files
         if name == "MachineV":
             by_hand["Theorems/MachineCompared.v"] = compared_text()
-        for theorem in (*USED.get(name, ()), name) if proved else ():
+        stated = (HERE / "theorems" / f"{name}.v").exists()
+        for theorem in (*USED.get(name, ()), name) if stated else ():
             by_hand[f"Theorems/{theorem}.v"] = (HERE / "theorems" / f"{theorem}.v").read_text()
         print(*written.theorems, *written.left, sep="\n")
     found |= by_hand

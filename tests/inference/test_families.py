@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from long import LONG, seeds
 
 from bitwright import infer, run
 from bitwright.cli.main import main
@@ -172,7 +173,7 @@ def test_palindromes_do_not_tell_reversal_from_rest() -> None:
 def test_random_programs_that_are_determined_are_right() -> None:
     """Random members of the class; a wrong one among the determined refutes the theorem or the code."""
     determined = tried = 0
-    for seed in range(40):
+    for seed in seeds(20, of=40):
         rng = random.Random(seed)
         text = "\n".join(["let l = 5", "bits x[l] y[l]", "block x[i] for i in 1..l", "block y[i] for i in 1..l"])
         for _ in range(rng.randint(1, 5)):
@@ -190,9 +191,9 @@ def test_random_programs_that_are_determined_are_right() -> None:
         assert found.inferred, text
         if found.determined:
             determined += 1
-            for size in range(found.first, 21):
+            for size in range(found.first, 21 if LONG else 12):
                 assert found.algorithm(size).program.id == program(size).id, text
-    assert tried > 10
+    assert tried > 5
     assert determined > tried // 2
 
 

@@ -9,6 +9,7 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, multiplication, permutation
@@ -87,7 +88,7 @@ def test_a_search_that_ends_early_does_not_say_none() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 7), st.integers(0, 8))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_hitting_sets_are_all_minimal_ones(seed: int, elements: int, sets: int) -> None:
     member = np.random.default_rng(seed).random((elements, sets)) < 0.5
     expected: list[frozenset[int]] = []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 from programs import EXAMPLES, random_program
 
 from bitwright import Algorithm, Program, addition, multiplication, permutation
@@ -85,7 +86,7 @@ def truth(program: Program, found: Recovered) -> list[tuple[bool, bool, bool]]:
 
 
 @given(st.integers(0, 2**32), st.integers(2, 12), st.integers(1, 4), st.integers(1, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_no_confirmed_write_is_wrong_and_no_cleared_one_right(seed: int, bits: int, largest: int, states: int) -> None:
     program = random_program(np.random.default_rng(seed), bits, largest, 3)
     found = recover(program, random_executions(program, states, seed=seed))
@@ -95,7 +96,7 @@ def test_no_confirmed_write_is_wrong_and_no_cleared_one_right(seed: int, bits: i
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 def test_elimination_is_what_its_definition_says(seed: int) -> None:
     program = random_program(np.random.default_rng(seed), 6, 3, 2)
     executions = random_executions(program, 15, seed=seed)

@@ -21,7 +21,7 @@ from bitwright.validation.judge import run_batch_of
 from bitwright.validation.task import prepare
 from bitwright.workers import Workers
 
-EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
+EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/cluster
 ORDER = (3, 1, 2, 5, 4)
 
 
@@ -93,7 +93,6 @@ def test_without_compiled_loops_the_result_is_the_same() -> None:
     assert (without.margin, without.worst) == (with_it.margin, with_it.worst)
 
 
-@pytest.mark.usefixtures("one_ray")
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_the_same_tally_from_every_kind_of_workers(workers: Workers) -> None:
     text = addition(10).text().replace("when p[9]=1 q[9]=1 write c[9]", "when p[9]=1 q[9]=1 write c[9] q[3]")

@@ -2,7 +2,7 @@
 
 A bit that is 0 after a step clears every configuration of the state before it: none of them writes that bit. A bit that
 is 1 was written by one of them, so where all others are cleared, the one that is left is confirmed. What is neither is
-not determined by these states; and a bit that is 1 with nobody left to write it is a contradiction.
+not determined by these states; and a bit that is 1 with no candidate left to write it is a contradiction.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Evidence:
         self.bits = self.before.shape[1]
 
     def block(self, bits: Sequence[int]) -> SeenBlock:
-        """What the states say of a block of these bits."""
+        """The configurations of a block of these bits, as the states show them."""
         places = np.asarray(bits, dtype=np.int64)
         config = (self.before[:, places].astype(np.int64) << np.arange(len(places))).sum(axis=1)
         order = np.argsort(config, kind="stable")
@@ -82,7 +82,7 @@ class Elimination:
 
     @cached_property
     def unexplained(self) -> BoolArray:  # (N, k)
-        """Bits that are on after a state though nobody is left to write them."""
+        """Bits that are on after a state although no candidate is left to write them."""
         return unpack_rows(self.evidence.after & ~self._counted[0], self.evidence.bits)
 
     @cached_property

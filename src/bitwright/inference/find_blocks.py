@@ -49,7 +49,7 @@ class FoundBlocks:
 def find_blocks(
     executions: Executions, most: int = MAX_FOUND, looks: int | None = None, progress: Progress | None = None
 ) -> FoundBlocks:
-    """The smallest blocks, of at most so many bits, that explain executions. `progress` hears of looks taken."""
+    """The smallest blocks, of at most `most` bits, that explain executions. `progress` is called with looks taken."""
     looks = _LOOKS + 2 * _JOIN * len(executions.names) if looks is None else looks
     search = _Search(executions, most, SearchBudget(looks, progress))
     start = frozenset((bit,) for bit in range(len(executions.names)))
@@ -76,15 +76,14 @@ class _Choice:
 
 class _Search:
     def __init__(self, executions: Executions, most: int, budget: SearchBudget) -> None:
-        self.evidence, self.most = Evidence(_without_repeats(executions)), most
-        self.budget = budget
+        self.most, self.budget, self._first = most, budget, _first_rows(executions)
+        before, after = executions.before[self._first], executions.after[self._first]
+        self.evidence = Evidence(Executions(before, after, executions.names, executions.program_id))
         self.others: set[Block] = set()
         self.dead_end: tuple[int, int] | None = None
         self._ways: dict[tuple[int, int], tuple[list[list[Block]], Iterator[list[Block]]]] = {}
-        self._first = _first_rows(executions)
         self._kept: dict[Block, Rows] = {}
-        size = self.evidence.after.nbytes
-        self._may_keep = max(1, _KEPT // max(1, size))
+        self._may_keep = max(1, _KEPT // max(1, self.evidence.after.nbytes))
 
     def solve(self, blocks: Blocks) -> Blocks | None:
         """These blocks, joined as little as possible so that they explain the data; None if that is not possible."""
@@ -138,7 +137,7 @@ class _Search:
         return None
 
     def _joining(self, blocks: Blocks, state: int, bit: int, size: int) -> list[Block]:
-        """Blocks, each joined from some of these, that so many bits ask for; small ones first."""
+        """Blocks, each joined from some of these, that sets of `size` bits require; small ones first."""
         of = {member: block for block in blocks for member in block}
         joined = {
             tuple(sorted(bit for block in {of[member] for member in way} for bit in block))
@@ -147,7 +146,7 @@ class _Search:
         return sorted((block for block in joined if len(block) <= self.most), key=lambda block: (len(block), block))
 
     def _read_together(self, state: int, bit: int, size: int) -> list[Block]:
-        """The sets of so many bits whose values in this state occur in no state that leaves the bit off."""
+        """The sets of `size` bits whose values in this state occur in no state that leaves the bit off."""
         known, sizes = self._ways.get((state, bit)) or ([], self._sets(state, bit))
         self._ways[state, bit] = known, sizes
         while len(known) <= size:
@@ -195,8 +194,3 @@ def _first_rows(executions: Executions) -> IntArray:
     """The first of all executions that are alike."""
     both = np.packbits(np.concatenate([executions.before, executions.after], axis=1), axis=1)
     return np.sort(np.unique(both, axis=0, return_index=True)[1])
-
-
-def _without_repeats(executions: Executions) -> Executions:
-    rows = _first_rows(executions)
-    return Executions(executions.before[rows], executions.after[rows], executions.names, executions.program_id)

@@ -12,7 +12,7 @@ from bitwright.running.observers import Progress
 
 
 class SearchLimitError(Exception):
-    """The search took more looks than it may."""
+    """The search exceeded its budget of looks."""
 
 
 _TELL = 1_000  # looks between two that progress hears of
@@ -26,7 +26,7 @@ class SearchBudget:
         self._progress, self._told = progress, looks
 
     def spend(self, looks: int = 1) -> None:
-        """So many looks more; raises SearchLimitError when there are not as many left."""
+        """Spends that many looks; raises SearchLimitError if fewer are left."""
         if self.left < looks:
             raise SearchLimitError
         self.left -= looks
@@ -36,7 +36,7 @@ class SearchBudget:
 
 
 def hitting_sets(member: BoolArray, most: int, budget: SearchBudget) -> Iterator[list[tuple[int, ...]]]:
-    """For sizes 0, 1, ... `most`: the sets of so many elements that meet all given sets and have none too many.
+    """For sizes 0, 1, ... `most`: the minimal sets of that many elements that meet all given sets.
 
     `member[e, s]` says whether element e is in set s. Each look branches on the smallest set that is not met.
     """

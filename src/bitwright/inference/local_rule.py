@@ -73,12 +73,12 @@ class LocalRule:
 
     @property
     def seen(self) -> int:
-        """How many configurations some cell showed."""
+        """The number of configurations that some cell showed."""
         return int(((self.on > 0) | (self.off > 0)).sum())
 
     @property
     def unseen(self) -> list[int]:
-        """Those that none showed."""
+        """The configurations that no cell showed."""
         return np.flatnonzero((self.on == 0) & (self.off == 0)).tolist()
 
     def further_cells(self) -> int:
@@ -119,7 +119,7 @@ class LocalRule:
 
     @property
     def sentence(self) -> str:
-        """What came of it, in a line."""
+        """The result in one line."""
         return str(self).partition("\n")[0]
 
     __repr__ = short_repr

@@ -1,7 +1,8 @@
-"""What executions say of a program whose blocks are known: its writes, how sure they are, and what more would tell."""
+"""Recovers a program with known blocks from executions: its writes, how certain they are, and what is left open."""
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,7 @@ _MOST_STATES = 10**12  # an estimate above this says nothing
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many further states would determine the rest, if every bit of them were a fair coin.
+    """The number of further states that would determine the rest, if every bit of them were a fair coin.
 
     A state determines whether a configuration writes a bit if it has that configuration and no other block of it has
     one that is known, or not known not, to write the bit. What is not determined is taken to write nothing. `states`
@@ -51,12 +52,12 @@ class Recovered:
 
     @cached_property
     def configurations(self) -> int:
-        """How many the blocks have together."""
+        """The number of configurations of all blocks."""
         return sum(1 << len(block.bits) for block in self.elimination.blocks)
 
     @cached_property
     def seen(self) -> int:
-        """How many of them some state shows."""
+        """The number of configurations that some state shows."""
         return sum(len(block.configs) for block in self.elimination.blocks)
 
     @cached_property
@@ -115,13 +116,13 @@ class Recovered:
                 yield f"when {when} write {' '.join(self.layout.name_of(bit) for bit in written)}"
 
     def reproduced(self, program: Program) -> int:
-        """How many of the states a program makes the right step from."""
+        """The number of states from which a program takes the right step."""
         made = successors(program, self.executions.before)
         return int((made == self.executions.after).all(axis=1).sum())
 
     @cached_property
     def estimate(self) -> Estimate:
-        """How many further random states would determine the rest."""
+        """An estimate of the further random states that would determine the rest."""
         sizes = np.array([1 << len(block.bits) for block in self.elimination.blocks], dtype=float)
         known = np.array([rows.sum(axis=0) for rows in self.elimination.confirmed])  # (b, k)
         kept = np.array([rows.sum(axis=0) for rows in self.elimination.open])
@@ -136,18 +137,8 @@ class Recovered:
         def expected(states: int) -> float:
             return float((left * np.exp(states * np.log1p(-np.minimum(chance, 1 - 1e-12)))).sum())
 
-        if expected(0) < 0.5:
-            return Estimate(0, never)
-        high = 1
-        while expected(high) >= 0.5:
-            high *= 2
-            if high > _MOST_STATES:
-                return Estimate(None, never)
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if expected(middle) >= 0.5 else (low, middle)
-        return Estimate(high, never)
+        states = bisect(range(_MOST_STATES), -0.5, key=lambda states: -expected(states))
+        return Estimate(states if states < _MOST_STATES else None, never)
 
 
 @dataclass(frozen=True)
@@ -191,12 +182,9 @@ def compare(found: Recovered, program: Program) -> ProgramComparison:
             if bad.any():
                 wrong.append(_rule(found.layout, program, number, int(config), bad))
             elif template >= 0:
-                agree, undecided = (agree + 1, undecided) if _same(may, must) else (agree, undecided + 1)
+                same = bool((may == must).all())
+                agree, undecided = agree + same, undecided + (not same)
     return ProgramComparison(program.templates, agree, undecided + program.templates - matched, tuple(wrong))
-
-
-def _same(may: BoolArray, must: BoolArray) -> bool:
-    return bool((may == must).all())
 
 
 def _reordered(configs: IntArray, place: IntArray) -> IntArray:

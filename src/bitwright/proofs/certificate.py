@@ -19,9 +19,8 @@ from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Program
 from bitwright.program.algorithm import MAX_EXAMPLES
 from bitwright.program.layout import IntArray
-from bitwright.theory.examples import check_range
 from bitwright.theory.intervals import Ball, enclose, precision
-from bitwright.theory.proof import Proof, Situation, prove_calibrated, prove_sign, smallest_examples_within
+from bitwright.theory.proof import Proof, Situation, check_range, prove_calibrated, prove_sign, smallest_examples_within
 from bitwright.theory.ranges import Range, blocks_range
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.version import __version__

@@ -1,11 +1,12 @@
-"""Certificate files: JSON that can be checked again from the file and the program alone."""
+"""Certificates of the limit as JSON files, which can be checked again from the file and the program alone."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from bitwright.bits import shorten
 from bitwright.errors import ProofError
@@ -17,9 +18,8 @@ from bitwright.proofs.cells import certify_cells
 from bitwright.proofs.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify
 from bitwright.proofs.ranges import matches_range
 from bitwright.theory.ranges import SOURCES
-from bitwright.theory.rounding import ROUNDINGS
 
-# Says who made it, and at which sizes a program has these kinds of cells. Everything else must come out the same again.
+# Who made it, and at which sizes a program has these kinds of cells. All else must come out the same again.
 _INFORMATION = {"version", "arithmetic", "sizes"}
 
 
@@ -42,10 +42,10 @@ def read_limit(document: dict[str, Any], path: Path) -> LimitVerdict:
 
 
 def check_certificate(certificate: LimitVerdict, algorithm: Algorithm, progress: Progress | None = None) -> None:
-    """Proves everything anew for this algorithm; raises ProofError at the first claim that comes out otherwise.
+    """Proves everything anew for this algorithm; raises ProofError at the first claim that is not confirmed.
 
-    The range of n is what follows from the algorithm today, for the source that the certificate names: the file's own
-    word for it does not count.
+    The range of n is computed from the algorithm, for the source that the certificate names, and not taken from the
+    file.
     """
     check_program(certificate, algorithm.program)
     if certificate.n_source == "declared" and algorithm.matches is None:
@@ -91,43 +91,38 @@ SIZES = like(
     r"all|(\w+ *= *)?-?\d{1,18}(\.\.\d{1,18})?(,\w+=-?\d{1,18})*",
     "all, or a range of sizes, such as 1..64, l=1..64 or l=1..64,k=3",
 )
-_NUMBER = whole(0, MAX_EXAMPLES)
-_FIELDS: dict[str, Check] = {
-    "certified": flag(),
-    "verdict": one_of(*VERDICTS),
-    "assumption": optional(text()),
-    "covers": text(),
-    "rounding": one_of(*ROUNDINGS),
-    "examples": whole(1, MAX_EXAMPLES),
-    "padding": _NUMBER,
-    "blocks": _NUMBER,
-    "bits": _NUMBER,
-    "writers_max": _NUMBER,
-    "writers_bit": text(),
-    "n_min": whole(1, MAX_EXAMPLES),
-    "n_max": whole(1, MAX_EXAMPLES),
-    "n_source": one_of(*SOURCES, "cells"),
-    "n_scope": text(),
-    "margin": _decimal,
-    "margin_enclosure": text(),
-    "margin_unset": optional(_decimal),
-    "worst_bit": text(),
-    "worst_n": _NUMBER,
-    "worst_writers": _NUMBER,
-    "worst_matches": _NUMBER,
-    "fails_from": optional(_NUMBER),
-    "fails_bit": optional(text()),
-    "fails_writers": optional(_NUMBER),
-    "fails_matches": optional(_NUMBER),
-    "witness": optional(each(text())),
-    "masked_bits": _NUMBER,
-    "examples_needed": whole(0, 10**18),
-    "proposal": optional(text()),
-    "program_id": like("[0-9a-f]{64}", "64 hexadecimal digits"),
-    "sizes": optional(SIZES),
-    "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
-    "arithmetic": like(
+VERSION = like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3")
+HASH = like("[0-9a-f]{64}", "64 hexadecimal digits")
+
+
+def checks_of(kind: type, plain: Mapping[object, Check], **others: Check) -> dict[str, Check]:
+    """A check for every field of a dataclass: those that are named here, and for others by their types."""
+
+    def by_type(hint: Any) -> Check:
+        if hint in plain:
+            return plain[hint]
+        options = [one for one in get_args(hint) if one is not type(None)]
+        if get_origin(hint) is Literal:
+            return one_of(*options)
+        return each(by_type(options[0])) if get_origin(hint) is tuple else optional(by_type(options[0]))
+
+    return {name: others.get(name) or by_type(hint) for name, hint in get_type_hints(kind).items()}
+
+
+_FIELDS = checks_of(
+    LimitVerdict,
+    {bool: flag(), int: whole(0, MAX_EXAMPLES), float: _decimal, str: text()},
+    verdict=one_of(*VERDICTS),
+    examples=whole(1, MAX_EXAMPLES),
+    n_min=whole(1, MAX_EXAMPLES),
+    n_max=whole(1, MAX_EXAMPLES),
+    n_source=one_of(*SOURCES, "cells"),
+    examples_needed=whole(0, 10**18),
+    program_id=HASH,
+    sizes=optional(SIZES),
+    version=VERSION,
+    arithmetic=like(
         r"python-flint \d+(\.\d+){1,3}[0-9a-z.+-]{0,20}, 128-bit balls", "such as 'python-flint 0.8.0, 128-bit balls'"
     ),
-    "format": one_of(FORMAT),
-}
+    format=one_of(FORMAT),
+)

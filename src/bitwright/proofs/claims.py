@@ -11,7 +11,7 @@ Outcome = Literal["proved", "refuted", "tested", "not decided", "not stated"]
 
 @dataclass(frozen=True)
 class Claim:
-    """One link: what it is about, what came of it, for which sizes, and how that is known."""
+    """One link: what it is about, the verdict, for which sizes, and how that is known."""
 
     about: About
     verdict: Outcome

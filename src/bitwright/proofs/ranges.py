@@ -1,4 +1,4 @@
-"""The range of n that a claim speaks of, the same for every verb."""
+"""The range of n that a claim is about, the same for every verb."""
 
 from __future__ import annotations
 

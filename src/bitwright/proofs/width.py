@@ -19,9 +19,9 @@ from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.running.endings import step_limit
 from bitwright.running.sampling import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.width_bias import scaled_bias
-from bitwright.theory.width_bounds import WorstSpread, check_delta, covering_width, worst_spread
-from bitwright.theory.width_field import WidthField
+from bitwright.theory.ensemble import check_delta
+from bitwright.theory.width_bounds import WorstSpread, covering_width, worst_spread
+from bitwright.theory.width_field import WidthField, scaled_bias
 from bitwright.theory.width_plan import SWEEPS, WorstError, label_matrix, most_sweeps, rounded, worst_error
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
 

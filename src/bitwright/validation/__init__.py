@@ -1,7 +1,6 @@
 """Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
 
-from bitwright.validation.functions import ArrayFunction, Function
-from bitwright.validation.given import HeldFunction, given_oracle
+from bitwright.validation.functions import ArrayFunction, Function, HeldFunction, given_oracle
 from bitwright.validation.oracles import UNKNOWN, Arithmetic, InterpreterOracle, Oracle
 from bitwright.validation.tally import BrokenBound, Failure, Tally
 from bitwright.validation.task import Task

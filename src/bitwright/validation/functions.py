@@ -1,7 +1,8 @@
-"""Oracles of the user's: a Python function of one input, or of whole arrays."""
+"""Oracles of the user's: a Python function, or its name, of one input or of whole arrays."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,30 +20,27 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
-from bitwright.validation.oracles import Values, shown
+from bitwright.program import Algorithm
+from bitwright.validation.oracles import Oracle, Values, is_wide, shown
+
+Given = Oracle | Callable[..., Any] | str
 
 
-def answer_about_one(
-    function: Callable[..., Any], name: str, outputs: tuple[str, ...], values: Values
-) -> Mapping[str, Any] | None:
-    """The outputs of one input by name; None where its run never ends."""
-    found = _ask(function, name, values, ", ".join(f"{name}={value}" for name, value in values.items()))
-    return found if found is None else _by_name(found, name, outputs)
-
-
-def answer_about_arrays(
-    function: Callable[..., Any], name: str, outputs: tuple[str, ...], values: Values, wide: bool
-) -> Mapping[str, Any]:
-    """The outputs of arrays, or of one input that is given by its numbers."""
+def answer(function: Callable[..., Any], oracle: Function | HeldFunction, values: Values) -> Mapping[str, Any] | None:
+    """The outputs by name, of one input or of arrays; None where the run of one input never ends."""
+    name = oracle.name
+    if not oracle.arrays:
+        found = _ask(function, name, values, ", ".join(f"{name}={value}" for name, value in values.items()))
+        return found if found is None else _by_name(found, name, oracle.outputs)
     single = not any(isinstance(value, np.ndarray) for value in values.values())
     if single:
-        kind = object if wide else np.int64
+        kind = object if oracle.wide else np.int64
         values = {name: np.array([value], dtype=kind) for name, value in values.items()}
     count = len(next(iter(values.values()), "1"))
     found = _ask(function, name, values, f"arrays of {count:,} input{'s' * (count != 1)}")
     if found is None:
         raise InputError(f"the oracle {name} gave None; where a run never ends, an oracle of single inputs can say so")
-    named = _by_name(found, name, outputs)
+    named = _by_name(found, name, oracle.outputs)
     if not single:
         return named
     return {name: column[0] if np.shape(column) == (1,) else column for name, column in named.items()}
@@ -89,6 +87,7 @@ class Function:
     outputs: tuple[str, ...]
     text: bytes | None = field(default=None, repr=False)  # of its file, once read: machines without the file get it too
     arrays = False
+    wide = False
 
     @property
     def name(self) -> str:
@@ -116,7 +115,8 @@ class Function:
         return function  # type: ignore[no-any-return]
 
     def __call__(self, values: Values) -> Mapping[str, Any] | None:
-        return answer_about_one(self.load(), self.where, self.outputs, values)
+        """The outputs of one input, or of arrays."""
+        return answer(self.load(), self, values)
 
     def _names(self) -> tuple[str, str]:
         module, colon, name = self.where.partition(":")
@@ -143,9 +143,53 @@ class ArrayFunction(Function):
     wide: bool = False
     arrays = True
 
-    def __call__(self, values: Values) -> Mapping[str, Any]:
-        """The outputs of arrays, or of one input that is given by its numbers."""
-        return answer_about_arrays(self.load(), self.where, self.outputs, values, self.wide)
+
+@dataclass(frozen=True, eq=False)
+class HeldFunction:
+    """A callable of this process, asked as `Function` is; it does not travel, and no file says what it was."""
+
+    function: Callable[..., Any]
+    outputs: tuple[str, ...]
+    arrays: bool = False
+    wide: bool = False
+
+    @property
+    def name(self) -> str:
+        inner = getattr(self.function, "func", self.function)  # of functools.partial
+        return str(getattr(inner, "__name__", type(inner).__name__))
+
+    def __call__(self, values: Values) -> Mapping[str, Any] | None:
+        return answer(self.function, self, values)
+
+    def check_stays_here(self, shared: bool, resumed: bool) -> None:
+        """Raises InputError where it would have to travel to other processes, or be the same tomorrow."""
+        if shared or resumed:
+            what = "workers cannot share it" if shared else "a file to resume from cannot say whether it is the same"
+            raise InputError(
+                f"{self.name} is a function of this process, so {what}; put it into a file and name it, "
+                "oracle='MODULE:FUNCTION'"
+            )
+
+
+def given_oracle(algorithm: Algorithm, given: Given, arrays: bool = False) -> Oracle:
+    """The oracle that is meant; functions in files are read now, so that what is wrong with them is said at once.
+
+    >>> from bitwright import addition
+    >>> given_oracle(addition(2), lambda p, q: p + q)({"p": 1, "q": 2})
+    {'sum': 3}
+    """
+    outputs, wide = tuple(word.name for word in algorithm.outputs), is_wide(algorithm)
+    if isinstance(given, str):
+        if not arrays:
+            return Function(given, os.getcwd(), outputs).read()
+        return ArrayFunction(given, os.getcwd(), outputs, wide=wide).read()
+    if not callable(given):
+        raise InputError(
+            f"an oracle is a function of the inputs, or its name MODULE:FUNCTION, got a {type(given).__name__}"
+        )
+    if hasattr(given, "arrays") and hasattr(given, "name"):
+        return given
+    return HeldFunction(given, outputs, arrays, wide)
 
 
 _lock = Lock()

@@ -1,8 +1,7 @@
-"""The outcome of some runs beside what is right."""
+"""Compares the outcome of runs with what is right."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -14,78 +13,69 @@ from bitwright.program import Algorithm
 from bitwright.running.run import run_batch
 from bitwright.running.sliced.lanes import Numbers, Rows, numbers, pack_lanes, unpack_lanes
 from bitwright.running.sliced.runs import Look, Outcome, SlicedRuns
+from bitwright.validation.inputs import Inputs
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
 from bitwright.validation.task import Prepared, Task
 from bitwright.validation.walk import Walker
 
 
-@dataclass(frozen=True)
-class OutputJudge:
+def judged(task: Task, rows: Rows, count: int, outcome: Outcome, look: Look | None = None) -> Tally:
     """Compares runs with the oracle of a task, or with the rules where it has none.
 
     A run that was cut off is neither right nor wrong; it agrees with an oracle that says that it never ends.
     """
+    if task.oracle is None:
+        right = _by_rules(task.algorithm, task.limit, unpack_lanes(rows, count), look)
+    else:
+        right = expected(task.oracle, task.algorithm, task.inputs.values(rows, count), count, look)
+    found = _numbers(task.algorithm, outcome.outputs, count)
+    differs = np.zeros(count, dtype=bool)
+    for given, wanted in zip(found, right.outputs, strict=True):
+        differs |= np.asarray(given != wanted, dtype=bool)
+    cut = outcome.unfinished
+    wrong = ~cut & (right.endless | (differs & ~right.unknown))
+    names = [word.name for word in task.algorithm.outputs]
 
-    task: Task
+    def row(columns: list[Numbers], place: int) -> dict[str, int]:
+        return {name: int(column[place]) for name, column in zip(names, columns, strict=True)}
 
-    def __call__(self, rows: Rows, count: int, outcome: Outcome, look: Look | None = None) -> Tally:
-        task, right = self.task, self._right(rows, count, look)
-        found = _numbers(task.algorithm, outcome.outputs, count)
-        differs = np.zeros(count, dtype=bool)
-        for given, wanted in zip(found, right.outputs, strict=True):
-            differs |= np.asarray(given != wanted, dtype=bool)
-        cut = outcome.unfinished
-        wrong = ~cut & (right.endless | (differs & ~right.unknown))
-        return Tally(
-            inputs=count,
-            wrong=int(np.count_nonzero(wrong)),
-            unfinished=int(np.count_nonzero(cut)),
-            endless=int(np.count_nonzero(cut & right.endless)),
-            unjudged=int(np.count_nonzero(~cut & right.unknown)),
-            failures=self._failures(rows, count, found, right, wrong),
-            evaluations=outcome.evaluations,
-            steps=outcome.steps,
-            wrong_steps=outcome.wrong_steps,
-            matches=outcome.matches,
-            beyond=int(np.count_nonzero(outcome.beyond)),
-            first_beyond=next((BrokenBound(*case) for case, _ in self._first(rows, count, outcome.beyond, 1)), None),
-            triples=outcome.triples,
-            margin=outcome.margin,
-        )
+    failures = tuple(
+        Failure(*case, row(found, place), None if right.endless[place] else row(right.outputs, place))
+        for case, place in _first(task.inputs, rows, count, wrong, MOST_FAILURES)
+    )
+    beyond = _first(task.inputs, rows, count, outcome.beyond, 1)
+    return Tally(
+        inputs=count,
+        wrong=int(np.count_nonzero(wrong)),
+        unfinished=int(np.count_nonzero(cut)),
+        endless=int(np.count_nonzero(cut & right.endless)),
+        unjudged=int(np.count_nonzero(~cut & right.unknown)),
+        failures=failures,
+        evaluations=outcome.evaluations,
+        steps=outcome.steps,
+        wrong_steps=outcome.wrong_steps,
+        matches=outcome.matches,
+        beyond=int(np.count_nonzero(outcome.beyond)),
+        first_beyond=next((BrokenBound(*case) for case, _ in beyond), None),
+        triples=outcome.triples,
+        margin=outcome.margin,
+    )
 
-    def _right(self, rows: Rows, count: int, look: Look | None) -> Expected:
-        task = self.task
-        if task.oracle is None:
-            return _by_rules(task.algorithm, task.limit, unpack_lanes(rows, count), look)
-        return expected(task.oracle, task.algorithm, task.inputs.values(rows, count), count, look)
 
-    def _failures(
-        self, rows: Rows, count: int, found: list[Numbers], right: Expected, wrong: BoolArray
-    ) -> tuple[Failure, ...]:
-        names = [word.name for word in self.task.algorithm.outputs]
-
-        def row(columns: list[Numbers], place: int) -> dict[str, int]:
-            return {name: int(column[place]) for name, column in zip(names, columns, strict=True)}
-
-        return tuple(
-            Failure(*case, row(found, place), None if right.endless[place] else row(right.outputs, place))
-            for case, place in self._first(rows, count, wrong, MOST_FAILURES)
-        )
-
-    def _first(
-        self, rows: Rows, count: int, chosen: BoolArray, most: int
-    ) -> list[tuple[tuple[int, dict[str, int]], int]]:
-        """Index and values of the chosen inputs with the smallest index, each once, and the places where they are."""
-        if not chosen.any():
-            return []
-        inputs, places = self.task.inputs, np.flatnonzero(chosen)
-        indices, values = inputs.indices(rows, count), inputs.values(rows, count)
-        _, at = np.unique(indices[places], return_index=True)
-        return [
-            ((int(indices[place]), {name: int(column[place]) for name, column in values.items()}), place)
-            for place in places[at[:most]].tolist()
-        ]
+def _first(
+    inputs: Inputs, rows: Rows, count: int, chosen: BoolArray, most: int
+) -> list[tuple[tuple[int, dict[str, int]], int]]:
+    """Index and values of the chosen inputs with the smallest index, each once, and the places where they are."""
+    if not chosen.any():
+        return []
+    places = np.flatnonzero(chosen)
+    indices, values = inputs.indices(rows, count), inputs.values(rows, count)
+    _, at = np.unique(indices[places], return_index=True)
+    return [
+        ((int(indices[place]), {name: int(column[place]) for name, column in values.items()}), place)
+        for place in places[at[:most]].tolist()
+    ]
 
 
 def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray, look: Look | None) -> Expected:
@@ -126,7 +116,7 @@ def run_batch_of(ready: Prepared, number: int, look: Look | None = None) -> Tall
     # Where every input is judged by itself that takes long beside the compiled loops, and little beside other engines.
     running = 1.0 if task.oracle is not None and task.oracle.arrays else 0.1 if task.sliced else 0.9
     outcome = _runner(ready).run(rows, count, look and (lambda share: look(running * share)))
-    return OutputJudge(task)(rows, count, outcome, look and (lambda share: look(running + (1 - running) * share)))
+    return judged(task, rows, count, outcome, look and (lambda share: look(running + (1 - running) * share)))
 
 
 def forget() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
-from bitwright.files.documents import check_fields, one_of, parse, read_file, real, table, whole
+from bitwright.files.documents import check_fields, one_of, parse, read_file, real, whole
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
 from bitwright.theory.ranges import blocks_range
-from bitwright.validation.tally import Tally
+from bitwright.validation.tally import ANY_TABLE, Tally
 from bitwright.validation.task import Prepared
 
 FORMAT = "bitwright validation 2"
@@ -47,10 +47,10 @@ class ProgressFile:
             raise InputError(f"{path} is not a validation that was begun by this version; choose another file")
         fields = {
             "format": one_of(FORMAT),
-            "of": table(_anything),
+            "of": ANY_TABLE,
             "batches": whole(0, task.batches),
             "seconds": real(0, 1e12),
-            "tally": table(_anything),
+            "tally": ANY_TABLE,
         }
         check_fields(document, path, _WHAT, fields)
         self._compare(document["of"])
@@ -62,7 +62,7 @@ class ProgressFile:
         return batches, tally, float(document["seconds"])
 
     def _compare(self, then: dict[str, Any]) -> None:
-        check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, _anything))
+        check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, lambda _: None))
         for name, value in self._of.items():
             if then[name] != value:
                 said, is_now = (shorten(str(v)) for v in (then[name], value))
@@ -89,7 +89,3 @@ def _can_occur(tally: Tally, program: Program) -> bool:
     return max(tally.matches, default=0) <= n_max and all(
         n <= n_max and c in writers and m <= min(n, c) for n, c, m in tally.triples
     )
-
-
-def _anything(value: object) -> str | None:  # noqa: ARG001
-    return None

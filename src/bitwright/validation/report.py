@@ -1,4 +1,4 @@
-"""What a validation says: its report for people, and everything for JSON."""
+"""The report of a validation for people, and all of it as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be validated, with all that it takes from files, read once, whatever becomes of the files."""
+"""What is to be validated. Everything that comes from files is read once, at the start."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Prepared:
-    """One validation that is about to be done, or on its way."""
+    """A validation that is ready to start, or under way."""
 
     task: Task
     token: str  # no other validation has it, so nothing that is kept under it can be mistaken

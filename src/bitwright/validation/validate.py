@@ -18,7 +18,7 @@ from bitwright.running.observers import Progress
 from bitwright.running.sentences import cells_sentence
 from bitwright.running.sliced.runs import Look
 from bitwright.theory.decisions import Triple
-from bitwright.validation.given import HeldFunction
+from bitwright.validation.functions import HeldFunction
 from bitwright.validation.inputs import choose_inputs
 from bitwright.validation.judge import forget, run_batch_of
 from bitwright.validation.oracles import Oracle
@@ -34,7 +34,7 @@ _SAVE_EVERY = 2.0  # seconds
 
 @dataclass(frozen=True)
 class Validation:
-    """What came of it.
+    """The result of a validation: a verdict, and what was counted.
 
     >>> from bitwright import addition, validate
     >>> found = validate(addition(3), engine="limit", compiled=False)
@@ -138,10 +138,10 @@ def validate(
     resume: Path | None = None,
     along: Progress | None = None,
 ) -> Validation:
-    """Does a task; the result does not depend on the workers. With `resume` it goes on from that file, and keeps it.
+    """Runs a task; the result does not depend on the workers. With `resume` it continues from that file and updates it.
 
-    Files of networks and of a function are read once, now; what is then done to them changes nothing. `progress` is
-    told about inputs that are done, after every batch; `along` guesses on the way through one, in any thread.
+    The file of a function is read once, now; later changes to it have no effect. `progress` gets the number of inputs
+    that are done after every batch; `along` also gets estimates within a batch, from any thread.
     """
     begin = time.perf_counter()
     workers = workers or Workers()
@@ -182,7 +182,7 @@ def validate(
 
 
 class _Watch:
-    """How far a validation is, batches under way included."""
+    """The progress of a validation, including batches under way."""
 
     def __init__(self, along: Progress | None, task: Task, done: int) -> None:
         self._along, self._task, self._done = along, task, done
@@ -191,7 +191,7 @@ class _Watch:
         self._tell()
 
     def look(self, number: int) -> Look | None:
-        """To be told about one batch."""
+        """The function that one batch reports its progress to."""
 
         def note(share: float) -> None:
             with self._lock:

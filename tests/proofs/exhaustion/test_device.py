@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 from whole import trained, with_weights
 
 from bitwright import InputError, addition, certify, multiplication
@@ -28,7 +29,7 @@ from bitwright.proofs.exhaustion.task import ProofTask, prove
 
 torch = pytest.importorskip("torch")
 
-CELLS = [("addition", 1), ("addition", 2), ("addition", 4), ("multiplication", 1), ("multiplication", 2)]
+CELLS = [("addition", 1), ("addition", 2), ("multiplication", 1), *[("addition", 4), ("multiplication", 2)] * LONG]
 
 
 @cache

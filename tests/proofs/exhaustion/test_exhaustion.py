@@ -228,12 +228,6 @@ def prove_range(task: ProofTask, first: int, last: int) -> Findings:
     return prove_range(task, first, last)
 
 
-def test_ray_gives_the_same() -> None:
-    algorithm, network = addition(3), trained(width=24)
-    task = ProofTask(algorithm, network)
-    assert prove(task, Workers("ray", 1)) == prove(task)
-
-
 def test_a_proof_on_a_device_finds_the_same() -> None:
     """With PyTorch on the CPU, in tiles of every size; the kernels of a GPU are tested beside NumPy elsewhere."""
     pytest.importorskip("torch")

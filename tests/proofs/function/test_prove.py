@@ -86,13 +86,13 @@ def test_closure_alone_proves_no_broken_program(name: str, monkeypatch: pytest.M
     """Without the runs that refute most of them at once."""
     monkeypatch.setattr("bitwright.proofs.function.prove.wrong_input", lambda *_: None)
     wrong = 0
-    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 8]:
+    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 12]:
         try:
             proof = prove_function(text, name=what)
         except BitwrightError:
             continue
         assert proof.verdict in ("proved", "not decided")
-        if all(right_by_definition(text, size) for size in (4, 5, 6)):
+        if all(right_by_definition(text, size) for size in ((4, 5, 6) if LONG else (4, 5))):
             continue
         wrong += 1
         assert proof.verdict == "not decided", what
@@ -112,17 +112,17 @@ def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:
 
 def test_one_generation_of_rule_110_is_proved_on_every_ring() -> None:
     text = (CHAINS["third"].parent / "rule110.bw").read_text()
-    assert prove_function(text).method == "a finite lemma, 8 neighbourhoods"
-    assert prove_function(text).verdict == "proved"
-    refuted = 0
-    for what, broken in list(mutants(text))[::3]:  # bits that only later generations look at may be written anywhere
+    proof = prove_function(text)
+    assert (proof.verdict, proof.method) == ("proved", "a finite lemma, 8 neighbourhoods")
+    refuted = 0  # not all: bits that only later generations look at may be written anywhere
+    for what, broken in list(mutants(text))[:: 3 if LONG else 6]:
         try:
             verdict = prove_function(broken).verdict
         except BitwrightError:
             continue
         refuted += verdict == "refuted"
         assert verdict == "refuted" or all(right_by_definition(broken, size, "w") for size in (1, 2, 5)), what
-    assert refuted >= 7
+    assert refuted >= 3
     two = text.replace("steps 2", "steps 3")
     assert prove_function(two).verdict == "refuted"
 

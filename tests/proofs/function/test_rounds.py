@@ -6,9 +6,9 @@ import pytest
 
 from bitwright.errors import BitwrightError
 from bitwright.program import parse
-from bitwright.proofs.function.naive import all_inputs, wrong_input
 from bitwright.proofs.function.prove import prove_function
 from bitwright.proofs.function.shapes import AtSize, NoShapeError, SplitError
+from bitwright.proofs.trials import all_inputs, wrong_input
 from tests.proofs.function.cases import EXAMPLES
 from tests.proofs.function.mutants import mutants
 

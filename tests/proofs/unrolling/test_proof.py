@@ -157,7 +157,7 @@ def test_built_in_multiplication_carries_what_it_needs():
 def test_a_counterexample_that_is_none_when_replayed_decides_nothing(monkeypatch):
     wrong = bitwright.parse(addition(3).text().replace("steps 6", "steps 5") + "ensure sum == p + q + 1\n")
     assert prove_at_size(wrong).verdict == "refuted"
-    monkeypatch.setattr(proofs, "_is_wrong", lambda *_: False)
+    monkeypatch.setattr(proofs, "wrong_input", lambda *_: None)
     assert prove_at_size(wrong).verdict == "not decided"
 
 

@@ -44,7 +44,7 @@ class Atom(NamedTuple):
 
 @dataclass(frozen=True)
 class Choices:
-    """What a block of one cell may choose in one dimension of an array: indices, then gaps."""
+    """The choices of a block of one cell in one dimension of an array: indices, then gaps."""
 
     cell: Cell
     indices: tuple[Affine, ...]
@@ -58,7 +58,7 @@ class Choices:
         return self.indices[number] if number < count else self.gaps[number - count]
 
     def number(self, choice: Affine | LineCell) -> int | None:
-        """The number of a choice; None where it is none of these."""
+        """The number of a choice, or None."""
         return self._number_of.get(choice)
 
     def positions(self, place: Place, size: int) -> IntArray:
@@ -149,12 +149,12 @@ class Evidences:
         )
 
     def target(self, atom: Atom) -> tuple[Affine | LineCell, ...]:
-        """What an atom writes: an index or a gap, in each dimension."""
+        """The target of an atom: an index or a gap, in each dimension."""
         those = self.choices[atom.source.family, atom.source.cell, atom.array]
         return tuple(one[number] for one, number in zip(those, atom.choice, strict=True))
 
     def sound_atoms(self) -> int:
-        """How many atoms no state contradicts."""
+        """The number of atoms that no state contradicts."""
         return sum(int(sound.sum()) for sound in self.sound.values())
 
     def _view(self, size: int) -> _AtomView:

@@ -26,22 +26,17 @@ class Cover:
     shortest: bool
 
 
-class Columns:
-    """All longest terms with a wanted atom: which they have, and what each costs."""
-
-    def __init__(self, evidence: Evidences) -> None:
-        wanted = frozenset[Atom]().union(*evidence.demands)
-        every = Terms(evidence)
-        self.terms: dict[Term, tuple[frozenset[Atom], int]] = {}
-        for term, cost in every.longest(wanted):
-            useful = frozenset(every.atoms(term) or ()) & wanted
-            if useful:
-                self.terms[term] = (useful, cost)
+def longest_terms(evidence: Evidences) -> dict[Term, tuple[frozenset[Atom], int]]:
+    """The longest terms with a wanted atom, each with its wanted atoms and its cost."""
+    wanted = frozenset[Atom]().union(*evidence.demands)
+    every = Terms(evidence)
+    found = {term: (frozenset(every.atoms(term) or ()) & wanted, cost) for term, cost in every.longest(wanted)}
+    return {term: (useful, cost) for term, (useful, cost) in found.items() if useful}
 
 
 def cheapest_cover(evidence: Evidences, seconds: float = SECONDS) -> Cover:
     """The cheapest terms that meet all demands."""
-    terms = Columns(evidence).terms
+    terms = longest_terms(evidence)
     best: dict[frozenset[Atom], Term] = {}  # of terms that are useful for the same, the cheapest
     for term, (useful, cost) in terms.items():
         if useful not in best or cost < terms[best[useful]][1]:

@@ -81,7 +81,7 @@ def join_blocks(
 def larger_blocks(
     arrays: Sequence[Array], layouts: Mapping[int, Layout], bounds: LineBounds, joins: Shape, most: int
 ) -> Iterator[dict[int, list[list[int]]]]:
-    """The same blocks with some of them joined to one, of at most so many bits, in every largest way."""
+    """The same blocks with some of them joined to one, of at most `most` bits, in every largest way."""
     bits = {size: [array.bits(layout) for array in arrays] for size, layout in layouts.items()}
     last = max(bits)
     owner = {bit: number for number, own in enumerate(bits[last]) for bit in own.ravel().tolist()}
@@ -111,7 +111,7 @@ def _awkwardness(joins: Shape) -> tuple[int, int, list[str]]:
 
 
 def shapes_of(arrays: Sequence[Array], bounds: LineBounds, bits: int) -> Iterator[Shape]:
-    """Shapes of so many bits: x[i] y[i+c] z[i+d] at every place, or single bits with such bits at a fixed place."""
+    """Shapes of that many bits: x[i] y[i+c] z[i+d] at every place, or single bits with such bits at a fixed place."""
     near = range(-bounds.offset, bounds.offset + 1)
     fixed = [[cell for cell in array.cells(bounds) if all(one.fixed for one in cell)] for array in arrays]
     lows = [[tuple(one.low for one in cell) for cell in cells] for cells in fixed]
@@ -168,7 +168,7 @@ def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Line
 
 
 def _along(one: IntArray, other: IntArray, far: Place) -> Iterator[tuple[int, int]]:
-    """The bits at all places, and those so far from them."""
+    """The bits at all places, and those at this distance from them."""
     here, there = [], []
     for step, n, m in zip(far, one.shape, other.shape, strict=True):
         low, high = max(0, -step), min(n, m - step)
@@ -196,7 +196,7 @@ class _JoinSearch:
         return len(self.shapes) < _MOST_SHAPES
 
     def smallest(self, most: int) -> tuple[list[Shape], bool]:
-        """All smallest choices with blocks of at most so many bits, and whether it is known that these are all."""
+        """All smallest choices with blocks of at most `most` bits, and whether the search was complete."""
         covers = [(shape, self._cover(shape, most)) for shape in self.shapes]
         useful = [(shape, cover) for shape, cover in covers if cover is not None and cover.any()]
         met = np.array([cover for _, cover in useful]) if useful else np.zeros((0, self.demands), dtype=bool)
@@ -252,7 +252,7 @@ class _Side:
         self._shown = 0
 
     def look(self, rows: int) -> None:
-        """Takes so many of the states; those that single bits do not explain are demands."""
+        """Takes the first `rows` states; those that single bits do not explain are demands."""
         if rows == self._shown:
             return
         self._shown = rows

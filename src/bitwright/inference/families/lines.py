@@ -110,7 +110,7 @@ class Array:
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         if self.halved:
             halves = {None: "{}", 0: "2*{}-1", 1: "2*{}"}
             shown = zip(self.dimensions, NAMES, strict=False)
@@ -158,7 +158,7 @@ class Indices:
         return [(*none, s, o) for s in range(self.steepest + 1) for o in range(-far, far + 1)]
 
     def into(self, cell: Cell, length: Line) -> list[Affine]:
-        """Those that lead from a cell to a position of such a length, at every size from 2B + 1 on."""
+        """The indices that lead from a cell to a position of such a length, at every size from 2B + 1 on."""
         if (cell, length) not in self._known:
             self._known[cell, length] = list(self._into(cell, length))
         return self._known[cell, length]
@@ -214,7 +214,7 @@ def in_cell(index: Affine, cell: Cell) -> Affine:
 
 
 def fit_line(values: dict[int, int]) -> Line | None:
-    """The line through values at two sizes or more; None where there is none of integers."""
+    """The line with integer coefficients through values at two sizes or more, or None."""
     (first, low), *rest = sorted(values.items())
     far, high = rest[-1]
     slope, left = divmod(high - low, far - first)
@@ -223,7 +223,7 @@ def fit_line(values: dict[int, int]) -> Line | None:
 
 
 def affine_text(index: Affine, let: str) -> str:
-    """An index as rule text: 2*i+l-1."""
+    """An index, or a bound, as rule text: 2*i+l-1."""
     return linear_text(index, (*NAMES[: len(index) - 2], let, ""))
 
 
@@ -237,11 +237,6 @@ def linear_text(factors: Sequence[int], names: Sequence[str]) -> str:
             size = name if name and abs(factor) == 1 else f"{abs(factor)}{'*' * bool(name)}{name}"
             text += ("-" if factor < 0 else "+" if text else "") + size
     return text or "0"
-
-
-def line_text(line: Line, let: str) -> str:
-    """A bound as rule text."""
-    return affine_text(line, let)
 
 
 def simplest(indices: Sequence[Affine] | set[Affine]) -> Affine:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bitwright.inference.families.atoms import Evidences
-from bitwright.inference.families.cover import Columns, Cover, solve
+from bitwright.inference.families.cover import Cover, longest_terms, solve
 from bitwright.inference.families.lines import NAMES, Affine, linear_text
 from bitwright.inference.families.terms import Term
 from bitwright.inference.families.text import Writer
@@ -43,7 +43,7 @@ def paired_cover(evidence: tuple[Evidences, Evidences], seconds: float, let: str
     if [_skeleton(line) for line in heads[0]] != [_skeleton(line) for line in heads[1]]:
         return None
     head = [_merged(one, other, let, half) for one, other in zip(*heads, strict=True)]
-    columns = [Columns(one).terms for one in evidence]
+    columns = [longest_terms(one) for one in evidence]
     pairs = _pairs(writers, [{term: cost for term, (_, cost) in own.items()} for own in columns], let, half)
     useful = [
         frozenset((k, atom) for k, term in enumerate(pair.terms) if term is not None for atom in columns[k][term][0])

@@ -14,10 +14,10 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.families.lines import Array, Place, affine_text, at, fit_line, line_text
+from bitwright.inference.families.lines import Array, Place, affine_text, at, fit_line
 from bitwright.program import Layout
 
-_FEWEST = 4  # runs at each size, from which constant bits are told from inputs
+_FEWEST = 4  # runs at each size that are enough to tell constant bits from inputs
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def polynomial(values: Mapping[int, int], let: str) -> str | None:
     One that every choice of values has, through two or three sizes, counts only if no number in it is negative."""
     sizes = sorted(values)
     if (line := fit_line(dict(values))) is not None and (len(sizes) > 2 or min(line) >= 0):
-        return line_text(line, let)
+        return affine_text(line, let)
     if len(sizes) < 3:
         return None
     u, v, w = sizes[0], sizes[1], sizes[-1]
@@ -118,7 +118,7 @@ def _places(array: Array, layouts: Mapping[int, Layout], chosen: Mapping[int, Bo
 
 
 def _piece(array: Array, places: Mapping[int, Sequence[Place]], let: str, filled: bool) -> str | None:
-    """The slice from the first to the last place; empty for a whole array, None where there is none that fits.
+    """The slice from the first to the last place; empty for a whole array, None if no slice fits.
 
     Where it must be `filled`, all places between are among these; one of two dimensions always is."""
     if not all(places.values()):
@@ -137,7 +137,7 @@ def _piece(array: Array, places: Mapping[int, Sequence[Place]], let: str, filled
                 return None
     if all(own == ((0, 1), one.length) for own, one in zip(ends, array.dimensions, strict=True)):
         return "" if not filled else array.index.format(*("*" for _ in ends))
-    return array.index.format(*(f"{line_text(low, let)}..{line_text(high, let)}" for low, high in ends))
+    return array.index.format(*(f"{affine_text(low, let)}..{affine_text(high, let)}" for low, high in ends))
 
 
 def _started(array: Array, places: Mapping[int, Sequence[Place]], let: str) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _started(array: Array, places: Mapping[int, Sequence[Place]], let: str) -> I
         for one in zip(*places.values(), strict=True):
             lines = [fit_line(dict(zip(places, own, strict=True))) for own in zip(*one, strict=True)]
             if None not in lines:
-                yield array.index.format(*(line_text(line, let) for line in lines if line is not None))
+                yield array.index.format(*(affine_text(line, let) for line in lines if line is not None))
         return
     if (piece := _piece(array, places, let, filled=True)) is not None:
         yield piece

@@ -11,20 +11,13 @@ from bitwright.files.executions import Executions
 from bitwright.inference.contradiction import Contradiction, find_contradiction
 from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.families.atoms import Evidences
-from bitwright.inference.families.blocks import (
-    Blocks,
-    FittedBlocks,
-    NoFamilyError,
-    fit_arrays,
-    fit_blocks,
-)
-from bitwright.inference.families.containment import contained_from
+from bitwright.inference.families.blocks import Blocks, FittedBlocks, NoFamilyError, fit_arrays, fit_blocks
 from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
 from bitwright.inference.families.deadline import Deadline, TimeUpError
 from bitwright.inference.families.joining import JoinedBlocks, Shape, join_blocks, larger_blocks, partition, together
 from bitwright.inference.families.lines import Array, LineBounds
 from bitwright.inference.families.parity import paired_cover
-from bitwright.inference.families.space import Sufficient, VersionSpace, sufficient, version_space
+from bitwright.inference.families.space import Sufficient, VersionSpace, contained_from, sufficient, version_space
 from bitwright.program import Layout
 from bitwright.program.tables import layout_of_names
 from bitwright.running.progress import Progress
@@ -61,7 +54,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class FoundFamilies:
-    """What executions of several sizes give: a program, a contradiction at one size, or the reason why neither."""
+    """The result of a search: a program, a contradiction at one size, or the reason why there is neither."""
 
     fitted: Fitted | None = None
     joined: JoinedBlocks | None = None  # blocks that were looked for
@@ -216,7 +209,7 @@ class _FamilySearch:
         return JoinedBlocks(joins, blocks, max(2, most), unique=False)
 
     def even_together(self, bounds: LineBounds) -> str | None:
-        """Why no program of a class fits, whichever bits at one place its blocks have; None where one may.
+        """Says why no program of a class fits, whichever bits at one place its blocks have; None if one may.
 
         A program with smaller blocks is also one with larger ones, that have the union of their writes."""
         if (groups := self.groups()) is None:
@@ -228,7 +221,7 @@ class _FamilySearch:
         return None
 
     def evidence(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> Evidences:
-        """What all states say of a class with these blocks."""
+        """The evidence of all states for a class with these blocks."""
         self.deadline.check()
         families = self.families(blocks, bounds)
         return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
@@ -314,7 +307,7 @@ def _by_parity(
 
 
 def _by_half(by_size: Mapping[int, Part], parity: int) -> dict[int, Part]:
-    """What belongs to the sizes of one parity, by h of l = 2h, or by g of l = 2g - 1."""
+    """The entries for sizes of one parity, by h of l = 2h, or by g of l = 2g - 1."""
     return {(size + 1) // 2: one for size, one in by_size.items() if size % 2 == parity}
 
 
@@ -345,54 +338,42 @@ def find_families(
 
     With `seconds` the search for blocks ends after that time, and so does the search for a shorter text."""
     try:
-        return _find(executions, blocks, coefficient, offset, seconds, progress, let)
+        deadline = Deadline(seconds)
+        coefficients = range(1, _STEEPEST + 1) if coefficient is None else range(coefficient, coefficient + 1)
+        first: NoFamilyError | None = None
+        searches: list[tuple[_FamilySearch, list[int]]] = []
+        for halves in (False, True):  # then every second position as an array of its own
+            try:
+                search = _FamilySearch(executions, seconds, deadline, progress, halves)
+                if halves and not any(array.halved for array in search.arrays):
+                    break
+                offsets = search.offsets(offset)
+                searches.append((search, offsets))
+                if blocks is None:
+                    return search.with_joins(offsets, coefficients)
+                return search.with_blocks(blocks, offsets, coefficients)
+            except NoFamilyError as error:
+                first = first or error
+        try:
+            sides = [_by_half(executions, parity) for parity in (0, 1)]
+            if all(len(side) > 1 for side in sides):
+                both = [_FamilySearch(side, seconds, deadline, progress) for side in sides]
+                halved = None if blocks is None else [_by_half(blocks, parity) for parity in (0, 1)]
+                return _by_parity(both[0], both[1], halved, offset, coefficients, let)
+        except NoFamilyError:
+            pass
+        reason = str(first)
+        if blocks is None and searches:
+            for search, offsets in searches:
+                if (found := search.with_groups(offsets, coefficients)) is not None:
+                    return found
+            search, offsets = searches[0]
+            if (wrong := search.wrong_size(offsets[0])) is not None:
+                return FoundFamilies(contradiction=wrong)
+            if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
+                reason = f"{why}, even if all bits at a place are read together"
+        if searches:
+            reason += f" (indices a*i+b*l+c with |a| <= {coefficients[-1]} and |c| <= {searches[0][1][-1]})"
+        return FoundFamilies(reason=reason)
     except TimeUpError:
         return FoundFamilies(limit=seconds)
-
-
-def _find(
-    executions: Mapping[int, Executions],
-    blocks: Mapping[int, Blocks] | None,
-    coefficient: int | None,
-    offset: int | None,
-    seconds: float | None,
-    progress: Progress | None,
-    let: str,
-) -> FoundFamilies:
-    deadline = Deadline(seconds)
-    coefficients = range(1, _STEEPEST + 1) if coefficient is None else range(coefficient, coefficient + 1)
-    first: NoFamilyError | None = None
-    searches: list[tuple[_FamilySearch, list[int]]] = []
-    for halves in (False, True):  # then every second position as an array of its own
-        try:
-            search = _FamilySearch(executions, seconds, deadline, progress, halves)
-            if halves and not any(array.halved for array in search.arrays):
-                break
-            offsets = search.offsets(offset)
-            searches.append((search, offsets))
-            if blocks is None:
-                return search.with_joins(offsets, coefficients)
-            return search.with_blocks(blocks, offsets, coefficients)
-        except NoFamilyError as error:
-            first = first or error
-    try:
-        sides = [_by_half(executions, parity) for parity in (0, 1)]
-        if all(len(side) > 1 for side in sides):
-            both = [_FamilySearch(side, seconds, deadline, progress) for side in sides]
-            halved = None if blocks is None else [_by_half(blocks, parity) for parity in (0, 1)]
-            return _by_parity(both[0], both[1], halved, offset, coefficients, let)
-    except NoFamilyError:
-        pass
-    reason = str(first)
-    if blocks is None and searches:
-        for search, offsets in searches:
-            if (found := search.with_groups(offsets, coefficients)) is not None:
-                return found
-        search, offsets = searches[0]
-        if (wrong := search.wrong_size(offsets[0])) is not None:
-            return FoundFamilies(contradiction=wrong)
-        if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
-            reason = f"{why}, even if all bits at a place are read together"
-    if searches:
-        reason += f" (indices a*i+b*l+c with |a| <= {coefficients[-1]} and |c| <= {searches[0][1][-1]})"
-    return FoundFamilies(reason=reason)

@@ -32,14 +32,14 @@ class Term(NamedTuple):
 
 
 class Terms:
-    """The terms of a class, and the atoms that each stands for."""
+    """The terms of a class, and the atoms of each."""
 
     def __init__(self, evidence: Evidences) -> None:
         self.evidence = evidence
         self._pieces: dict[tuple[int, int], list[_Pieces]] = {}  # by family and array: one for each dimension
 
     def atoms(self, term: Term) -> list[Atom] | None:
-        """The atoms that a term stands for; None where one of them is not sound."""
+        """The atoms of a term; None if one of them is not sound."""
         found: list[Atom] = []
         for k in cells_in(self.evidence.families[term.family].ranges, term.cells):
             key = (term.family, k, term.array)
@@ -107,7 +107,7 @@ class Terms:
                 yield Term(family, config, cells, array, target), TERM + 2 + cost
 
     def pieces(self, family: int, array: int) -> list[_Pieces]:
-        """What the targets of a family in an array are made of, in each dimension."""
+        """The pieces of targets of a family in an array, for each dimension."""
         if (family, array) not in self._pieces:
             dimensions = self.evidence.arrays[array].dimensions
             self._pieces[family, array] = [_Pieces(self.evidence, family, array, d) for d in range(len(dimensions))]
@@ -131,7 +131,7 @@ class _Pieces:
 
     @cached_property
     def _costed(self) -> list[tuple[Piece, int]]:
-        """Those that are an index or a slice of some cell."""
+        """The pieces that are an index or a slice of some cell, with their costs."""
         cells = range(len(self.evidence.families[self.family].cells))
         return [one for one in self._tried() if any(self._in(one[0], k) for k in cells)]
 
@@ -176,7 +176,7 @@ class _Pieces:
 
 
 def _numbers(piece: Piece, dimension: Dimension, those: Choices, evidence: Evidences) -> list[int]:
-    """The choices that a piece stands for in one cell; empty where one is none of the class."""
+    """The choices of a piece in one cell; empty if one is not in the class."""
     wanted: list[Affine | LineCell]
     if isinstance(piece, LineCell):
         cells = dimension.cells(evidence.bounds)

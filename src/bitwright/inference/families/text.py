@@ -8,16 +8,7 @@ import numpy as np
 
 from bitwright.inference.families.atoms import Atom, AtomSource, Evidences
 from bitwright.inference.families.blocks import FittedBlocks
-from bitwright.inference.families.lines import (
-    NAMES,
-    Affine,
-    Cell,
-    Dimension,
-    LineCell,
-    Wrapped,
-    affine_text,
-    in_cell,
-)
+from bitwright.inference.families.lines import NAMES, Affine, Cell, Dimension, LineCell, Wrapped, affine_text, in_cell
 from bitwright.inference.families.terms import Piece, Term
 
 

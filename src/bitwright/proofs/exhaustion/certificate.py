@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
+from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import BitwrightError, counted
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm
-from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Place, RunsDomain, StatesDomain, usual_domain
+from bitwright.proofs.exhaustion.domains import CellsDomain, Domain, Place, usual_domain
 from bitwright.proofs.exhaustion.findings import Findings
-from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, look_at_state, of_kind
+from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, look_at_state, matched_alone
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.running.progress import Progress
 from bitwright.version import __version__
@@ -81,7 +80,7 @@ class NetworkVerdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict and what it speaks of, in a few words."""
+        """The verdict and the states that it is about, in a few words."""
         return f"{self.verdict}: {self.says(self.covers)}"
 
     def says(self, covers: str) -> str:
@@ -97,7 +96,7 @@ class NetworkVerdict:
 
     @property
     def covers(self) -> str:
-        """What the verdict speaks of."""
+        """The states that the verdict is about."""
         if self.domain == "states":
             bits = self.model is not None and self.model["reads"] == "states"
             return "every choice of every bit" if bits else "every choice in every block"
@@ -181,7 +180,7 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVer
 
 
 def _right(task: ProofTask) -> Verdict:
-    """What it is worth that every state came out right: a runtime that was only asked is no proof."""
+    """The verdict if every state came out right: `tested` where only a runtime was asked, which is no proof."""
     asked = [one for one in (task.network, task.oracle) if isinstance(one, FittedModel)]
     return "certified" if all(one.exact for one in asked) else "tested"
 
@@ -189,7 +188,7 @@ def _right(task: ProofTask) -> Verdict:
 def _arithmetic(network: AnyNetwork | FittedModel) -> str:
     if isinstance(network, FittedModel):
         return network.arithmetic
-    return "whole numbers" if isinstance(network, IntegerNetwork) else f"{network.first.dtype}, {ANY_ORDER}"
+    return "integers" if isinstance(network, IntegerNetwork) else f"{network.first.dtype}, {ANY_ORDER}"
 
 
 def _padding(network: AnyNetwork | FittedModel) -> int:
@@ -231,14 +230,14 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
 
             found = look_at_model(network, state, kind, task.oracle)
             bit = least_certain(network, state, kind, task.oracle, found, wrong)
-        elif isinstance(network, IntegerNetwork):
-            found = look_at_state(domain.program, network, state, kind)
-            bit = min(found.bits, key=lambda one: one.distance, default=None)
         else:
             found = look_at_state(domain.program, network, state, kind)
-            bit = _least_certain(domain, network, place, found, wrong)
+            if isinstance(network, IntegerNetwork):
+                bit = min(found.bits, key=lambda one: one.distance, default=None)
+            else:
+                bit = _least_certain(domain, network, state, kind, found, wrong)
     other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
-    if bit is None or other or (wrong and bit.given == bit.expected):
+    if bit is None or other or (wrong and bit.right):
         raise BitwrightError(
             f"state {place[0]:,} at step {place[1]:,} comes out otherwise when it is evaluated again; this is an error "
             "of bitwright or of the machine, no verdict on the network; please report it"
@@ -247,20 +246,13 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
 
 
 def _least_certain(
-    domain: StatesDomain | RunsDomain | CellsDomain, network: FloatNetwork, place: Place, found: OneState, wrong: bool
+    domain: Domain, network: FloatNetwork, state: BoolArray, kind: int | None, found: OneState, wrong: bool
 ) -> LookedAt | None:
     """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
     from bitwright.proofs.exhaustion.float_judge import FloatJudge
 
-    program, own = domain.program, ALL
-    templates = program.match(domain.state(place))
-    if isinstance(domain, CellsDomain):
-        kind = domain.kind_at(place)
-        templates, own = of_kind(domain.pattern, kind, templates), domain.pattern.port_bits(kind)
-    matched = np.zeros((1, program.templates), dtype=bool)
-    matched[0, templates] = True
-    name = program.layout.name_of(FloatJudge(program, network).worst_bit(matched, own))
-    worst = next(bit for bit in found.bits if bit.bit == name)
-    if not wrong or worst.given != worst.expected:
-        return worst
-    return next((bit for bit in found.bits if bit.given != bit.expected), None)
+    program, pattern = domain.program, domain.pattern if isinstance(domain, CellsDomain) else None
+    templates, own = matched_alone(program, pattern, state, kind)
+    worst = FloatJudge(program, network).worst_bit(as_row(templates, program.templates), own)
+    bits = sorted(found.bits, key=lambda bit: bit.bit != program.layout.name_of(worst))  # the worst comes first
+    return next((bit for bit in bits if not wrong or not bit.right), None)

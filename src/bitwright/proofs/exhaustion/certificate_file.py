@@ -1,4 +1,4 @@
-"""Files of certificates of networks: JSON that can be checked again from the file, the network and the program."""
+"""Certificates of networks as JSON files, which can be checked again from the file, the network and the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from bitwright.files.documents import (
     check_fields,
     each,
     flag,
-    like,
     one_of,
     optional,
     parse,
@@ -29,14 +28,13 @@ from bitwright.networks import AnyNetwork
 from bitwright.program import Algorithm
 from bitwright.proofs.certificate import FORMAT as LIMIT_FORMAT
 from bitwright.proofs.certificate import LimitVerdict
-from bitwright.proofs.certificate_file import SIZES, read_limit
+from bitwright.proofs.certificate_file import HASH, SIZES, VERSION, checks_of, read_limit
 from bitwright.proofs.exhaustion.certificate import FORMAT, BitInState, NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
 from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 
-# Says who made it, and when; and at which sizes a program was looked at, which is no part of what is proved. Everything
-# else must come out the same again.
+# Who made it and when, and the sizes that were looked at; all else must come out the same again.
 _INFORMATION = {"version", "seconds", "sizes"}
 _MACHINES_OWN = {"by_n", "distance", "closest", "arithmetic", "model"}  # of a network that was made elsewhere
 _PASSING = {"name", "machine"}
@@ -56,6 +54,8 @@ def read_verdict(path: Path) -> tuple[LimitVerdict | NetworkVerdict, object]:
     if document.get("format") != FORMAT:
         raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
     document.pop("members", None)  # in files of earlier versions, which have no sizes
+    if document.get("arithmetic") == "whole numbers":  # as earlier versions called them
+        document["arithmetic"] = "integers"
     check_fields({"sizes": None, "model": None, **document}, path, _WHAT, _FIELDS)
     if document.get("model") is not None:
         check_fields(document["model"], path, _WHAT, _MODEL_FIELDS)
@@ -78,7 +78,7 @@ def check_network_certificate(
     device: str = "cpu",
     oracle: FittedModel | None = None,
 ) -> None:
-    """Goes through the whole domain again; raises ProofError at the first claim that comes out otherwise."""
+    """Goes through the whole domain again; raises ProofError at the first claim that is not confirmed."""
     check_speaks_of(certificate, algorithm, network)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device, "oracle": oracle}
     again = certify_network(algorithm, network, certificate.domain, **how)
@@ -150,57 +150,39 @@ def _number(value: object) -> str | None:
 
 
 _MOST = 1 << 62
-_NUMBER = whole(0, _MOST)
-_HASH = like("[0-9a-f]{64}", "64 hexadecimal digits")
-_BIT_FIELDS: dict[str, Check] = {
-    "on": each(text()),
-    "number": _NUMBER,
-    "step": _NUMBER,
-    "n": _NUMBER,
-    "bit": text(),
-    "expected": whole(0, 1),
-    "sum": optional(whole(-_MOST, _MOST)),
-    "threshold": optional(whole(-_MOST, _MOST)),
-}
 _ANY_TABLE = table(lambda _: None)
+_PLAIN = {bool: flag(), int: whole(0, _MOST), float: _number, str: text(), int | float | None: optional(_number)}
+_BIT_FIELDS = checks_of(
+    BitInState,
+    _PLAIN,
+    expected=whole(0, 1),
+    sum=optional(whole(-_MOST, _MOST)),
+    threshold=optional(whole(-_MOST, _MOST)),
+)
 _MODEL_FIELDS: dict[str, Check] = {
     "form": one_of("ONNX", "PyTorch", "function"),
     "name": text(),
     "reads": one_of("states", "templates", "cells"),
-    "columns": each(_NUMBER, 2, 2),
+    "columns": each(whole(0, _MOST), 2, 2),
     "threshold": _number,
     "oracle": optional(_ANY_TABLE),
     "machine": optional(text()),
 }
-_FIELDS: dict[str, Check] = {
-    "certified": flag(),
-    "verdict": one_of("certified", "refuted", "tested", "not proved"),
-    "domain": one_of(*DOMAINS),
-    "kinds": optional(_NUMBER),
-    "inputs": each(text()),
-    "start": each(text()),
-    "halt": optional(text()),
-    "steps": optional(_NUMBER),
-    "states": _NUMBER,
-    "wrong": _NUMBER,
-    "undecided": _NUMBER,
-    "by_n": each(_by_n),
-    "distance": optional(_number),
-    "margin": optional(_number),
-    "closest": optional(_ANY_TABLE),
-    "counterexample": optional(_ANY_TABLE),
-    "arithmetic": text(),
-    "examples": _NUMBER,
-    "padding": _NUMBER,
-    "width": _NUMBER,
-    "weight_bits": optional(whole(2, 8)),
-    "tensors": table(_HASH),
-    "network_sha256": _HASH,
-    "program_id": _HASH,
-    "seconds": real(0, 1e12),
-    "model": optional(_ANY_TABLE),
-    "sizes": optional(SIZES),
-    "version": like(r"\d+(\.\d+){1,3}([a-z]+\d+|[.+-][0-9a-z.]+)?", "a version of bitwright, such as 1.2.3"),
-    "of": one_of("network"),
-    "format": one_of(FORMAT),
-}
+_FIELDS = checks_of(
+    NetworkVerdict,
+    _PLAIN,
+    domain=one_of(*DOMAINS),
+    by_n=each(_by_n),
+    closest=optional(_ANY_TABLE),
+    counterexample=optional(_ANY_TABLE),
+    weight_bits=optional(whole(2, 8)),
+    tensors=table(HASH),
+    network_sha256=HASH,
+    program_id=HASH,
+    seconds=real(0, 1e12),
+    model=optional(_ANY_TABLE),
+    sizes=optional(SIZES),
+    version=VERSION,
+    of=one_of("network"),
+    format=one_of(FORMAT),
+)

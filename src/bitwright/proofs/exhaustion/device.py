@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -108,20 +109,26 @@ class DeviceProver:
         return found
 
 
-class _Walk(Protocol):
+class _Walk(ABC):
     """Some of a domain's numbers, from `begin` to before `end`, and how their states are gone through."""
 
     begin: int
     end: int
+    judge: DeviceJudge | None = None
 
+    @abstractmethod
     def go(self, first: int, last: int, most: int) -> Findings:
         """Judges the states with these numbers, in batches of limited size."""
 
     def check(self) -> None:
         """Raises BitwrightError where the device gave other sums than plain products do."""
+        if self.judge is not None:
+            self.judge.check()
 
     def forget(self) -> None:
         """Gives memory back."""
+        if self.judge is not None:
+            self.judge.forget()
 
 
 def _walks_of(task: ProofTask) -> list[_Walk]:
@@ -137,7 +144,7 @@ def _walks_of(task: ProofTask) -> list[_Walk]:
     return [_local_states(task, domain, network, kind) for kind in range(len(domain.pattern.kinds))]
 
 
-def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _DeviceStates | _Counted:
+def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _Walk:
     """The local states of a kind are the states of its own pattern, in the same order; only ports are looked at."""
     if not domain.pattern.kinds[kind].ports:
         return _Counted(domain, kind)
@@ -146,7 +153,7 @@ def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork,
     return _DeviceStates(domain.first[kind], StatesDomain(alone.program), decide)
 
 
-class _Counted:
+class _Counted(_Walk):
     """The local states of a kind without ports: they are counted, and nothing of them is on the device."""
 
     def __init__(self, domain: CellsDomain, kind: int) -> None:
@@ -163,16 +170,14 @@ class _Counted:
         self._domain.visit(first, last, look)
         return found
 
-    def check(self) -> None: ...
 
-    def forget(self) -> None: ...
-
-
-class _DeviceStates:
+class _DeviceStates(_Walk):
     """The states of a program: those whose higher digits are the same differ in a table that is made once."""
 
+    judge: DeviceJudge
+
     def __init__(self, begin: int, domain: StatesDomain, decide: DeviceDecisions) -> None:
-        self.begin, self.end, self._judge = begin, begin + domain.size, DeviceJudge(decide)
+        self.begin, self.end, self.judge = begin, begin + domain.size, DeviceJudge(decide)
         self._domain, self._decide = domain, decide
         self._tables: LowTables | None = None
 
@@ -184,23 +189,22 @@ class _DeviceStates:
             high, begin = divmod(at - self.begin, low.size)
             end = min(low.size, begin + last - at)
             matched, n, truth = low.of(high, begin, end)
-            found = found + self._judge.find(matched, n, truth, at, 0)
+            found = found + self.judge.find(matched, n, truth, at, 0)
             at += end - begin
         return found
 
-    def check(self) -> None:
-        self._judge.check()
-
     def forget(self) -> None:
         self._tables = None
-        self._judge.forget()
+        super().forget()
 
 
-class _DeviceRuns:
+class _DeviceRuns(_Walk):
     """The runs of all inputs, step by step."""
 
+    judge: DeviceJudge
+
     def __init__(self, domain: RunsDomain, decide: DeviceDecisions) -> None:
-        self.begin, self.end, self._judge = 0, domain.size, DeviceJudge(decide)
+        self.begin, self.end, self.judge = 0, domain.size, DeviceJudge(decide)
         self._domain, self._decide = domain, decide
 
     def go(self, first: int, last: int, most: int) -> Findings:
@@ -209,11 +213,8 @@ class _DeviceRuns:
             found = found + self._some(at, min(at + most, last))
         return found
 
-    def check(self) -> None:
-        self._judge.check()
-
     def forget(self) -> None:
-        self._judge.forget()
+        super().forget()
         self._decide.step.forget()
 
     def _some(self, first: int, last: int) -> Findings:
@@ -231,7 +232,7 @@ class _DeviceRuns:
                 decide.step.check()
                 return found
             matched, n, following = decide.step(states, keep=True)
-            found = found + self._judge.find(matched, n, following, numbers, step)
+            found = found + self.judge.find(matched, n, following, numbers, step)
             if fixed:
                 going = (following != states).any(dim=1)
                 following, numbers = following[going], numbers[going]

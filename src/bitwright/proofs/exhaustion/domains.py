@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -34,27 +34,7 @@ Place = tuple[int, int]  # where a state is: its number and 0, or the number of 
 Look = Callable[[BoolArray, IntArray, int, int, slice], None]  # matched examples, numbers, step, how often, bits
 
 
-class Domain(Protocol):
-    """States to go through, in parts: which of them are in a part depends on the domain and its size alone."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def size(self) -> int:
-        """How many parts of one there are: states, or inputs."""
-
-    def visit(self, first: int, last: int, look: Look) -> None:
-        """Shows what the states of this part match, some at a time; counts from 0, `last` is not included."""
-
-    def state(self, place: Place) -> BoolArray:
-        """The state at a place."""
-
-    def describe(self) -> dict[str, Any]:
-        """All that says which states these are, beside the program."""
-
-
-def make_domain(algorithm: Algorithm, name: str) -> StatesDomain | RunsDomain | CellsDomain:
+def make_domain(algorithm: Algorithm, name: str) -> Domain:
     """The domain of this name."""
     check_domain(algorithm.program, name)
     if name == "cells":
@@ -273,6 +253,10 @@ class CellsDomain:
 
     def describe(self) -> dict[str, Any]:
         return {"domain": self.name}
+
+
+# States to go through, in parts: which of them are in a part depends on the domain and its size alone.
+Domain = StatesDomain | RunsDomain | CellsDomain
 
 
 class _Visitor(Observer):

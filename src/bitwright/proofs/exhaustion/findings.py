@@ -1,4 +1,4 @@
-"""What came of going through states: counts, the smallest distance for each n, and the first states that are wrong."""
+"""What a proof has found: counts of states, the smallest distance for each n, and the first states that are wrong."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Findings:
-    """All of it; adding two up does not depend on their order."""
+    """Everything that was found; the sum of two does not depend on their order."""
 
     by_n: Mapping[int, Nearest] = field(default_factory=dict)
     wrong: int = 0
@@ -93,7 +93,7 @@ def nothing_at_stake(matched: BoolArray) -> Judged:  # (batch, K)
 
 
 def find(judged: Judged, numbers: IntArray, step: int, times: int) -> Findings:
-    """What these states, each met so often, bring."""
+    """The findings for these states, each met this many times."""
     by_n: dict[int, Nearest] = {}
     for n in np.unique(judged.n).tolist():
         rows = np.flatnonzero(judged.n == n)

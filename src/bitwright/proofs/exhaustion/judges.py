@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,12 +14,8 @@ from bitwright.program import Program
 from bitwright.proofs.exhaustion.domains import ALL
 from bitwright.proofs.exhaustion.findings import Judged
 
-
-class Judge(Protocol):
-    """A network that is to be proved exact."""
-
-    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:  # (batch, K)
-        """Every state that matches these examples; `own` are the bits that are looked at."""
+# Judges every state that matches these examples, (batch, K), in the bits that are looked at.
+Judge = Callable[[BoolArray, slice], Judged]
 
 
 class Truth:

@@ -11,18 +11,18 @@ from dataclasses import replace
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.foreign import Columns, Decided, FittedModel
+from bitwright.engines.foreign import Columns, FittedModel
 from bitwright.errors import InputError
+from bitwright.networks.foreign.model import Answers
 from bitwright.program import Algorithm
-from bitwright.program.layout import IntArray
-from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, RunsDomain, StatesDomain, make_domain
+from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Domain, make_domain
 from bitwright.proofs.exhaustion.findings import Judged
 from bitwright.proofs.exhaustion.judges import Truth
-from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, of_kind
+from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, looked_at, matched_alone, written_by
 from bitwright.theory.closed_form import FloatArray
 
 
-def states_of(columns: Columns, algorithm: Algorithm, name: str) -> StatesDomain | RunsDomain | CellsDomain:
+def states_of(columns: Columns, algorithm: Algorithm, name: str) -> Domain:
     """The domain of this name as a network sees it: to one that reads bits, every configuration is another."""
     if columns.pattern is not None:
         return CellsDomain(columns.program, columns.pattern)
@@ -71,48 +71,28 @@ def look_at_model(
     network: FittedModel, state: BoolArray, kind: int | None = None, oracle: FittedModel | None = None
 ) -> OneState:
     """What a network makes of one state, asked alone and where there is one by its runtime, beside what is right."""
-    columns = network.columns
-    program, shown = columns.program, np.arange(columns.program.bits)
-    templates = program.match(state)
-    if columns.pattern is not None:
-        assert kind is not None
-        templates, shown = of_kind(columns.pattern, kind, templates), shown[columns.pattern.port_bits(kind)]
-    given = _replayed(network, _matched(templates, program.templates)).outputs[0] > network.model.threshold
-    if oracle is None:
-        expected = np.zeros(program.bits, dtype=bool)
-        for template in templates.tolist():
-            expected[program.writes(template)] = True
-    else:
-        expected = oracle.decide(_matched(templates, program.templates)).outputs[0] > oracle.model.threshold
-    name_of = program.layout.name_of
-    bits = tuple(LookedAt(name_of(bit), int(given[bit]), int(expected[bit]), None, None) for bit in shown.tolist())
-    on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
-    return OneState(on, int(columns.real[templates].sum()), bool((given == expected)[shown].all()), bits)
+    columns, program = network.columns, network.columns.program
+    templates, own = matched_alone(program, columns.pattern, state, kind)
+    matched = as_row(templates, program.templates)
+    given = _replayed(network, matched).outputs[0] > network.model.threshold
+    expected = written_by(program, templates)
+    if oracle is not None:
+        expected = oracle.decide(matched).outputs[0] > oracle.model.threshold
+    return looked_at(program, state, int(columns.real[templates].sum()), own, given, expected)
 
 
 def least_certain(
     network: FittedModel, state: BoolArray, kind: int | None, oracle: FittedModel | None, found: OneState, wrong: bool
 ) -> LookedAt | None:
     """The bit that is nearest to being wrong; one that is wrong if there has to be one."""
-    columns = network.columns
-    program, own = columns.program, ALL
-    templates = program.match(state)
-    if columns.pattern is not None and kind is not None:
-        templates, own = of_kind(columns.pattern, kind, templates), columns.pattern.port_bits(kind)
-    distance = ModelJudge(network, oracle).by_bit(_matched(templates, program.templates))[0][0, own]
-    if not wrong:
-        return found.bits[int(distance.argmin())] if len(distance) else None
-    failing = [place for place, bit in enumerate(found.bits) if bit.given != bit.expected]
-    return found.bits[min(failing, key=lambda place: distance[place])] if failing else None
+    program = network.columns.program
+    templates, own = matched_alone(program, network.columns.pattern, state, kind)
+    distance = ModelJudge(network, oracle).by_bit(as_row(templates, program.templates))[0][0, own]
+    bits = [(away, bit) for away, bit in zip(distance, found.bits, strict=True) if not wrong or not bit.right]
+    return min(bits, key=lambda one: one[0])[1] if bits else None
 
 
-def _matched(templates: IntArray, count: int) -> BoolArray:  # (1, K)
-    matched = np.zeros((1, count), dtype=bool)
-    matched[0, templates] = True
-    return matched
-
-
-def _replayed(network: FittedModel, matched: BoolArray) -> Decided:
+def _replayed(network: FittedModel, matched: BoolArray) -> Answers:
     try:
         return network.decide(matched, replay=True)
     except (InputError, ImportError):  # no runtime is installed; its arithmetic is known all the same

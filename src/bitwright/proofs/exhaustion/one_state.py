@@ -1,7 +1,7 @@
 """One state through a network: every bit, its sum and its threshold, beside what the rules give.
 
-It goes from the bits of the state, template by template, in plain sums: a path of its own, by which a search for wrong
-states is checked.
+It starts from the bits of the state and adds up template by template: an independent path, which checks what a search
+for wrong states has found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bitwright.networks.integer import columns_of
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, pattern_of_program
-from bitwright.theory.rounding import round_each
+from bitwright.theory.rounding import round_outputs
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class LookedAt:
     expected: int  # by the rules
     sum: int | None  # of integers
     threshold: int | None
+
+    @property
+    def right(self) -> bool:
+        return self.given == self.expected
 
     @property
     def distance(self) -> int:
@@ -76,15 +80,45 @@ def state_with(program: Program, text: str) -> tuple[BoolArray, int | None]:  # 
 
 def look_at_state(program: Program, network: AnyNetwork, state: BoolArray, kind: int | None = None) -> OneState:
     """What a network makes of a state; of a pattern, of its cell of this kind."""
-    pattern = pattern_of_program(program)
-    templates, shown = program.match(state), np.arange(program.bits)
-    if pattern is not None:
-        assert kind is not None
-        templates, shown = of_kind(pattern, kind, templates), shown[pattern.port_bits(kind)]
-    n, expected = len(templates), np.zeros(program.bits, dtype=bool)
-    for template in templates.tolist():
-        expected[program.writes(template)] = True
+    templates, own = matched_alone(program, pattern_of_program(program), state, kind)
     given, sums, thresholds = _decided(program, network, templates)
+    return looked_at(program, state, len(templates), own, given, written_by(program, templates), sums, thresholds)
+
+
+def matched_alone(
+    program: Program, pattern: Pattern | None, state: BoolArray, kind: int | None
+) -> tuple[IntArray, slice]:
+    """The templates that a state matches, and the bits that are looked at; of a pattern, those of this cell alone.
+
+    What other cells match with all bits off does not count.
+    """
+    templates = program.match(state)
+    if pattern is None:
+        return templates, slice(None)
+    assert kind is not None
+    first, last = pattern.first_template[kind : kind + 2]
+    return templates[(templates >= first) & (templates < last)], pattern.port_bits(kind)
+
+
+def written_by(program: Program, templates: IntArray) -> BoolArray:  # (k,)
+    """The bits that these templates write."""
+    found = np.zeros(program.bits, dtype=bool)
+    for template in templates.tolist():
+        found[program.writes(template)] = True
+    return found
+
+
+def looked_at(
+    program: Program,
+    state: BoolArray,
+    n: int,
+    own: slice,
+    given: BoolArray,
+    expected: BoolArray,
+    sums: IntArray | None = None,
+    thresholds: IntArray | None = None,
+) -> OneState:
+    """What network and rules make of a state, bit by bit."""
     name_of = program.layout.name_of
     bits = tuple(
         LookedAt(
@@ -94,16 +128,17 @@ def look_at_state(program: Program, network: AnyNetwork, state: BoolArray, kind:
             None if sums is None else int(sums[bit]),
             None if thresholds is None else int(thresholds[bit]),
         )
-        for bit in shown.tolist()
+        for bit in range(program.bits)[own]
     )
     on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
-    return OneState(on, n, bool((given == expected)[shown].all()), bits)
+    return OneState(on, n, all(bit.right for bit in bits), bits)
 
 
-def of_kind(pattern: Pattern, kind: int, templates: IntArray) -> IntArray:
-    """Those of a cell alone: what other cells match with all bits off does not count."""
-    first, last = pattern.first_template[kind : kind + 2]
-    return np.asarray(templates[(templates >= first) & (templates < last)])
+def as_row(templates: IntArray, count: int) -> BoolArray:  # (1, K)
+    """These templates among `count`, as one row of matches."""
+    matched = np.zeros((1, count), dtype=bool)
+    matched[0, templates] = True
+    return matched
 
 
 def _decided(
@@ -116,9 +151,10 @@ def _decided(
         sums = network.last.astype(np.int64) @ hidden
         thresholds = network.thresholds[max(n, 1) - 1][columns_of(network, program)]
         return (sums > thresholds) & (n > 0), sums, thresholds
-    matched, matches = np.zeros((1, program.templates), dtype=bool), np.array([n])
-    matched[0, templates] = True
-    inputs = encoded(matched, matches, network.shape.inputs).astype(network.first.dtype)
+    matches = np.array([n])
+    inputs = encoded(as_row(templates, program.templates), matches, network.shape.inputs).astype(network.first.dtype)
     outputs = network(inputs).astype(np.float64)
-    given = round_each(outputs, matches, program.writers, network.shape.inputs, "calibrated", network.origin.scale)[0]
+    given = round_outputs(outputs, matches, program.writers, network.shape.inputs, "calibrated", network.origin.scale)[
+        0
+    ]
     return given[0], None, None

@@ -1,4 +1,4 @@
-"""One proof: a network, a domain, and how its states are shared out; what is done is kept in a file."""
+"""One proof: a network, a domain, and how its states are divided into parts; a file keeps what is done."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bitwright.files.journal import Journal
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Algorithm
-from bitwright.proofs.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain, make_domain
+from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
 from bitwright.proofs.exhaustion.findings import FIELDS, Findings, find, nothing_at_stake
 from bitwright.proofs.exhaustion.judges import IntegerJudge, Judge
 from bitwright.workers import Workers, cores, in_threads
@@ -50,7 +50,7 @@ class ProofTask:
         return ProofTask, (self.algorithm, self.network, self.domain_name, self.device, self.oracle)
 
     @cached_property
-    def domain(self) -> StatesDomain | RunsDomain | CellsDomain:
+    def domain(self) -> Domain:
         if isinstance(self.network, FittedModel):
             from bitwright.proofs.exhaustion.models import states_of
 
@@ -72,7 +72,7 @@ class ProofTask:
 
     @cached_property
     def prover(self) -> DeviceProver:
-        """What goes through parts on a device."""
+        """Goes through parts on a device."""
         from bitwright.proofs.exhaustion.device import DeviceProver
 
         return DeviceProver(self)
@@ -205,7 +205,7 @@ def expected_seconds(task: ProofTask, workers: Workers) -> float:
 
 
 def how_many(task: ProofTask) -> str:
-    """What there is to try, in words."""
+    """How many states or inputs there are to try, in words."""
     size = counted(task.domain.size, task.unit[:-1])
     if task.domain_name == "runs" and (states := task.domain.count_states()) is not None:
         return f"{counted(states, 'state')} in the runs of {size}"
@@ -213,7 +213,7 @@ def how_many(task: ProofTask) -> str:
 
 
 def duration(seconds: float) -> str:
-    """About so long, in the unit that fits."""
+    """A rough duration, in the unit that fits."""
     for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {unit}"
@@ -221,7 +221,7 @@ def duration(seconds: float) -> str:
 
 
 def check_size(task: ProofTask) -> None:
-    """Raises InputError for domains that nobody can go through."""
+    """Raises InputError for domains that are too large to go through."""
     if task.domain.size >= MOST:
         smaller = (
             f"a smaller {option('tile')}" if task.domain_name == "cells" else "a network of cells, or the domain runs,"

@@ -74,7 +74,6 @@ def save_vnnlib(
     onnx_module()
     _check_empty(folder)
     columns, truth = columns_of(network, program), Truth(program)
-    write = {"1.0": _text_1, "2.0": _text_2}[version]
     names: list[str] = []
     cases = 0
 
@@ -89,7 +88,7 @@ def save_vnnlib(
             head = _head(network, domain, number, row, wrong)
             names.append(f"vnnlib/state_{number}.vnnlib")
             cases += len(wrong)
-            (folder / names[-1]).write_text("\n".join([*head, *write(row, program.bits, wrong), ""]))
+            (folder / names[-1]).write_text("\n".join([*head, *_text(version, row, program.bits, wrong), ""]))
 
     for part in ("onnx", "vnnlib"):
         make_folder(folder / part)
@@ -171,32 +170,25 @@ def _head(
         yield f"; Y_{bit} is the sum of {program.layout.name_of(bit)}, which must be {'on' if sign == '<=' else 'off'}"
 
 
-def _text_1(matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
-    for number in range(len(matched)):
-        yield f"(declare-const X_{number} Real)"
-    for number in range(outputs):
-        yield f"(declare-const Y_{number} Real)"
-    for number, value in enumerate(matched.astype(float).tolist()):
-        yield f"(assert (>= X_{number} {value}))"
-        yield f"(assert (<= X_{number} {value}))"
-    yield "(assert (or"
-    yield from (f"(and ({sign} Y_{bit} {limit}))" for bit, sign, limit in wrong)
-    yield "))"
-
-
-def _text_2(matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
-    yield "(vnnlib-version <2.0>)"
-    yield "(declare-network N"
-    yield f"(declare-input X float32 [1,{len(matched)}])"
-    yield f"(declare-output Y float32 [1,{outputs}])"
-    yield ")"
-    for number, value in enumerate(matched.astype(float).tolist()):
-        yield f"(assert (>= X[0,{number}] {value}))"
-        yield f"(assert (<= X[0,{number}] {value}))"
-    asked = [f"({sign} Y[0,{bit}] {limit})" for bit, sign, limit in wrong]
-    if len(asked) == 1:
-        yield f"(assert {asked[0]})"
+def _text(version: str, matched: BoolArray, outputs: int, wrong: Wrong) -> Iterator[str]:
+    """The property: version 1 has a variable for each input and output, version 2 two tensors."""
+    if version == "1.0":
+        form = "{}_{}"
+        yield from (f"(declare-const X_{number} Real)" for number in range(len(matched)))
+        yield from (f"(declare-const Y_{number} Real)" for number in range(outputs))
     else:
-        yield "(assert (or"
-        yield from asked
-        yield "))"
+        form = "{}[0,{}]"
+        yield "(vnnlib-version <2.0>)"
+        yield "(declare-network N"
+        yield f"(declare-input X float32 [1,{len(matched)}])"
+        yield f"(declare-output Y float32 [1,{outputs}])"
+        yield ")"
+    for number, value in enumerate(matched.astype(float).tolist()):
+        yield from (f"(assert ({sign} {form.format('X', number)} {value}))" for sign in (">=", "<="))
+    asked = [f"({sign} {form.format('Y', bit)} {limit})" for bit, sign, limit in wrong]
+    if version == "2.0" and len(asked) == 1:
+        yield f"(assert {asked[0]})"
+        return
+    yield "(assert (or"
+    yield from asked if version == "2.0" else (f"(and {one})" for one in asked)
+    yield "))"

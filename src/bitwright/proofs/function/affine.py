@@ -1,23 +1,43 @@
-"""Rule text with its size left open: are all its indices near one of the ends, or at a fixed distance from a position?
+"""Rule text with its size left open: is every index near an end, or at a fixed distance from a position?
 
-`p[i+1] for i in 1..l-1` is so, `p[l+1-i]`, `p[i*i]` and `for i in 1..l//2` are not. Where everything is so, what the
-rules say at a position depends only on its distance to both ends, up to a bound that stands in the text. So a few small
-sizes show all there is (see `chain.py`).
+`p[i+1] for i in 1..l-1` is, `p[l+1-i]`, `p[i*i]` and `for i in 1..l//2` are not. If all are, the rules at a position
+depend only on its distance to both ends, up to a bound that the text contains. So a few small sizes show every case
+(see `chain.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import NoReturn
 
-from bitwright.errors import InputError
+from bitwright.errors import BitwrightError, InputError
+from bitwright.program.algorithm import Algorithm
+from bitwright.program.ensures import ARITHMETIC, Combined, Constant, Expression, Named, Negation, combined
 from bitwright.program.text import syntax
-from bitwright.program.text.parser import SyntaxTree, parse_plain
+from bitwright.program.text.expand import expand
+from bitwright.program.text.parser import SyntaxTree, parse_plain, parse_statements
 from bitwright.text.scanner import Token
 
 MAX_ROWS = 5_000  # that ranges of constant length may stand for
+
+
+def algorithm_at(text: str, name: str, lets: Mapping[str, int]) -> Algorithm | None:
+    """The algorithm that a text is with these numbers; None where it is no program. The last ones are remembered."""
+    return _expanded(text, name, tuple(sorted(lets.items())))
+
+
+@lru_cache(maxsize=64)
+def _expanded(text: str, name: str, lets: tuple[tuple[str, int], ...]) -> Algorithm | None:
+    try:
+        return expand(_tree(text), name, "", lets=dict(lets))
+    except BitwrightError:
+        return None
+
+
+_tree = lru_cache(maxsize=8)(parse_statements)
 
 
 class NoChainError(InputError):
@@ -57,45 +77,49 @@ class SizeReader:
         for item in tree.statements:
             if isinstance(item, syntax.Let):
                 name = item.name.text
-                if name == size:
-                    self.forms[name] = IndexForm(1)
-                elif name in lets:
-                    self.forms[name] = IndexForm(0, lets[name])
-                else:
-                    try:
-                        self.forms[name] = self.form(item.value, {})
-                    except NoChainError as error:
-                        self.forms[name] = error
+                try:
+                    given = IndexForm(1) if name == size else IndexForm(0, lets[name]) if name in lets else None
+                    self.forms[name] = given or self.form(item.value)
+                except NoChainError as error:
+                    self.forms[name] = error
 
-    def form(self, part: syntax.Expression, known: Mapping[str, IndexForm]) -> IndexForm:
-        """An expression as an affine form; raises NoChainError for what is none."""
-        if isinstance(part, syntax.Number):
+    def form(self, part: syntax.Expression | Expression, known: Mapping[str, IndexForm] | None = None) -> IndexForm:
+        """An expression of a rule or of an `ensure` line as an affine form; raises NoChainError for what is none.
+
+        Names that are neither known nor numbers of the text count as indices.
+        """
+        if not isinstance(part, Constant | Named | Combined | Negation):
+            part = plain(part)
+        if isinstance(part, Constant):
             return IndexForm(0, part.value)
-        if isinstance(part, syntax.Name):
-            found = known.get(part.token.text) or self.forms.get(part.token.text)
+        if isinstance(part, Named):
+            found = (known or {}).get(part.text) or self.forms.get(part.text)
             if isinstance(found, NoChainError):
                 raise found
-            return found or IndexForm(0, 0, {part.token.text: 1})
-        if isinstance(part, syntax.Digits):
-            outside(part.token, "digits(...) does not grow in step with the size")
-        left, right = self.form(part.left, known), self.form(part.right, known)
-        sign = part.token.text
-        if sign in "+-":
-            return left.plus(right, 1 if sign == "+" else -1)
-        if left.fixed and right.fixed:
-            return IndexForm(0, _CONSTANTS[sign](left.constant, right.constant))
-        if sign == "*" and (left.fixed or right.fixed):
-            one, factor = (right, left.constant) if left.fixed else (left, right.constant)
-            return IndexForm().plus(one, factor)
-        return outside(part.token, f"'{sign}' of an index or of {self.size} is not at a fixed distance from a position")
+            return found or IndexForm(0, 0, {part.text: 1})
+        if isinstance(part, Combined) and part.sign in (*ARITHMETIC, "^"):
+            left, right = self.form(part.left, known), self.form(part.right, known)
+            if part.sign in "+-":
+                return left.plus(right, 1 if part.sign == "+" else -1)
+            if left.fixed and right.fixed:
+                return IndexForm(0, combined(part.sign, left.constant, right.constant))
+            if part.sign == "*" and (left.fixed or right.fixed):
+                one, factor = (right, left.constant) if left.fixed else (left, right.constant)
+                return IndexForm().plus(one, factor)
+            what = f"'{part.sign}' of an index or of {self.size}"
+            outside(part.token, f"{what} is not at a fixed distance from a position")
+        return outside(part.token, "this is not at a fixed distance from a position")
 
 
-_CONSTANTS = {
-    "*": lambda a, b: a * b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-    "^": lambda a, b: a**b,
-}
+def plain(part: syntax.Expression) -> Expression:
+    """An expression of a rule in the form that `ensure` lines have."""
+    if isinstance(part, syntax.Number):
+        return Constant(part.value, part.token)
+    if isinstance(part, syntax.Name):
+        return Named(part.token.text, token=part.token)
+    if isinstance(part, syntax.Operation):
+        return Combined(part.token.text, plain(part.left), plain(part.right), part.token)
+    return outside(part.token, "digits(...) does not grow in step with the size")
 
 
 def statements(tree: SyntaxTree) -> Iterator[syntax.Statement]:
@@ -125,7 +149,7 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
     for item in statements(tree):
         if isinstance(item, syntax.BitsDeclaration):
             for token, extents in item.items:
-                forms = [reader.form(extent, {}) for extent in extents]
+                forms = [reader.form(extent) for extent in extents]
                 if len(forms) > 1 and any(form.size for form in forms):
                     outside(token, f"'{token.text}' has several extents, and one of them grows")
                 grows[token.text] = forms[0].size if forms else 0
@@ -187,7 +211,7 @@ def _rows(
     swept: dict[str, tuple[IndexForm, IndexForm]] = {}
     fixed: list[tuple[str, range]] = []
     for item in clauses.ranges:
-        low, high = reader.form(item.first, {}), reader.form(item.last, {})
+        low, high = reader.form(item.first), reader.form(item.last)
         if low.index or high.index:
             outside(item.token, f"the range of '{item.token.text}' depends on another index")
         if low.fixed and high.fixed:

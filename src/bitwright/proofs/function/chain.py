@@ -8,17 +8,16 @@ all of them, they are at every size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
-from bitwright.program.text import parse, syntax
+from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.function.affine import IndexForm, NoChainError, Reach, SizeReader, reach
+from bitwright.proofs.function.affine import IndexForm, NoChainError, Reach, SizeReader, algorithm_at, reach
 
 FIRST, SECOND, MIDDLE, BEFORE, LAST = CLASSES = (1, 2, 3, 4, 5)
 FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}  # 0: before the first
@@ -96,22 +95,57 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
     tree = parse_statements(text)
     numbers = {**plain_lets(text), **(lets or {})}
     size = size_of(tree, numbers)
-    found = reach(tree, size, {other: value for other, value in numbers.items() if other != size})
+    del numbers[size]
+    found = reach(tree, size, numbers)
     if found.margin > MAX_MARGIN:
         raise NoChainError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
-    others = {other: value for other, value in (lets or {}).items() if other != size}
     top = 4 * found.margin + 8
-    read: list[_Instance] = []
-    for value in range(1, top + 1):
-        try:
-            algorithm = parse(text, name, {**others, size: value})
-        except BitwrightError:
-            continue  # the text is no program at this size
-        if value * found.unit <= top:
+    read = []
+    for value in range(1, top // found.unit + 1):
+        algorithm = algorithm_at(text, name, {**(lets or {}), size: value})
+        if algorithm is not None:
             read.append(_Instance(algorithm, value, found))
     if not read or read[-1].size * found.unit < top - found.unit:
         raise NoChainError(f"the text is no program at {size} = {top // found.unit}")
-    return _joined(text, name, tree, numbers, found, read)
+    groups = _shifts(read)
+    tracks = tuple(dict.fromkeys(track for instance in read for track, _ in instance.raw.values()))
+    if len(tracks) > MAX_TRACKS:
+        raise NoChainError(f"{len(tracks)} bits at a position; the most is {MAX_TRACKS}")
+    error: NoChainError | None = None
+    for moves in sorted(product((0, 1, -1), repeat=max(0, min(len(groups), 5) - 1)), key=lambda m: sum(map(abs, m))):
+        shift = {
+            track: by + move
+            for group, move in zip(groups, (0, *moves, *[0] * len(groups)), strict=False)
+            for track, by in group.items()
+        }
+        try:
+            views = [_ChainView(instance, tracks, shift) for instance in read]
+            first, extra = _the_same(views, found)
+            reader = SizeReader(tree, size, numbers)
+            return ChainProgram(
+                name=name,
+                text=text,
+                size=size,
+                unit=found.unit,
+                extra=extra,
+                tracks=tracks,
+                places=tuple(_place(track, found, shift[track] + first.low) for track in tracks),
+                globals=first.globals,
+                classes=first.classes,
+                global_rules=first.global_rules,
+                start_globals=first.start_globals,
+                inputs=first.inputs,
+                outputs=first.outputs,
+                steps=_steps(tree, reader, found.unit, extra, first.halt == FIXED_POINT),
+                halt=first.halt,
+                sizes=tuple(view.instance.size for view in views if view.length >= SHORTEST),
+                numbers=numbers,
+                forms={one: (f.size, f.constant) for one, f in reader.forms.items() if isinstance(f, IndexForm)},
+            )
+        except NoChainError as refusal:
+            error = error or refusal
+    assert error is not None
+    raise error
 
 
 def size_of(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
@@ -136,7 +170,7 @@ def size_of(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
 
 def _depends(reader: SizeReader, extent: syntax.Expression) -> bool:
     try:
-        return reader.form(extent, {}).size != 0
+        return reader.form(extent).size != 0
     except NoChainError:
         return True
 
@@ -190,81 +224,30 @@ def _join(groups: list[dict[str, int]], one: str, other: str, apart: int) -> Non
         groups.remove(second)
 
 
-def _joined(
-    text: str, name: str, tree: SyntaxTree, numbers: Mapping[str, int], found: Reach, read: list[_Instance]
-) -> ChainProgram:
-    groups = _shifts(read)
-    tracks = tuple(dict.fromkeys(track for instance in read for track, _ in instance.raw.values()))
-    if len(tracks) > MAX_TRACKS:
-        raise NoChainError(f"{len(tracks)} bits at a position; the most is {MAX_TRACKS}")
-    error: NoChainError | None = None
-    for moves in sorted(product((0, 1, -1), repeat=max(0, min(len(groups), 5) - 1)), key=lambda m: sum(map(abs, m))):
-        shift = {
-            track: by + move
-            for group, move in zip(groups, (0, *moves, *[0] * len(groups)), strict=False)
-            for track, by in group.items()
-        }
-        try:
-            return _chain(text, name, tree, numbers, found, read, tracks, shift)
-        except NoChainError as refusal:
-            error = error or refusal
-    assert error is not None
-    raise error
-
-
-def _chain(
-    text: str,
-    name: str,
-    tree: SyntaxTree,
-    numbers: Mapping[str, int],
-    found: Reach,
-    read: list[_Instance],
-    tracks: tuple[str, ...],
-    shift: Mapping[str, int],
-) -> ChainProgram:
-    views = [_ChainView(instance, tracks, shift) for instance in read]
+def _the_same(views: Sequence[_ChainView], found: Reach) -> tuple[_ChainView, int]:
+    """What is the same at all sizes, and the positions beyond size * unit; raises NoChainError where sizes differ."""
     extra = {view.length - view.instance.size * found.unit for view in views}
     if len(extra) > 1:
         raise NoChainError("the number of positions does not grow in step with the size")
-    views = [view for view in views if view.length >= SHORTEST]
-    first = views[0]
-    for view in views[1:]:
+    first, *others = [view for view in views if view.length >= SHORTEST]
+    for view in others:
         for what in ("low", "classes", "global_rules", "start_globals", "inputs", "outputs", "halt", "globals"):
             if getattr(view, what) != getattr(first, what):
                 sizes = f"{found.size} = {first.instance.size} and {view.instance.size}"
                 raise NoChainError(f"{what.replace('_', ' ')} are not the same at {sizes}")
-    reader = SizeReader(tree, found.size, {other: value for other, value in numbers.items() if other != found.size})
-    steps = None
+    return first, extra.pop()
+
+
+def _steps(tree: SyntaxTree, reader: SizeReader, unit: int, extra: int, rests: bool) -> tuple[int, int] | None:
+    """The steps of a run as a * length + b; where it `rests` in the end, one less: that nothing changes shows later."""
     for item in tree.statements:
         if isinstance(item, syntax.Count) and item.token.text == "steps":
-            form = reader.form(item.value, {})
-            if form.size % found.unit:
+            form = reader.form(item.value)
+            if form.size % unit:
                 raise NoChainError("the number of steps is not a multiple of the length")
-            rate = form.size // found.unit
-            rests = first.halt == FIXED_POINT  # that nothing changes shows one step later
-            steps = rate, form.constant - rate * min(extra) - rests
-    return ChainProgram(
-        name=name,
-        text=text,
-        size=found.size,
-        unit=found.unit,
-        extra=min(extra),
-        tracks=tracks,
-        places=tuple(_place(track, found, shift[track] + first.low) for track in tracks),
-        globals=first.globals,
-        classes=first.classes,
-        global_rules=first.global_rules,
-        start_globals=first.start_globals,
-        inputs=first.inputs,
-        outputs=first.outputs,
-        steps=steps,
-        halt=first.halt,
-        sizes=tuple(view.instance.size for view in views),
-        numbers={other: value for other, value in numbers.items() if other != found.size},
-        forms={
-            other: (form.size, form.constant) for other, form in reader.forms.items() if isinstance(form, IndexForm)
-        },
-    )
+            rate = form.size // unit
+            return rate, form.constant - rate * extra - rests
+    return None
 
 
 def _place(track: str, found: Reach, shift: int) -> tuple[str, int, int, int]:
@@ -293,61 +276,51 @@ class _ChainView:
         for template in range(program.templates):
             members = program.block_members(int(program.template_block[template])).tolist()
             config = int(program.template_config[template])
+            on = [bit for place, bit in enumerate(members) if config >> place & 1]
             targets = program.writes(template).tolist()
             inside = [bit for bit in members if bit in self.place]
             if inside and len(inside) < len(members):
                 raise NoChainError(f"a block has bits of a position and others: {program.template_text(template)}")
             if inside:
-                rules[self.place[members[0]][1]].append(self._rule(members, config, targets, program, template))
+                rules[self.place[members[0]][1]].append(
+                    self._rule(members, on, targets, program.template_text(template))
+                )
             else:
                 if any(bit in self.place for bit in targets):
                     raise NoChainError(f"a single bit writes to a position: {program.template_text(template)}")
-                mask = self._globals(members)
-                on = [bit for place, bit in enumerate(members) if config >> place & 1]
-                global_rules.append(ChainRule(mask, self._globals(on), here=self._globals(targets)))
+                of = self.global_place
+                mask, value, here = (_mask(of[bit] for bit in bits) for bits in (members, on, targets))
+                global_rules.append(ChainRule(mask, value, here=here))
         self.global_rules = tuple(sorted(global_rules))
-        by_position = {
-            position: ClassOf(
-                _mask(track for track, at in self.place.values() if at == position),
-                tuple(sorted(rules[position])),
-                _mask(self.place[b][0] for b in algorithm.start if b in self.place and self.place[b][1] == position),
-                _mask(
-                    self.place[b][0]
-                    for word in algorithm.inputs
-                    for b in word.bits
-                    if b in self.place and self.place[b][1] == position
-                ),
+        present, start, free = (
+            [_mask(track for track, at in places if at == position) for position in range(self.length)]
+            for places in (
+                [*self.place.values()],
+                [self.place[bit] for bit in algorithm.start if bit in self.place],
+                [self.place[bit] for bit in algorithm.input_bits.tolist() if bit in self.place],
             )
-            for position in range(self.length)
-        }
+        )
         self.classes: dict[int, ClassOf] = {}
-        for position, found in by_position.items():
-            kind = class_of(position, self.length)
-            if self.classes.setdefault(kind, found) != found:
+        for position in range(self.length):
+            found = ClassOf(present[position], tuple(sorted(rules[position])), start[position], free[position])
+            if self.classes.setdefault(class_of(position, self.length), found) != found:
                 raise NoChainError(f"positions in the middle differ at {self.length} positions")
-        if any(bit in self.global_place for word in algorithm.inputs for bit in word.bits):
+        if any(bit in self.global_place for bit in algorithm.input_bits.tolist()):
             raise NoChainError("an input has a bit that belongs to no position")
-        self.start_globals = self._globals(bit for bit in algorithm.start if bit in self.global_place)
+        self.start_globals = _mask(self.global_place[bit] for bit in algorithm.start if bit in self.global_place)
         self.inputs = {word.name: self._weights(word) for word in algorithm.inputs}
         self.outputs = {word.name: self._weights(word) for word in algorithm.outputs}
         self.halt = self._halt(algorithm)
 
-    def _globals(self, bits: object) -> int:
-        return _mask(self.global_place[bit] for bit in bits)  # type: ignore[attr-defined]
-
-    def _rule(self, members: list[int], config: int, targets: list[int], program: object, template: int) -> ChainRule:
+    def _rule(self, members: list[int], on: list[int], targets: list[int], shown: str) -> ChainRule:
         position = self.place[members[0]][1]
-        mask = _mask(self.place[bit][0] for bit in members)
-        value = _mask(self.place[bit][0] for place, bit in enumerate(members) if config >> place & 1)
+        mask, value = (_mask(self.place[bit][0] for bit in bits) for bits in (members, on))
         to = {-1: 0, 0: 0, 1: 0}
-        for bit in targets:
-            if bit in self.place:
-                track, at = self.place[bit]
-                if at - position not in to:
-                    shown = program.template_text(template)  # type: ignore[attr-defined]
-                    raise NoChainError(f"a wire is longer than one position: {shown}")
-                to[at - position] |= 1 << track
-        beyond = self._globals(bit for bit in targets if bit in self.global_place)
+        for track, at in (self.place[bit] for bit in targets if bit in self.place):
+            if at - position not in to:
+                raise NoChainError(f"a wire is longer than one position: {shown}")
+            to[at - position] |= 1 << track
+        beyond = _mask(self.global_place[bit] for bit in targets if bit in self.global_place)
         return ChainRule(mask, value, to[-1], to[0], to[1], beyond)
 
     def _weights(self, word: Word) -> PlaceWeights:
@@ -401,8 +374,5 @@ def class_of(position: int, length: int) -> int:
     return {length - 1: LAST, length - 2: BEFORE}.get(position, MIDDLE)
 
 
-def _mask(numbers: object) -> int:
-    found = 0
-    for number in numbers:  # type: ignore[attr-defined]
-        found |= 1 << number
-    return found
+def _mask(numbers: Iterable[int]) -> int:
+    return sum(1 << number for number in set(numbers))

@@ -15,7 +15,7 @@ from typing import Any
 
 from bitwright.proofs.function.chain import CLASSES, FOLLOWS, LAST
 from bitwright.proofs.function.laws import Law, Verdict, read_digit
-from bitwright.proofs.function.machine import ChainMachine, Letter
+from bitwright.proofs.function.machine import ChainMachine, Letter, Memo
 
 START: Letter = (0, 0, 0, 0)  # what stands before the first letter
 Windows = dict[int, dict[Letter, set[Letter]]]  # by globals: the letters that may follow a letter
@@ -23,7 +23,7 @@ Look = Callable[[str], None]
 
 
 class TooLargeError(Exception):
-    """The search met more than it may."""
+    """The search exceeds its limit."""
 
 
 @dataclass
@@ -66,84 +66,64 @@ class _Numbers(dict[Any, int]):
 
 
 class Search:
-    """The automata of an invariant: a machine, its laws, and what every letter weighs."""
+    """The automata of an invariant: a machine, its laws, and what every letter weighs.
+
+    States of all laws, and weights in all laws, are vectors, known by their numbers. `about[letter]` has what the bits
+    of a letter weigh, and what inputs of its position may weigh, alone and with the bits; `weighed[letter, input]` what
+    it weighs in all. `read[states, weight]` are the states after one more position, `plus[states, inputs]` those with
+    inputs added to the carries, of a letter whose bits are not read yet. `verdicts[states]` are the signs.
+    """
 
     def __init__(self, machine: ChainMachine, laws: Sequence[Law], most: int) -> None:
         self.machine, self.laws, self.most = machine, tuple(laws), most
         self.spent = 0  # states of all searches so far
-        self.vectors = _Numbers()  # states of all laws, weights in all laws
+        self.vectors = _Numbers()
+        of = self.vectors.of
         self.zero = self.vectors[tuple(law.begin for law in self.laws)]
-        self._read: dict[tuple[int, int], int] = {}
-        self._plus: dict[tuple[int, int], int] = {}
-        self._about: dict[Letter, tuple[int, list[tuple[int, int]]]] = {}
-        self._made: dict[tuple[Letter, int, bool], Letter] = {}
+        self.about = Memo(self._about)
+        self.weighed = Memo(
+            lambda key: self.vectors[_sum(of[self.about[key[0]][0]], (law.weigh_input(key[1]) for law in self.laws))]
+        )
+        self.read = Memo(lambda key: self.vectors[tuple(map(read_digit, of[key[0]], of[key[1]]))])
+        self.plus = Memo(lambda key: self.vectors[_sum(of[key[0]], (2 * value for value in of[key[1]]))])
+        self.verdicts = Memo(
+            lambda states: tuple(law.verdict(state) for law, state in zip(self.laws, of[states], strict=True))
+        )
 
-    def about(self, letter: Letter) -> tuple[int, list[tuple[int, int]]]:
-        """What the bits of a letter weigh; and what inputs of its position may weigh, alone and with the bits."""
-        found = self._about.get(letter)
-        if found is None:
-            machine, vectors = self.machine, self.vectors
-            bits = tuple(law.weigh(letter[3]) for law in self.laws)
-            chosen = [letter[2]] if machine.ghosts else machine.choices(letter[0])
-            inputs = sorted({tuple(law.weigh_input(one) for law in self.laws) for one in chosen})
-            found = vectors[bits], [(vectors[one], vectors[_sum(bits, one)]) for one in inputs]
-            self._about[letter] = found
-        return found
-
-    def read(self, states: int, weight: int) -> int:
-        """The states of the laws after one more position of this weight."""
-        key = states, weight
-        found = self._read.get(key)
-        if found is None:
-            of = self.vectors.of
-            found = self._read[key] = self.vectors[tuple(map(read_digit, of[states], of[weight]))]
-        return found
-
-    def plus(self, states: int, inputs: int) -> int:
-        """States with inputs added to the carries: those of a letter whose bits are not read yet."""
-        key = states, inputs
-        found = self._plus.get(key)
-        if found is None:
-            of = self.vectors.of
-            pairs = zip(of[states], of[inputs], strict=True)
-            found = self._plus[key] = self.vectors[tuple(state + 2 * value for state, value in pairs)]
-        return found
-
-    def weighed(self, letter: Letter, chosen: int) -> int:
-        """What a letter with this input weighs in all."""
-        inputs = tuple(law.weigh_input(chosen) for law in self.laws)
-        return self.vectors[_sum(self.vectors.of[self.about(letter)[0]], inputs)]
-
-    def verdicts(self, states: int) -> tuple[Verdict, ...]:
-        return tuple(law.verdict(state) for law, state in zip(self.laws, self.vectors.of[states], strict=True))
+    def _about(self, letter: Letter) -> tuple[int, list[tuple[int, int]]]:
+        bits = tuple(law.weigh(letter[3]) for law in self.laws)
+        choices = self.machine.inputs_of(letter)
+        inputs = sorted({tuple(law.weigh_input(one) for law in self.laws) for one in choices})
+        return self.vectors[bits], [(self.vectors[one], self.vectors[_sum(bits, one)]) for one in inputs]
 
     def judged(self, word: Sequence[Letter], chosen: Sequence[int]) -> tuple[Verdict, ...]:
         """The verdicts of a word with these inputs."""
         states = self.zero
         for letter, one in zip(word, chosen, strict=True):
-            states = self.read(states, self.weighed(letter, one))
-        return self.verdicts(states)
+            states = self.read[states, self.weighed[letter, one]]
+        found: tuple[Verdict, ...] = self.verdicts[states]
+        return found
 
     def begin(self, found: Invariant) -> None:
         """Adds the start words of every length."""
         machine = self.machine
         state = machine.start_globals
-        pairs = {kind: [(machine.begin(kind, one), one) for one in machine.choices(kind)] for kind in CLASSES}
+        pairs = {kind: [(machine.begin(kind, one), one) for one in machine.choices[kind]] for kind in CLASSES}
         windows = found.windows[state]
         for kind, follows in FOLLOWS.items():
             for before, _ in pairs.get(kind, [(START, 0)]):
                 for after in follows:
                     windows[before].update(letter for letter, _ in pairs[after])
-        weights = {kind: {self.weighed(*pair) for pair in pairs[kind]} for kind in CLASSES}
+        weights = {kind: {self.weighed[pair] for pair in pairs[kind]} for kind in CLASSES}
         seen = {(0, self.zero)}
         todo = [(0, self.zero)]
         while todo:
             kind, states = todo.pop()
             if kind == LAST:
-                found.verdicts[state].add(self.verdicts(states))
+                found.verdicts[state].add(self.verdicts[states])
             for after in FOLLOWS[kind]:
                 for weight in weights[after]:
-                    node = after, self.read(states, weight)
+                    node = after, self.read[states, weight]
                     if node not in seen:
                         seen.add(node)
                         todo.append(node)
@@ -152,30 +132,29 @@ class Search:
         """What happens between two neighbours: bits written to the first and whether its clock starts, bits written to
         the second and whether its clock starts, what the second adds to the globals, and its weights."""
         machine = self.machine
-        below, _, here, beyond = machine.sent(other)
-        above = machine.sent(letter)[1] if letter != START else (0, False)
-        return (other, *below, above[0] | here, above[1], beyond, self.about(other)[1])
+        below, _, here, beyond = machine.sent[other]
+        above = machine.sent[letter][1] if letter != START else (0, False)
+        return (other, *below, above[0] | here, above[1], beyond, self.about[other][1])
 
-    def successors(self, invariant: Invariant, state: int, found: Invariant) -> int:
-        """Adds to `found` all windows and verdicts of successors of words with these globals; says how many states
-        the search had."""
+    def successors(self, invariant: Invariant, state: int, found: Invariant) -> None:
+        """Adds to `found` all windows and verdicts of successors of words with these globals."""
         machine = self.machine
         if machine.globals_stop(state):
-            return 0
+            return
         windows = invariant.windows[state]
         allowed = invariant.verdicts[state]
         base = machine.globals_after(state)
-        stops, read, plus, made, about = machine.stops, self.read, self.plus, self._made, self.about
+        stops, read, plus, made, about = machine.stops, self.read, self.plus, machine.made, self.about
         nodes = _Numbers()
         edges: list[list[tuple[int, Letter]]] = []
         final: dict[int, tuple[Letter, int]] = {}
         moves = {
-            letter: [self.move(letter, other) for other in after if not stops(other)]
+            letter: [self.move(letter, other) for other in after if not stops[other]]
             for letter, after in windows.items()
         }
         zero = self.zero
         firsts = [
-            nodes[other, here, False, read(zero, both), plus(zero, inputs), base | adds]
+            nodes[other, here, False, read[zero, both], plus[zero, inputs], base | adds]
             for other, _, _, here, _, adds, weights in moves[START]
             for inputs, both in weights
         ]
@@ -185,27 +164,23 @@ class Search:
             out: list[tuple[int, Letter]] = []
             edges.append(out)
             if letter[0] == LAST:
-                if self.verdicts(old) in allowed:
-                    after = machine.made(letter, bits, started)
-                    found.verdicts[beyond].add(self.verdicts(read(new, about(after)[0])))
+                if self.verdicts[old] in allowed:
+                    after = made[letter, bits, started]
+                    found.verdicts[beyond].add(self.verdicts[read[new, about[after][0]]])
                     final[place] = after, beyond
             else:
                 for other, written, back, here, goes_on, adds, weights in moves.get(letter, ()):
-                    key = letter, bits | written, started or back
-                    if key not in made:
-                        made[key] = machine.made(*key)
-                    after = made[key]
-                    ahead = read(new, about(after)[0])
+                    after = made[letter, bits | written, started or back]
+                    ahead = read[new, about[after][0]]
                     total = beyond | adds
                     for inputs, both in weights:
-                        out.append((nodes[other, here, goes_on, read(old, both), plus(ahead, inputs), total], after))
+                        out.append((nodes[other, here, goes_on, read[old, both], plus[ahead, inputs], total], after))
             place += 1
             if place > self.most:
                 self.spent += place
                 raise TooLargeError
         self.spent += place
         self._collect(edges, final, firsts, found)
-        return len(nodes)
 
     def _collect(
         self,
@@ -246,23 +221,20 @@ class Search:
                 for letter in arriving[number]:
                     windows[letter] |= leaving
 
-    def close(self, invariant: Invariant, look: Look | None = None) -> tuple[int, int]:
-        """Adds successors until nothing is new; says how many rounds that took, and the states of the last."""
+    def close(self, invariant: Invariant, look: Look | None = None) -> None:
+        """Adds successors until nothing is new."""
         self.begin(invariant)
-        todo = set(invariant.windows)
-        rounds = 0
-        counts: dict[int, int] = {}
+        todo, rounds = set(invariant.windows), 0
         while todo:
             rounds += 1
             fresh = Invariant()
             for state in sorted(todo):
-                counts[state] = self.successors(invariant, state, fresh)
+                self.successors(invariant, state, fresh)
                 if look:
                     look(f"round {rounds}, {invariant.size} windows")
             todo = _added(invariant, fresh)
             if invariant.size > self.most:
                 raise TooLargeError
-        return rounds, sum(counts.values())
 
 
 def _added(invariant: Invariant, fresh: Invariant) -> set[int]:

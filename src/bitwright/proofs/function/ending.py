@@ -12,105 +12,106 @@ from bitwright.proofs.function.specification import Specification
 
 
 class Violation(NamedTuple):
-    """A word of the invariant that no run may end in; perhaps no run does."""
+    """The inputs, position by position, of a word that no run may end in, and why; perhaps no run does."""
 
-    state: int
-    word: list[Letter]
-    chosen: list[int]  # the inputs at each position
+    chosen: list[int]
     why: str
+
+
+class _Node(NamedTuple):
+    """What is known after reading part of a word; the last three matter where a run ends at a fixed point."""
+
+    letter: Letter
+    laws: int  # their states
+    over: bool  # whether a letter so far says that the run is over
+    at: Any  # the state of the line
+    moved: bool = False  # whether a letter so far changes in the next step
+    globals: int = 0  # what is written to them so far
+    bits: int = 0  # what is written to this letter so far
 
 
 def violation(search: Search, invariant: Invariant, spec: Specification | None) -> Violation | None:
     """A word in which a run is over and the line is not true; without a line: over, but not as the text says."""
-    for state in sorted(invariant.windows):
-        found = _violation(search, invariant, spec, state)
-        if found is not None:
-            return found
-    return None
+    if spec is None and search.machine.chain.halt is None:
+        return None
+    found = (_violation(search, invariant, spec, state) for state in sorted(invariant.windows))
+    return next((one for one in found if one is not None), None)
 
 
 def _violation(search: Search, invariant: Invariant, spec: Specification | None, state: int) -> Violation | None:
-    machine = search.machine
-    halt = machine.chain.halt
+    machine, halt = search.machine, search.machine.chain.halt
     windows, allowed = invariant.windows[state], invariant.verdicts[state]
-    timed_out = machine.clock.fixed is not None and state >> machine.width >= machine.clock.fixed
-    halted_at_once = machine.globals_halt(state)
-    moved_globals = spec is None and halt == FIXED_POINT
-    begin: list[Any] = [None] if spec is None else spec.begin(state)
-    # letter, what its successor is so far, states of the laws, ended, halted, moved, state of the line
-    nodes: list[tuple[Any, ...]] = []
-    came: dict[tuple[Any, ...], tuple[tuple[Any, ...] | None, int]] = {}
-    base = machine.globals_after(state) & ((1 << machine.width) - 1)
+    halts = isinstance(halt, tuple)
+    if spec is None and halts and machine.globals_halt(state):
+        return None
+    over = machine.globals_halt(state) if spec and halts else machine.times_out(state)
+    says_over = machine.halts if spec and halts else machine.ends
+    rests = spec is None and halt == FIXED_POINT
+    mask = (1 << machine.width) - 1
+    becomes_over = _before(windows, says_over)
+    came: dict[_Node, tuple[_Node | None, int]] = {}
+    nodes: list[_Node] = []
 
-    weights: dict[tuple[Letter, int], int] = {}
-
-    def weighed(letter: Letter, chosen: int) -> int:
-        if (letter, chosen) not in weights:
-            weights[letter, chosen] = search.weighed(letter, chosen)
-        return weights[letter, chosen]
-
-    def visit(before: tuple[Any, ...] | None, letter: Letter, chosen: int, at: Any, laws: Any, flags: Any) -> None:
-        ended, halted, moved, acc, bits = flags
-        after = at if spec is None else spec.read(at, letter[0], letter[3], chosen)
-        if spec is not None and after is None:
+    def visit(before: _Node | None, letter: Letter, laws: int, over: bool, at: Any, rest: tuple[Any, ...]) -> None:
+        over = over or says_over(letter)
+        if (not over and letter not in becomes_over) or (spec is None and machine.halts(letter)):
             return
-        old = search.read(laws, weighed(letter, chosen))
-        ended = ended or machine.clock.ended(letter[1], letter[0])
-        halted = halted or machine.halts(letter)
-        key = letter, old, ended, halted, moved, acc, bits, after
-        if key not in came:
-            came[key] = before, chosen
-            nodes.append(key)
+        for chosen in machine.inputs_of(letter):
+            after = None if spec is None else spec.read(at, letter[0], letter[3], chosen)
+            if spec is None or after is not None:
+                node = _Node(letter, search.read[laws, search.weighed[letter, chosen]], over, after, *rest)
+                if node not in came:
+                    came[node] = before, chosen
+                    nodes.append(node)
 
-    def inputs_of(letter: Letter) -> list[int]:
-        return [letter[2]] if machine.ghosts else list(machine.choices(letter[0]))
-
-    for at in begin:
+    for at in (None,) if spec is None else spec.begin(state):
         for letter in sorted(windows[START]):
-            here = machine.sent(letter)[2] if moved_globals else 0
-            acc = base | machine.sent(letter)[3] if moved_globals else 0
-            for chosen in inputs_of(letter):
-                visit(None, letter, chosen, at, search.zero, (timed_out, halted_at_once, False, acc, here))
-    place = 0
-    while place < len(nodes):
-        node = nodes[place]
-        place += 1
-        letter, old, ended, halted, moved, acc, bits, at = node
+            _, _, here, beyond = machine.sent[letter]
+            rest = (False, machine.globals_after(state) & mask | beyond, here) if rests else ()
+            visit(None, letter, search.zero, over, at, rest)
+    for node in nodes:  # it grows on the way
+        letter = node.letter
         if letter[0] == LAST:
-            if search.verdicts(old) not in allowed:
-                continue
-            if moved_globals:
-                moved = moved or bits != letter[3] or acc != state & ((1 << machine.width) - 1)
-            why = _wrong(spec, at, halt, ended, halted, moved)
-            if why:
-                return _path(came, node, state, why)
+            if node.over and search.verdicts[node.laws] in allowed:
+                moved = node.moved or node.bits != letter[3] or node.globals != state & mask
+                if why := _wrong(spec, node.at, rests, moved):
+                    return Violation(_inputs(came, node), why)
             continue
         for other in sorted(windows.get(letter, ())):
-            flags = (ended, halted, moved, acc, 0)
-            if moved_globals:
-                below, above = machine.sent(other)[0], machine.sent(letter)[1]
-                went = moved or bits | below[0] != letter[3]
-                flags = (ended, halted, went, acc | machine.sent(other)[3], above[0] | machine.sent(other)[2])
-            for chosen in inputs_of(other):
-                visit(node, other, chosen, at, old, flags)
+            rest = ()
+            if rests:
+                (written, _), _, here, beyond = machine.sent[other]
+                moved = node.moved or node.bits | written != letter[3]
+                rest = moved, node.globals | beyond, machine.sent[letter][1][0] | here
+            visit(node, other, node.laws, node.over, node.at, rest)
     return None
 
 
-def _wrong(spec: Specification | None, at: Any, halt: Any, ended: bool, halted: bool, moved: bool) -> str:
+def _before(windows: Any, wanted: Any) -> set[Letter]:
+    """The letters from which a wanted one can be reached."""
+    before: dict[Letter, list[Letter]] = {}
+    for letter, after in windows.items():
+        for other in after:
+            before.setdefault(other, []).append(letter)
+    found = {letter for letter in before if wanted(letter)}
+    todo = list(found)
+    while todo:
+        fresh = {letter for letter in before.get(todo.pop(), ()) if letter not in found}
+        found |= fresh
+        todo += fresh
+    return found
+
+
+def _wrong(spec: Specification | None, at: Any, rests: bool, moved: bool) -> str:
     if spec is not None:
-        over = halted if isinstance(halt, tuple) else ended
-        return f"{spec.line} is not true" if over and not spec.holds(at) else ""
-    if isinstance(halt, tuple):
-        return "the run is not over in time" if ended and not halted else ""
-    return "the run has not come to rest" if halt == FIXED_POINT and ended and moved else ""
+        return "" if spec.holds(at) else f"{spec.line} is not true"
+    return ("the run has not come to rest" if moved else "") if rests else "the run is not over in time"
 
 
-def _path(came: Any, node: Any, state: int, why: str) -> Violation:
-    word, chosen = [], []
-    at: Any = node
+def _inputs(came: dict[_Node, tuple[_Node | None, int]], node: _Node) -> list[int]:
+    """The inputs at each position of the word that ends in this node."""
+    chosen, at = [], node
     while at is not None:
-        before, one = came[at]
-        word.append(at[0])
+        at, one = came[at]  # type: ignore[assignment]
         chosen.append(one)
-        at = before
-    return Violation(state, word[::-1], chosen[::-1], why)
+    return chosen[::-1]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import gcd, lcm
+from math import gcd
 
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpz_mat
 
 from bitwright.proofs.function.chain import ChainProgram
 
@@ -91,18 +91,8 @@ def _conserved(chain: ChainProgram, seen: Iterable[tuple[int, int]]) -> list[Law
     rows.discard((0,) * width)
     if not rows:
         return []
-    matrix, rank = fmpq_mat(fmpz_mat([list(row) for row in sorted(rows)])).rref()
-    pivots, found = [], []
-    for row in range(rank):
-        pivots.append(next(column for column in range(width) if matrix[row, column] != 0))
-    for free in range(width):
-        if free in pivots:
-            continue
-        vector = [fmpq(0)] * width
-        vector[free] = fmpq(1)
-        for row, pivot in enumerate(pivots):
-            vector[pivot] = -matrix[row, free]
-        found.append(_law(chain, [int(v * lcm(*(int(v.q) for v in vector))) for v in vector]))
+    basis, count = fmpz_mat([list(row) for row in sorted(rows)]).nullspace()
+    found = [_law(chain, [int(basis[track, column]) for track in range(width)]) for column in range(count)]
     return [law for law in found if any(law.inputs) and max(map(abs, law.tracks)) <= MAX_WEIGHT]
 
 

@@ -8,9 +8,10 @@ run that takes a fixed number of steps has its clock in the globals instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from bitwright.proofs.function.chain import FIRST, LAST, ChainProgram, ClassOf
 
@@ -88,40 +89,48 @@ class Clock:
         }
 
 
+class Memo(dict[Any, Any]):
+    """What a function makes of keys; each is made once."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self._make = make
+
+    def __missing__(self, key: Any) -> Any:
+        value = self[key] = self._make(key)
+        return value
+
+
 class ChainMachine:
-    """Steps of letters with ghosts."""
+    """Steps of letters with ghosts.
+
+    By letter, `sent` is what it sends below and above, what it keeps, and what it adds to the globals; `stops` says
+    whether its run is over. `made[letter, bits, started]` is the letter one step later, of all bits that are written to
+    it.
+    """
 
     def __init__(self, chain: ChainProgram, clock: Clock, ghosts: bool) -> None:
         self.chain, self.clock, self.ghosts = chain, clock, ghosts
         self.width = len(chain.globals)  # the time of a fixed clock stands above the globals
-        self._sent: dict[tuple[int, int, int], tuple[Sent, Sent, int, int]] = {}
+        self.sent, self.made = Memo(self._sent), Memo(self._made)
+        self.stops = Memo(lambda letter: self.ends(letter) or self.halts(letter))
 
-    def choices(self, kind: int) -> Iterator[int]:
-        """The inputs that a position of this class may have."""
-        free = self.chain.classes[kind].free
-        chosen = free
-        while True:
-            yield chosen
-            if not chosen:
-                return
-            chosen = (chosen - 1) & free
+        self.choices = {kind: _subsets(found.free) for kind, found in chain.classes.items()}  # inputs at a position
+
+    def inputs_of(self, letter: Letter) -> Sequence[int]:
+        """The inputs that a position with this letter may have."""
+        return (letter[2],) if self.ghosts else self.choices[letter[0]]
 
     def begin(self, kind: int, chosen: int) -> Letter:
         return kind, self.clock.start(kind), chosen if self.ghosts else 0, self.chain.classes[kind].start | chosen
 
-    def sent(self, letter: Letter) -> tuple[Sent, Sent, int, int]:
-        """What a letter sends below and above, what it keeps, and what it adds to the globals."""
+    def _sent(self, letter: Letter) -> tuple[Sent, Sent, int, int]:
         kind, clock, _, bits = letter
-        key = kind, clock, bits
-        if key not in self._sent:
-            below, here, above, beyond = applied(self.chain.classes[kind], bits)
-            moves = self.clock.sends(clock, kind)
-            self._sent[key] = (below, moves < 0), (above, moves > 0), here, beyond
-        return self._sent[key]
+        below, here, above, beyond = applied(self.chain.classes[kind], bits)
+        moves = self.clock.sends(clock, kind)
+        return (below, moves < 0), (above, moves > 0), here, beyond
 
-    def made(self, letter: Letter, bits: int, started: bool) -> Letter:
-        """The letter one step later, of all bits that are written to it."""
-        kind, clock, chosen, _ = letter
+    def _made(self, key: tuple[Letter, int, bool]) -> Letter:
+        (kind, clock, chosen, _), bits, started = key
         return kind, self.clock.after(clock, kind, started), chosen, bits
 
     def globals_after(self, state: int) -> int:
@@ -136,16 +145,19 @@ class ChainMachine:
     def start_globals(self) -> int:
         return self.chain.start_globals
 
-    def stops(self, letter: Letter) -> bool:
-        """Whether a run is over, by what this letter says."""
-        return self.clock.ended(letter[1], letter[0]) or self.halts(letter)
+    def ends(self, letter: Letter) -> bool:
+        """Whether the clock of this letter says that the time is up."""
+        return self.clock.ended(letter[1], letter[0])
 
     def halts(self, letter: Letter) -> bool:
         halt = self.chain.halt
         return isinstance(halt, tuple) and halt[0] == letter[0] and bool(letter[3] >> halt[1] & 1)
 
     def globals_stop(self, state: int) -> bool:
-        return self.globals_halt(state) or (self.clock.fixed is not None and state >> self.width >= self.clock.fixed)
+        return self.globals_halt(state) or self.times_out(state)
+
+    def times_out(self, state: int) -> bool:
+        return self.clock.fixed is not None and state >> self.width >= self.clock.fixed
 
     def globals_halt(self, state: int) -> bool:
         halt = self.chain.halt
@@ -153,7 +165,7 @@ class ChainMachine:
 
     def step(self, state: int, word: list[Letter]) -> tuple[int, list[Letter]]:
         """Globals and word one step later."""
-        sent = [self.sent(letter) for letter in word]
+        sent = [self.sent[letter] for letter in word]
         after = self.globals_after(state)
         for _, _, _, beyond in sent:
             after |= beyond
@@ -162,7 +174,7 @@ class ChainMachine:
         for place, letter in enumerate(word):
             below = sent[place - 1][1] if place else none
             above = sent[place + 1][0] if place + 1 < len(word) else none
-            found.append(self.made(letter, below[0] | sent[place][2] | above[0], below[1] or above[1]))
+            found.append(self.made[letter, below[0] | sent[place][2] | above[0], below[1] or above[1]])
         return after, found
 
 
@@ -176,3 +188,11 @@ def applied(found: ClassOf, bits: int) -> tuple[int, int, int, int]:
             right |= rule.to_right
             beyond |= rule.to_globals
     return left, here, right, beyond
+
+
+def _subsets(mask: int) -> list[int]:
+    """All masks within this one, the largest first."""
+    found = [mask]
+    while found[-1]:
+        found.append((found[-1] - 1) & mask)
+    return found

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from itertools import product
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from bitwright.errors import BitwrightError, InputError
+from bitwright.errors import InputError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import joined
 from bitwright.program.text import parse
 from bitwright.program.text.lets import plain_lets
 from bitwright.proofs.claims import Claim
-from bitwright.proofs.function.affine import NoChainError
+from bitwright.proofs.function.affine import NoChainError, algorithm_at
 from bitwright.proofs.function.certificate import certificate
 from bitwright.proofs.function.chain import FIRST, LAST, SHORTEST, ChainProgram, read_chain
 from bitwright.proofs.function.closure import Invariant, Search, TooLargeError
 from bitwright.proofs.function.ending import violation
 from bitwright.proofs.function.laws import Law, conserved
 from bitwright.proofs.function.machine import ChainMachine, Clock, Letter
-from bitwright.proofs.function.naive import LATE, all_inputs, range_of, wrong_input
-from bitwright.proofs.function.ring import ring_violation
+from bitwright.proofs.function.ring import ring_lemma
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
+from bitwright.proofs.trials import LATE, Inputs, all_inputs, random_inputs, wrong_input
 
 Progress = Callable[[str], None]
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
@@ -41,16 +42,13 @@ _PROVED: dict[tuple[object, ...], FunctionProof] = {}
 
 @dataclass(frozen=True)
 class FunctionProof:
-    """What came of it. `tried` says what was not enough, where it is not decided."""
+    """The verdict on the `ensure` lines of a program. `tried` says what was not enough, where it is not decided."""
 
-    name: str
     verdict: Verdict
     lines: tuple[str, ...]  # the `ensure` lines
-    sizes: str
-    method: str
+    sizes: str = ""
+    method: str = ""
     laws: tuple[str, ...] = ()
-    windows: int = 0
-    states: int = 0  # of the last search
     counterexample: dict[str, Any] | None = None
     certificate: dict[str, Any] | None = field(default=None, repr=False)
     tried: tuple[str, ...] = ()
@@ -60,20 +58,18 @@ class FunctionProof:
         return self.verdict == "proved"
 
     def sentence(self) -> str:
-        what = joined(self.lines)
         if self.verdict == "proved":
             return f"proved at every size ({self.method})"
-        if self.verdict == "refuted":
-            assert self.counterexample is not None
+        if self.counterexample is not None:
             given = " ".join(f"{name}={value}" for name, value in self.counterexample["inputs"].items())
             size = " ".join(f"{name}={value}" for name, value in self.counterexample["lets"].items())
             return f"refuted: {self.counterexample['why']} for {given}{f' at {size}' if size else ''}"
         if self.verdict == "not stated":
             return "not stated: the program has no ensure line"
-        return f"not decided: {what} ({'; '.join(self.tried)})"
+        return f"not decided: {joined(self.lines)} ({'; '.join(self.tried)})"
 
     def claim(self) -> Claim:
-        """The link of a chain of claims."""
+        """The proof as a link of a chain of claims."""
         return Claim("function", self.verdict, self.sizes, self.method, self.sentence(), self.counterexample)
 
 
@@ -105,44 +101,45 @@ def prove_function(
     {'x': 0}
     """
     text, algorithm, lets = _given(program, name, lets)
-    lines = tuple(str(line) for line in algorithm.ensures)
-    if not lines:
-        return FunctionProof(algorithm.name, "not stated", (), "", "no ensure line")
+    if not algorithm.ensures:
+        return FunctionProof("not stated", (), method="no ensure line")
     tell = progress or (lambda _: None)
     if text is None:
-        return _prove(None, algorithm, lets, lines, tell)
+        return _prove(None, algorithm, lets, tell)
     key = (text, algorithm.name, tuple(sorted(lets.items())))
     if key not in _PROVED:
         while len(_PROVED) >= _REMEMBERED:
             del _PROVED[next(iter(_PROVED))]
-        _PROVED[key] = _prove(text, algorithm, lets, lines, tell)
+        _PROVED[key] = _prove(text, algorithm, lets, tell)
     return replace(_PROVED[key], certificate=deepcopy(_PROVED[key].certificate))
 
 
-def _prove(
-    text: str | None, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], tell: Progress
-) -> FunctionProof:
+def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> FunctionProof:
+    lines = tuple(map(str, algorithm.ensures))
+
+    def undecided(*tried: str) -> FunctionProof:
+        return FunctionProof("not decided", lines, tried=tried)
+
+    def refuted(wrong: dict[str, Any]) -> FunctionProof:
+        return FunctionProof("refuted", lines, method="an input", counterexample=wrong)
+
     tell("running inputs")
     at = _Sizes(text, algorithm, lets)
     try:
-        wrong = at.wrong_random()
+        if (wrong := at.wrong_random()) is not None:
+            return refuted(wrong)
     except NoChainError as error:
-        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(str(error),))
-    if wrong is not None:
-        return _refuted(algorithm, lines, wrong)
+        return undecided(str(error))
     if text is None:
-        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=("the program has no rule text",))
+        return undecided("the program has no rule text")
     try:
         chain = read_chain(text, algorithm.name, lets)
         specs = [Specification(chain, line) for line in algorithm.ensures]
-        at.size = chain.size
         short, wrong = at.short(chain)
     except NoChainError as error:
-        if any(line.at is not None for line in algorithm.invariants):
-            return _by_rounds(text, algorithm, lets, lines, f"no chain: {error}", tell)
-        return _on_a_ring(text, algorithm, lets, lines, f"no chain: {error}")
+        return _without_a_chain(text, algorithm, lets, lines, f"no chain: {error}", tell)
     if wrong is not None:
-        return _refuted(algorithm, lines, wrong)
+        return refuted(wrong)
     tried: list[str] = []
     work = 0
     for setting in _settings(chain, specs):
@@ -154,17 +151,14 @@ def _prove(
         work += done.search.spent
         if done.why:
             tried.append(f"{setting.shown(chain)}: {done.why}")
-            wrong = at.wrong_among(chain, done.chosen)
-            if wrong is not None:
-                return _refuted(algorithm, lines, wrong)
+            if (wrong := at.wrong_among(chain, done.chosen)) is not None:
+                return refuted(wrong)
             continue
         laws = tuple(law.shown(chain) for law in done.search.laws)
         method = f"{'laws, ' if laws else ''}{done.invariant.size:,} windows"
         made = certificate(chain, algorithm, done.search, done.invariant, short, lets)
-        return FunctionProof(
-            algorithm.name, "proved", lines, "every", method, laws, done.invariant.size, done.states, None, made
-        )
-    return FunctionProof(algorithm.name, "not decided", lines, "", "closure", tried=tuple(tried))
+        return FunctionProof("proved", lines, "every", method, laws, certificate=made)
+    return replace(undecided(*tried), method="closure")
 
 
 def _given(
@@ -178,9 +172,7 @@ def _given(
     sizing = program.sizing
     if sizing is None or sizing.text is None:
         return None, program, {}
-    own = dict(
-        zip(plain_lets(sizing.text), sizing.numbers.values(), strict=False)
-    )  # of a shipped algorithm: its one number
+    own = dict(zip(plain_lets(sizing.text), sizing.numbers.values(), strict=False))  # a shipped algorithm has one
     given = dict(sizing.numbers) if set(sizing.numbers) & set(own) else own
     written = parse(sizing.text, program.name, given)
     if not written.same_as(program) or [*map(str, written.ensures)] != [*map(str, program.ensures)]:
@@ -188,138 +180,110 @@ def _given(
     return sizing.text, written, given
 
 
-def _by_rounds(
+def _without_a_chain(
     text: str, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str, tell: Progress
 ) -> FunctionProof:
-    """A loop with an invariant at a bit; what its phases compute is proved by closure."""
+    """Proves a loop with an invariant at a bit, by closure in each of its phases; or a few steps on a ring."""
+    way = "rounds" if any(line.at is not None for line in algorithm.invariants) else "ring"
+    tell(way)
+    try:
+        if way == "ring":
+            return FunctionProof("proved", lines, "every", ring_lemma(text, algorithm, lets))
+        proof = _rounds(text, algorithm, lets, tell)
+        return FunctionProof("proved", lines, "every", proof.prove(), certificate=proof.certificate())
+    except (NoChainError, NoShapeError) as error:
+        return FunctionProof("not decided", lines, tried=(why, f"no {way}: {error}"))
 
+
+def _rounds(text: str, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> RoundsProof:
     def proves(part: str, numbers: Mapping[str, int]) -> FunctionProof:
         return prove_function(part, name=f"a part of {algorithm.name}", lets=numbers, progress=tell)
 
-    tell("rounds")
-    try:
-        proof = RoundsProof(text, algorithm, lets, proves)
-        method = proof.prove()
-    except (NoChainError, NoShapeError) as error:
-        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"no rounds: {error}"))
-    return FunctionProof(algorithm.name, "proved", lines, "every", method, certificate=proof.certificate())
+    return RoundsProof(text, algorithm, lets, proves)
 
 
-def _on_a_ring(
-    text: str, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str
-) -> FunctionProof:
-    """A program of few steps that looks the same at every position of a ring."""
-    try:
-        tried, wrong = ring_violation(text, algorithm, lets)
-    except NoChainError as error:
-        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"no ring: {error}"))
-    if wrong:  # it was not met in runs, and is no proof of an error on some ring
-        return FunctionProof(algorithm.name, "not decided", lines, "", "", tried=(why, f"ring: {wrong}"))
-    method = f"a finite lemma, {tried:,} neighbourhoods"
-    return FunctionProof(algorithm.name, "proved", lines, "every", method)
-
-
-def _refuted(algorithm: Algorithm, lines: tuple[str, ...], wrong: dict[str, Any]) -> FunctionProof:
-    return FunctionProof(algorithm.name, "refuted", lines, "", "an input", counterexample=wrong)
+def proof_by_rounds(program: Algorithm) -> RoundsProof:
+    """Proves by rounds once more what `prove_function` proved so, and returns all that was found on the way."""
+    text, algorithm, lets = _given(program, program.name, None)
+    assert text is not None
+    proof = _rounds(text, algorithm, lets, lambda _: None)
+    proof.prove()
+    return proof
 
 
 class _Sizes:
-    """The program at other sizes, run."""
+    """Runs of the program at its own size and at others."""
 
     def __init__(self, text: str | None, algorithm: Algorithm, lets: Mapping[str, int]) -> None:
-        self.text, self.algorithm, self.lets = text, algorithm, dict(lets)
+        self.text, self.own, self.lets = text, algorithm, dict(lets)
         self.size = next(iter(plain_lets(text)), "") if text else ""
 
-    def algorithms(self, sizes: Sequence[int]) -> Iterator[tuple[dict[str, int], Algorithm]]:
-        yield {}, self.algorithm
-        if self.text is None or not self.size:
-            return
-        for size in sizes:
-            try:
-                yield {self.size: size}, parse(self.text, self.algorithm.name, {**self.lets, self.size: size})
-            except BitwrightError:
-                continue
+    def at(self, size: int) -> Algorithm | None:
+        if not self.text or not self.size:
+            return None
+        return algorithm_at(self.text, self.own.name, {**self.lets, self.size: size})
 
     def wrong_random(self) -> dict[str, Any] | None:
         """A wrong run among random inputs and those of few digits."""
         random = Random(1)
-        for lets, algorithm in self.algorithms((1, 2, 3, *RANDOM_SIZES)):
-            steps = algorithm.steps if algorithm.steps is not None else 0
-            if steps * algorithm.program.templates > 200_000:
+        for size in (None, 1, 2, 3, *RANDOM_SIZES):
+            algorithm = self.own if size is None else self.at(size)
+            if algorithm is None or (algorithm.steps or 0) * algorithm.program.templates > 200_000:
                 continue
-            if sum(len(word.bits) for word in algorithm.inputs) <= 8:
-                values = list(all_inputs(algorithm))
+            if len(algorithm.input_bits) <= 8:
+                inputs = list(all_inputs(algorithm))
             else:
                 rows = max(sum(1 for _ in line.rows()) for line in algorithm.ensures)  # of `for i in 1..l`
-                lanes = max(4, min(LANES, 2 * LANES // max(1, rows)))
-                values = [{word.name: _some(range_of(word), random) for word in algorithm.inputs} for _ in range(lanes)]
-            found = self._wrong(algorithm, lets, values)
-            if found:
+                inputs = random_inputs(algorithm, max(4, min(LANES, 2 * LANES // max(1, rows))), random)
+            if (found := self._wrong(algorithm, size, inputs)) is not None:
                 return found
         return None
 
     def short(self, chain: ChainProgram) -> tuple[list[int], dict[str, Any] | None]:
         """All inputs of all sizes too short for the classes: those sizes, and a wrong run among them."""
-        sizes: list[int] = []
-        size = 1
+        self.size, sizes, size = chain.size, list[int](), 1
         while chain.length(size) < SHORTEST:
-            try:
-                algorithm = parse(self.text or "", self.algorithm.name, {**self.lets, self.size: size})
-            except BitwrightError:
-                size += 1
-                continue  # the text is no program at this size
-            if sum(len(word.bits) for word in algorithm.inputs) > MOST_INPUTS.bit_length() - 1:
-                raise NoChainError(f"more than {MOST_INPUTS:,} inputs at {self.size} = {size}")
-            found = self._wrong(algorithm, {self.size: size}, list(all_inputs(algorithm)))
-            if found:
-                return sizes, found
-            sizes.append(size)
+            if (algorithm := self.at(size)) is not None:
+                if len(algorithm.input_bits) > MOST_INPUTS.bit_length() - 1:
+                    raise NoChainError(f"more than {MOST_INPUTS:,} inputs at {self.size} = {size}")
+                if (found := self._wrong(algorithm, size, list(all_inputs(algorithm)))) is not None:
+                    return sizes, found
+                sizes.append(size)
             size += 1
         return sizes, None
 
     def wrong_among(self, chain: ChainProgram, chosen: Sequence[int]) -> dict[str, Any] | None:
         """Whether the inputs of a suspicious word are a wrong run."""
         size, rest = divmod(len(chosen) - chain.extra, chain.unit)
-        if rest or not chosen:
+        algorithm = None if rest or not chosen else self.at(size)
+        if algorithm is None:
             return None
-        for lets, algorithm in self.algorithms([size]):
-            if lets:
-                values: dict[str, int] = {}
-                for word in algorithm.inputs:
-                    weights = chain.inputs[word.name]
-                    if weights.first is None or weights.track is None:
-                        return None
-                    bits = [chosen[weights.first + k] >> weights.track & 1 for k in range(len(word.bits))]
-                    values[word.name] = sum(bit << k for k, bit in enumerate(bits)) - (
-                        word.signed * bits[-1] << len(bits)
-                    )
-                return self._wrong(algorithm, lets, [values])
-        return None
+        values: Inputs = {}
+        for word in algorithm.inputs:
+            weights = chain.inputs[word.name]
+            if weights.first is None or weights.track is None:
+                return None
+            bits = [chosen[weights.first + k] >> weights.track & 1 for k in range(len(word.bits))]
+            values[word.name] = sum(bit << k for k, bit in enumerate(bits)) - (word.signed * bits[-1] << len(bits))
+        return self._wrong(algorithm, size, [values])
 
-    def _wrong(self, algorithm: Algorithm, lets: dict[str, int], values: list[dict[str, int]]) -> dict[str, Any] | None:
-        most = algorithm.steps if algorithm.steps is not None else 4 * algorithm.program.bits + 16
-        found = wrong_input(algorithm, values, most)
+    def _wrong(self, algorithm: Algorithm, size: int | None, inputs: list[Inputs]) -> dict[str, Any] | None:
+        most = 4 * algorithm.program.bits + 16 if algorithm.steps is None else algorithm.steps
+        found = wrong_input(algorithm, inputs, most)
         if found is None:
             return None
         if found[1] == LATE and algorithm.steps is None:  # it may end later
             raise NoChainError(f"a run takes more than {most:,} steps")
-        numbers = {**(dict(algorithm.sizing.numbers) if algorithm.sizing else {}), **lets}
+        numbers = {
+            **(self.own.sizing.numbers if self.own.sizing else {}),
+            **({} if size is None else {self.size: size}),
+        }
         return {"inputs": found[0], "lets": numbers, "why": found[1]}
 
 
-def _some(values: range, random: Random) -> int:
-    """A random value, and now and then one at an end of the range."""
-    low, high = values.start, values.stop - 1  # len() takes no large ranges
-    if random.random() < 0.2:
-        return random.choice([low, high, (low + high + 1) // 2, min(low + 1, high)])
-    return low + random.getrandbits((high - low).bit_length())
-
-
-@dataclass
-class _Done:
+class _Done(NamedTuple):
     search: Search
     invariant: Invariant
-    states: int
     why: str = ""
     chosen: Sequence[int] = ()
 
@@ -350,17 +314,17 @@ class _Setting:
             for state, word in states:
                 invariant.add(state, word, search.judged(word, chosen))
         if any(violation(search, invariant, spec) for spec in (None, *specs)):  # of states that runs do have: hopeless
-            return _Done(search, invariant, 0, "too coarse")
+            return _Done(search, invariant, "too coarse")
         try:
-            _, count = search.close(invariant, tell)
+            search.close(invariant, tell)
         except TooLargeError:
-            return _Done(search, invariant, 0, f"more than {MOST_STATES:,} states")
+            return _Done(search, invariant, f"more than {MOST_STATES:,} states")
         tell(f"the end, {invariant.size} windows")
         for spec in (None, *specs):
             found = violation(search, invariant, spec)
             if found is not None:
-                return _Done(search, invariant, count, found.why, found.chosen)
-        return _Done(search, invariant, count)
+                return _Done(search, invariant, found.why, found.chosen)
+        return _Done(search, invariant)
 
 
 def _runs(machine: ChainMachine) -> Iterator[tuple[list[int], list[tuple[int, list[Letter]]]]]:
@@ -375,7 +339,7 @@ def _runs(machine: ChainMachine) -> Iterator[tuple[list[int], list[tuple[int, li
         state, states = machine.start_globals, []
         while True:
             states.append((state, word))
-            if machine.globals_stop(state) or any(map(machine.stops, word)):
+            if machine.globals_stop(state) or any(machine.stops[letter] for letter in word):
                 break
             state, word = machine.step(state, word)
         yield chosen, states
@@ -416,14 +380,11 @@ def _with_steps(rate: int, extra: int) -> Iterator[Clock]:
 
 
 def _splits(rate: int) -> Iterator[tuple[int, ...]]:
-    """All ways to divide the steps at a position among sweeps, few sweeps first."""
-    ways: list[tuple[int, ...]] = [()]
-    done: list[tuple[int, ...]] = []
-    while ways:
-        ways = [(*way, part) for way in ways for part in range(1, rate - sum(way) + 1)]
-        done += [way for way in ways if sum(way) == rate]
-        ways = [way for way in ways if sum(way) < rate and len(way) < 3]
-    yield from sorted(done, key=lambda way: (len(way), [-part for part in way]))
+    """All ways to divide the steps at a position among up to three sweeps, few sweeps first."""
+    for sweeps in (1, 2, 3):
+        for way in product(range(rate, 0, -1), repeat=sweeps - 1):
+            if sum(way) < rate:
+                yield (*way, rate - sum(way))
 
 
 def _terms(chain: ChainProgram, specs: Sequence[Specification]) -> tuple[Law, ...]:

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
 
 from bitwright.program import ensures
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import Combined, Constant, Expression, Named, Negation, names_in
+from bitwright.program.ensures import Combined, Constant, Expression, Named
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import parse_statements
-from bitwright.proofs.function.affine import MAX_ROWS, IndexForm, NoChainError, outside, statements
+from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, outside, plain, statements
+from bitwright.proofs.function.specification import outer_names, value_of
 from bitwright.text.scanner import Token
 
 MOST_INPUTS = 16  # bits that may reach a position
@@ -175,7 +175,7 @@ class Ring:
         part = bit.parts[0] if len(bit.parts) == 1 else None
         if part is None or part.first is None or part.first is not part.last:
             outside(bit.token, f"{bit.token.text} is given no single index")
-        found = self.turned(_plain(part.first), tuple(indices))
+        found = self.turned(plain(part.first), tuple(indices))
         if found is None:
             outside(bit.token, f"this index is no place on a ring of {'*'.join(self.sizes)}")
         return found
@@ -222,21 +222,17 @@ class Ring:
         return wanted
 
 
-def ring_violation(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[int, str]:
-    """How many inputs were tried, and what is wrong, or nothing; raises NoChainError for what is no such ring."""
+def ring_lemma(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> str:
+    """Proves all `ensure` lines on every ring, and says how; raises NoChainError where that fails."""
     ring = Ring(text, lets)
     if any(frozenset() in block.rules for block in ring.blocks):
         raise NoChainError("a rule matches where all bits are off")
-    tried = 0
-    for line in algorithm.ensures:
-        count, wrong = _violation(ring, line)
-        tried += count
-        if wrong:
-            return tried, wrong
-    return tried, ""
+    tried = sum(_tried(ring, line) for line in algorithm.ensures)
+    return f"a finite lemma, {tried:,} neighbourhoods"
 
 
-def _violation(ring: Ring, line: ensures.EnsureLine) -> tuple[int, str]:
+def _tried(ring: Ring, line: ensures.EnsureLine) -> int:
+    """How many neighbourhoods there are; a line that is not true in one of them was met in no run."""
     indices = {item.last.text: item.name for item in line.ranges if isinstance(item.last, Named)}
     if set(indices) != set(ring.sizes) or any(item.first != Constant(1) for item in line.ranges):
         raise NoChainError(f"a line about a ring is one for i in 1..{ring.sizes[0]}")
@@ -244,15 +240,12 @@ def _violation(ring: Ring, line: ensures.EnsureLine) -> tuple[int, str]:
         raise NoChainError("one index for each size")
     own = tuple(indices[size] for size in ring.sizes)
     bits: dict[Named, tuple[bool, Bit]] = {}
-    constants: dict[str, int] = {}
-    inside = {id(part) for name in names_in(line.truth) if name.index is not None for part in names_in(name.index)}
-    for name in names_in(line.truth):
-        if id(name) in inside:
-            continue
+    constants: dict[Named, int] = {}
+    for name in outer_names(line.truth):
         if name.index is None:
             if name.text not in ring.numbers or name.entered:
                 raise NoChainError(f"'{name.text}' in a line about a ring")
-            constants[name.text] = ring.numbers[name.text]
+            constants[name] = ring.numbers[name.text]
             continue
         entered = name.entered or name.text not in ring.words["output"]
         shift = ring.turned(name.index, own)
@@ -275,19 +268,9 @@ def _violation(ring: Ring, line: ensures.EnsureLine) -> tuple[int, str]:
         for _ in range(ring.steps or 0):
             state = ring.after(state)
         values = {name: int(bit in (start if entered else state)) for name, (entered, bit) in bits.items()}
-        if not _value(line.truth, values, constants):
-            return 1 << len(free), f"{line} is not true"
-    return 1 << len(free), ""
-
-
-def _value(part: Expression, bits: Mapping[Named, int], constants: Mapping[str, int]) -> Any:
-    if isinstance(part, Constant):
-        return part.value
-    if isinstance(part, Named):
-        return constants[part.text] if part.index is None else bits[part]
-    if isinstance(part, Negation):
-        return not _value(part.body, bits, constants)
-    return ensures.combined(part.sign, _value(part.left, bits, constants), _value(part.right, bits, constants))
+        if not value_of(line.truth, constants | values):
+            raise NoChainError(f"{line} is not true in some neighbourhood")
+    return 1 << len(free)
 
 
 def _moved(at: Shift, by: Shift) -> Shift:
@@ -307,8 +290,10 @@ def _terms(part: Expression) -> list[Expression]:
     """The terms of a sum."""
     if isinstance(part, Combined) and part.sign == "+":
         return _terms(part.left) + _terms(part.right)
-    if isinstance(part, Combined) and part.sign == "-" and isinstance(part.right, Constant):
-        return [*_terms(part.left), Constant(-part.right.value)]
+    if isinstance(part, Combined) and part.sign == "-":
+        taken = [Constant(-one.value) for one in _terms(part.right) if isinstance(one, Constant)]
+        if len(taken) == len(_terms(part.right)):
+            return [*_terms(part.left), *taken]
     return [part]
 
 
@@ -322,29 +307,7 @@ def _round(terms: list[Expression], index: str, size: str, lowest: int) -> int |
     if one == Named(index):
         return 0 if constant == lowest - 1 else None
     if isinstance(one, Combined) and one.sign == "%" and one.right == Named(size) and constant == lowest:
-        form = _affine(one.left)
-        return form.constant + 1 if form is not None and form.index == {index: 1} else None
-    return None
-
-
-def _plain(part: syntax.Expression) -> Expression:
-    """An index of a rule in the form that lines have."""
-    if isinstance(part, syntax.Number):
-        return Constant(part.value)
-    if isinstance(part, syntax.Name):
-        return Named(part.token.text)
-    if isinstance(part, syntax.Operation):
-        return Combined(part.token.text, _plain(part.left), _plain(part.right))
-    return outside(part.token, "digits(...) on a ring")
-
-
-def _affine(part: Expression) -> IndexForm | None:
-    """An index plus or minus a number."""
-    if isinstance(part, Constant):
-        return IndexForm(0, part.value)
-    if isinstance(part, Named):
-        return IndexForm(0, 0, {part.text: 1})
-    if isinstance(part, Combined) and part.sign in "+-":
-        left, right = _affine(part.left), _affine(part.right)
-        return None if left is None or right is None else left.plus(right, 1 if part.sign == "+" else -1)
+        inner = _terms(one.left)
+        shift = sum(term.value for term in inner if isinstance(term, Constant))
+        return shift + 1 if [term for term in inner if not isinstance(term, Constant)] == [Named(index)] else None
     return None

@@ -27,8 +27,8 @@ from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, plus, power_growth, times
 from bitwright.proofs.function.paths import Path, check_ranges
 from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
-from bitwright.proofs.function.waiting import Wait, found_wait, holds, is_timer
-from bitwright.proofs.unrolling.polynomials import Polynomial, combine, substitute, weaker_equation
+from bitwright.proofs.function.waiting import found_wait, holds, is_timer
+from bitwright.proofs.unrolling.polynomials import Polynomial, combine, inputs_by_name, substitute, weaker_equation
 
 FORMAT = "bitwright function by rounds 1"
 SEEN = 6  # the size at which paths are found, to be shown at all
@@ -88,15 +88,15 @@ class RoundsProof:
 
     def prove(self) -> str:
         """Proves all `ensure` lines, and says how."""
-        entered = self._entry()
+        self.entered = entered = self._entry()
         self.ways = ways = self.paths(self.cut_state)
         for way in ways:
             self._check(way)
-        exponents = [self._kept(line, entered, ways) for line in self.lines]
+        self.kept = [self._kept(line, entered, ways) for line in self.lines]
         self.measure = measure = self._bound(ways)
         self._rest(measure)
         for line in self.algorithm.ensures:
-            self._conclude(line, measure, exponents)
+            self._conclude(line, measure)
         methods = sorted({one.method for one in self.inside.values()})
         return "; ".join([*methods, f"cut at {self.cut}, {counted(len(ways), 'path')}"])
 
@@ -104,7 +104,7 @@ class RoundsProof:
 
     def _entry(self) -> dict[str, Polynomial]:
         """What the words are at the start, in terms of the inputs."""
-        ports = {word.name: self._port(word.name) for word in self.algorithm.inputs}
+        ports = {word.name: self.array_of(word.name) for word in self.algorithm.inputs}
         found: dict[str, Polynomial] = {word: {} for word in self.words}
         for name, array in ports.items():
             if array not in self.words or found[array]:
@@ -123,10 +123,10 @@ class RoundsProof:
         arrays = {item.name: item.bits().tolist() for item in algorithm.program.layout.fields}
         for word in (*algorithm.inputs, *algorithm.outputs):
             constant, rate = self._port_length(word.name)
-            if list(word.bits) != arrays[self._port(word.name)][: constant + rate * size]:
+            if list(word.bits) != arrays[self.array_of(word.name)][: constant + rate * size]:
                 raise NoShapeError(f"'{word.name}' is not the lower end of an array at {self.size} = {size}")
 
-    def _port(self, name: str) -> str:
+    def array_of(self, name: str) -> str:
         """The array of which an input or output is the lower end."""
         for item in self.tree.statements:
             if not isinstance(item, syntax.PortLine):
@@ -210,7 +210,7 @@ class RoundsProof:
                 raise NoShapeError(f"a round ends with {array} {shape[0]}")
         for wait in way.waits.values():
             if wait.text not in self.inside:
-                self.inside[wait.text] = self.proves(wait.text, self._numbers_of(wait))
+                self.inside[wait.text] = self.proves(wait.text, self.numbers_of(wait.text))
             if not self.inside[wait.text].proved:
                 raise NoShapeError(f"what {', '.join(wait.busy)} compute while {wait.timer} runs is not decided")
         for size in self.sizes:
@@ -222,7 +222,7 @@ class RoundsProof:
                     right = all(made[array] == at.bits(array, after[array]) for array in at.arrays)
                 else:
                     right = holds(
-                        at, before, phase, parse(phase.text, lets={**self._numbers_of(phase), self.size: size})
+                        at, before, phase, parse(phase.text, lets={**self.numbers_of(phase.text), self.size: size})
                     )
                     for array in phase.busy:
                         if phase.after[array] != OFF:
@@ -230,8 +230,9 @@ class RoundsProof:
                 if not right:
                     raise NoShapeError(f"a round is another one at {self.size} = {size}")
 
-    def _numbers_of(self, wait: Wait) -> dict[str, int]:
-        return {name: value for name, value in self.numbers.items() if name in plain_lets(wait.text)}
+    def numbers_of(self, text: str) -> dict[str, int]:
+        """The numbers other than the size that a text of busy arrays has."""
+        return {name: value for name, value in self.numbers.items() if name in plain_lets(text)}
 
     def steps(self, way: Path) -> Growth:
         total: Growth = (len(way.states) - 1 - len(way.waits),)
@@ -247,7 +248,7 @@ class RoundsProof:
         if stated is None or stated.exponent is not None:
             raise NoShapeError(f"the invariant '{line}' is no equation of polynomials")
         known = {*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)}
-        difference = substitute(stated.difference, self._inputs(self.words))
+        difference = substitute(stated.difference, inputs_by_name(self.algorithm, self.words))
         if {name for names in difference for name in names} - known:
             raise NoShapeError(f"the invariant '{line}' has other names than words and inputs")
         if substitute(difference, entered):
@@ -291,11 +292,6 @@ class RoundsProof:
             modular = {name: substitute(value, modular) for name, value in modular.items()}
         return exact, modular
 
-    def _inputs(self, known: Any) -> dict[str, Polynomial]:
-        """Inputs as `in.NAME`, also where a line leaves out the `in.`"""
-        taken = set(known)
-        return {word.name: {(f"in.{word.name}",): 1} for word in self.algorithm.inputs if word.name not in taken}
-
     # The number of rounds, and what comes then.
 
     def _bound(self, ways: list[Path]) -> str:
@@ -314,7 +310,7 @@ class RoundsProof:
 
     def _rest(self, measure: str) -> None:
         """From cut states in which the word is 0 every step keeps all outputs, and the word stays 0."""
-        arrays = [self._port(word.name) for word in self.algorithm.outputs]
+        arrays = [self.array_of(word.name) for word in self.algorithm.outputs]
         self.resting = self.paths({**self.cut_state, measure: OFF})
         for way in self.resting:
             self._check_rest(way, measure)
@@ -327,22 +323,31 @@ class RoundsProof:
         if way.states[-1][measure] != OFF:
             raise NoShapeError(f"{measure} does not stay 0")
 
-    def _conclude(self, line: EnsureLine, measure: str, kept: list[tuple[Polynomial, Growth]]) -> None:
+    def _conclude(self, line: EnsureLine, measure: str) -> None:
         """An `ensure` line follows from an invariant with the empty word, if both are the same equation."""
         stated = weaker_equation(replace(line, lets={}))
         if stated is None or stated.exponent is not None:
             raise NoShapeError(f"'{line}' is no equation of polynomials")
-        outputs = {word.name: self._port(word.name) for word in self.algorithm.outputs}
+        outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
         for word in self.algorithm.outputs:
             if self._port_length(word.name) != self.lengths[outputs[word.name]]:
                 raise NoShapeError(f"the output {word.name} is a part of an array")
+        if not any(self.follows(stated.difference, *one) for one in self.kept):
+            raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
+
+    def follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:
+        """Whether a line is an invariant with the measure 0, and too small for another multiple of the power."""
+        outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
         given: dict[str, Polynomial] = {name: {(array,): 1} for name, array in outputs.items()}
-        wanted = substitute(stated.difference, given | self._inputs(outputs))
-        for difference, exponent in kept:
-            left = substitute(difference, {measure: {}})
-            if any(not combine(wanted, left, sign) for sign in (1, -1)) and self._small(wanted, exponent):
-                return
-        raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
+        wanted, left = (
+            substitute(stated, given | inputs_by_name(self.algorithm, outputs)),
+            substitute(difference, {self.measure: {}}),
+        )
+        return any(not combine(wanted, left, sign) for sign in (1, -1)) and self._small(wanted, exponent)
+
+    def length_of(self, name: str) -> Growth | None:
+        """The length of an array, or of the input `in.NAME`."""
+        return self._port_length(name[3:]) if name.startswith("in.") else self.lengths.get(name)
 
     def _small(self, difference: Polynomial, exponent: Growth) -> bool:
         """Whether a difference lies between -2^exponent and 2^exponent: then it is 0 if it is so modulo that power."""
@@ -353,7 +358,7 @@ class RoundsProof:
         for names, factor in difference.items():
             most: Growth = (abs(factor),)
             for name in names:
-                length = self._port_length(name[3:]) if name.startswith("in.") else self.lengths.get(name)
+                length = self.length_of(name)
                 above = power_growth(length) if length is not None else None
                 if above is None:
                     return False

@@ -21,12 +21,12 @@ _ANY = "any "
 
 
 class NoShapeError(Exception):
-    """What cannot be said for all sizes at once."""
+    """A proof for all sizes at once fails; the message says where."""
 
 
 @dataclass(frozen=True)
 class SplitError(Exception):
-    """What follows depends on the lowest bit of a word."""
+    """What comes next depends on the lowest bit of a word."""
 
     word: str
 

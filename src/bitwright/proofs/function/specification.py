@@ -11,21 +11,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any, NoReturn
+from typing import Any
 
 from bitwright.program import ensures
-from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Expression, Named, Negation, names_in
+from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Expression, Named, Negation
 from bitwright.program.text.parser import parse_statements
-from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader
+from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
 from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
+from bitwright.proofs.function.machine import Memo
 
 Guess = tuple[int, ...]
 Truth = Callable[[Mapping[int, int]], bool]  # of the signs of the sums
 MAX_RESIDUE = 64
-
-
-def outside(part: Expression, why: str) -> NoReturn:
-    raise NoChainError(f"column {part.token.column}: {why}")
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ class Specification:
         self.base = max([0, *(weight.denominator.bit_length() - 1 for weight in weights)])
         self.machines = [_Sum(self, form) for form in self.sums]
         self.residues = [(n, _Residue(self, one)) for n, one in enumerate(self.seen) if one.residue is not None]
-        self._steps: dict[tuple[Any, ...], Any] = {}
+        self._steps = Memo(lambda key: self._read(*key))
 
     def _forms(self) -> Iterator[LinearTerm]:
         todo = [*self.sums, *(one.residue for one in self.seen if one.residue is not None)]
@@ -121,7 +118,7 @@ class Specification:
         if isinstance(part, Named):
             return self._name(part)
         if isinstance(part, Negation) or part.sign in (*COMPARISONS, *ensures.CONNECTIVES):
-            outside(part, "a truth is used as a number")
+            outside(part.token, "a truth is used as a number")
         if part.sign == "^":
             return self._power(part)
         left = self.form(part.left)
@@ -130,28 +127,28 @@ class Specification:
             return left.plus(right, 1 if part.sign == "+" else -1)
         if part.sign == "*":
             if not left.fixed and not right.fixed:
-                outside(part, "a product of two words; a chain cannot multiply")
+                outside(part.token, "a product of two words; a chain cannot multiply")
             one, factor = (right, left.constant) if left.fixed else (left, right.constant)
             return LinearTerm().plus(one, factor)
         if left.parts:
-            outside(part, f"'{part.sign}' of a quotient")
+            outside(part.token, f"'{part.sign}' of a quotient")
         if right.fixed:
             if part.sign == "//":
                 return LinearTerm(parts=((1, left, right.constant),))
             if right.constant > MAX_RESIDUE:
-                outside(part, f"a remainder by more than {MAX_RESIDUE}")
+                outside(part.token, f"a remainder by more than {MAX_RESIDUE}")
             return LinearTerm(guesses={self._guess(SeenTerms(residue=left, modulus=right.constant)): 1})
         powers = [e for e, factor in right.powers.items() if factor == 1]
         if part.sign == "%" and right == LinearTerm(powers={powers[0]: 1} if powers else {}):
             return LinearTerm(low=((1, left, powers[0]),))
-        return outside(part, f"'{part.sign}' takes a constant, or for mod a power 2^{self.chain.size}")
+        return outside(part.token, f"'{part.sign}' takes a constant, or for mod a power 2^{self.chain.size}")
 
     def _guess(self, seen: SeenTerms) -> int:
         if seen not in self.seen:
             self.seen.append(seen)
         return self.seen.index(seen)
 
-    def _weights(self, name: Named) -> tuple[PlaceWeights | None, bool]:
+    def weights_of(self, name: Named) -> tuple[PlaceWeights | None, bool]:
         """The word that a name is, and whether it is an input."""
         chain = self.chain
         if not name.entered and name.text in chain.outputs:
@@ -159,11 +156,11 @@ class Specification:
         return chain.inputs.get(name.text), True
 
     def _name(self, name: Named) -> LinearTerm:
-        word, entered = self._weights(name)
+        word, entered = self.weights_of(name)
         if word is None:
-            form = self._affine(name)
+            form = self.affine(name)
             if form.size:
-                outside(name, f"{self.chain.size} stands in exponents and indices only")
+                outside(name.token, f"{self.chain.size} stands in exponents and indices only")
             return LinearTerm(constant=form.constant)
         if name.index is not None:
             return LinearTerm(guesses={self._guess(SeenTerms({self._place(word, name): 1}, entered)): 1})
@@ -175,7 +172,7 @@ class Specification:
     def _place(self, word: PlaceWeights, name: Named) -> tuple[int, int]:
         """The class and track of a single bit."""
         assert name.index is not None
-        index = self._affine(name.index)
+        index = self.affine(name.index)
         chain = self.chain
         if word.few and not index.size:
             for place, weight in word.few.items():
@@ -188,44 +185,23 @@ class Specification:
             above = chain.extra - 1 - at
             if index.size == chain.unit and above in (0, 1):
                 return (LAST, BEFORE)[above], word.track
-        return outside(name, f"{ensures.shown(name)} is no bit near an end")
+        return outside(name.token, f"{ensures.shown(name)} is no bit near an end")
 
     def _power(self, part: Combined) -> LinearTerm:
-        base, exponent = self._affine(part.left), self._affine(part.right)
+        base, exponent = self.affine(part.left), self.affine(part.right)
         if base.size or base.index:
-            outside(part, "the base of '^' must be a constant")
+            outside(part.token, "the base of '^' must be a constant")
         if not exponent.size:
             return LinearTerm(constant=base.constant**exponent.constant)
         if base.constant != 2 or exponent.size != self.chain.unit:
-            outside(part, f"only 2^{self.chain.size} and its multiples grow with the length")
+            outside(part.token, f"only 2^{self.chain.size} and its multiples grow with the length")
         return LinearTerm(powers={exponent.constant: 1})
 
-    def _affine(self, part: Expression, index: str | None = None) -> IndexForm:
-        if isinstance(part, Constant):
-            return IndexForm(0, part.value)
-        if isinstance(part, Named):
-            if part.text == index:
-                return IndexForm(0, 0, {part.text: 1})
-            found = self.reader.forms.get(part.text)
-            if isinstance(found, NoChainError):
-                raise found
-            if found is None:
-                outside(part, f"'{part.text}' is no constant")
-            return found
-        if isinstance(part, Combined):
-            left, right = self._affine(part.left, index), self._affine(part.right, index)
-            if part.sign in "+-":
-                return left.plus(right, 1 if part.sign == "+" else -1)
-            if left.fixed and right.fixed:
-                power = part.sign == "^"
-                value = left.constant**right.constant if power else None
-                return IndexForm(
-                    0, value if value is not None else ensures.ARITHMETIC[part.sign](left.constant, right.constant)
-                )
-            if part.sign == "*" and (left.fixed or right.fixed):
-                one, factor = (right, left.constant) if left.fixed else (left, right.constant)
-                return IndexForm().plus(one, factor)
-        return outside(part, "this is not at a fixed distance from a position")
+    def affine(self, part: Expression, index: str | None = None) -> IndexForm:
+        form = self.reader.form(part)
+        if unknown := form.index.keys() - {index}:
+            outside(part.token, f"'{min(unknown)}' is no constant")
+        return form
 
     def _truth(self, part: Expression) -> Truth:
         if isinstance(part, Negation):
@@ -251,7 +227,7 @@ class Specification:
             number, compare = self._sum(form), COMPARISONS[sign]
             return lambda signs: bool(compare(signs[number], 0))
         if len(form.parts) > 1 or abs(form.parts[0][0]) != 1:
-            outside(part, "one quotient stands alone on one side of a comparison")
+            outside(part.token, "one quotient stands alone on one side of a comparison")
         ((factor, term, k),) = form.parts
         rest = LinearTerm(form.tracks, form.inputs, form.constant, form.powers, form.guesses, form.low)
         sign = sign if factor == 1 else {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
@@ -293,10 +269,7 @@ class Specification:
 
     def read(self, node: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...] | None:
         """The state after one more letter; None where a guess was wrong."""
-        key = node, kind, bits, chosen
-        if key not in self._steps:
-            self._steps[key] = self._read(node, kind, bits, chosen)
-        return self._steps[key]  # type: ignore[no-any-return]
+        return self._steps[node, kind, bits, chosen]  # type: ignore[no-any-return]
 
     def _read(self, node: tuple[Any, ...], kind: int, bits: int, chosen: int) -> tuple[Any, ...] | None:
         guess, sums, residues, local = node
@@ -425,38 +398,34 @@ class _Local:
         if len(line.ranges) != 1:
             raise NoChainError(f"column {line.ranges[1].token.column}: one index at a time")
         (item,) = line.ranges
-        low, high = spec._affine(item.first), spec._affine(item.last)
+        low, high = spec.affine(item.first), spec.affine(item.last)
         if low.size or high.size != chain.unit:
-            outside(item.first, f"'{item.name}' does not go through positions from one end to the other")
+            outside(item.first.token, f"'{item.name}' does not go through positions from one end to the other")
         self.line, self.index = line, item.name
         self.constants: dict[Named, int] = {}
         self.names: list[tuple[Named, int, int, bool]] = []  # name, distance, track, whether it is an input
-        for name in names_in(line.truth):
+        for name in outer_names(line.truth):
             if name.index is None:
-                if name.text == item.name:
-                    continue
-                form = spec._affine(name)
-                if form.size:
-                    outside(name, f"'{name.text}' stands in indices only")
+                form = spec.affine(name, item.name)
+                if not form.fixed:
+                    outside(name.token, f"'{name.text}' stands in indices only")
                 self.constants[name] = form.constant
                 continue
-            word, entered = spec._weights(name)
-            at = spec._affine(name.index, item.name)
+            word, entered = spec.weights_of(name)
+            at = spec.affine(name.index, item.name)
             if word is None or word.first is None or word.track is None or at.index != {item.name: 1} or at.size:
-                outside(name, f"{ensures.shown(name)} is not at a fixed distance from position {item.name}")
+                outside(name.token, f"{ensures.shown(name)} is not at a fixed distance from position {item.name}")
             self.names.append((name, at.constant + word.first - 1, word.track, entered))
         self.top = max(distance for _, distance, _, _ in self.names)
         self.span = self.top - min(distance for _, distance, _, _ in self.names)
         skipped = low.constant + self.top
         left_out = chain.extra - high.constant - self.top - 1
         if skipped > 2 or not 0 <= left_out <= 2 or self.span > 2:
-            outside(item.first, "the range begins or ends more than two positions from an end")
+            outside(item.first.token, "the range begins or ends more than two positions from an end")
         self.kinds = set(CLASSES) - set((FIRST, SECOND)[:skipped]) - set((LAST, BEFORE)[:left_out])
         self.masks = [0, 0]
         for _, _, track, entered in self.names:
             self.masks[entered] |= 1 << track
-        if any(part.text == item.name and part.index is None for part in _plain(line.truth)):
-            outside(line.truth, f"'{item.name}' stands in indices only")
 
     def begin(self) -> tuple[Any, ...]:
         return (), False
@@ -473,24 +442,26 @@ class _Local:
             name: letters[len(letters) - 1 - (self.top - distance)][entered] >> track & 1
             for name, distance, track, entered in self.names
         }
-        return bool(self._value(self.line.truth, values))
-
-    def _value(self, part: Expression, values: Mapping[Named, int]) -> Any:
-        if isinstance(part, Constant):
-            return part.value
-        if isinstance(part, Named):
-            return self.constants[part] if part.index is None else values[part]
-        if isinstance(part, Negation):
-            return not self._value(part.body, values)
-        return ensures.combined(part.sign, self._value(part.left, values), self._value(part.right, values))
+        return bool(value_of(self.line.truth, self.constants | values))
 
 
-def _plain(part: Expression) -> Iterator[Named]:
-    """Names outside of indices."""
+def value_of(part: Expression, values: Mapping[Named, int]) -> Any:
+    """The value of an expression whose constants and bits have these values."""
+    if isinstance(part, Constant):
+        return part.value
+    if isinstance(part, Named):
+        return values[part]
+    if isinstance(part, Negation):
+        return not value_of(part.body, values)
+    return ensures.combined(part.sign, value_of(part.left, values), value_of(part.right, values))
+
+
+def outer_names(part: Expression) -> Iterator[Named]:
+    """The names of an expression that do not occur within an index."""
     if isinstance(part, Named):
         yield part
     elif isinstance(part, Negation):
-        yield from _plain(part.body)
+        yield from outer_names(part.body)
     elif isinstance(part, Combined):
-        yield from _plain(part.left)
-        yield from _plain(part.right)
+        yield from outer_names(part.left)
+        yield from outer_names(part.right)

@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
-from typing import Any
+
+import numpy as np
 
 from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse, syntax
 from bitwright.program.text.parser import SyntaxTree
-from bitwright.proofs.function.naive import final_states
 from bitwright.proofs.function.shapes import FIRST, LAST, OFF, AtSize, NoShapeError, Shape, State
 from bitwright.proofs.unrolling.graph import FALSE
 from bitwright.proofs.unrolling.steps import Stepper
+from bitwright.running.run import run_batch
 
 FACTORS = (0, 1, 2, -1, -2)
 
@@ -138,15 +139,10 @@ def _sums(text: str, inputs: Sequence[str], busy: Sequence[str]) -> dict[str, di
         raise NoShapeError(f"the arrays {', '.join(busy)} have no rules of their own: {error}") from None
     random = Random(5)
     rows = [{word.name: random.getrandbits(len(word.bits)) for word in own.inputs} for _ in range(40)]
-    bits = {word.name: word.bits for word in own.inputs}
-    starts = [sum(1 << bits[name][k] for name, v in row.items() for k in range(len(bits[name])) if v >> k & 1)
-              for row in rows]  # fmt: skip
-    ends: list[Any] = [None] * len(rows)
-    for lane, state in final_states(own, starts, own.steps or 0):
-        ends[lane] = state
+    ends = run_batch(own, np.array([own.state(row) for row in rows]), workers=1).outputs
     found: dict[str, dict[str, int]] = {}
     for word in own.outputs:
-        values = [sum((state >> bit & 1) << k for k, bit in enumerate(word.bits)) for state in ends]
+        values = ends[word.name].tolist()
         top = 1 << len(word.bits)
         for factors in sorted(product(FACTORS, repeat=len(inputs)), key=lambda f: sum(map(abs, f))):
             wanted = (sum(f * row[name] for f, name in zip(factors, inputs, strict=True)) % top for row in rows)
@@ -159,7 +155,7 @@ def _sums(text: str, inputs: Sequence[str], busy: Sequence[str]) -> dict[str, di
 
 
 def _ensured(array: str, factors: Mapping[str, int], extent: str) -> str:
-    """The line that says so."""
+    """The `ensure` line that states such a sum."""
     if not factors:
         return f"ensure {array} == 0"
     total = " + ".join(f"{factor} * in.{name}" for name, factor in factors.items())

@@ -88,7 +88,7 @@ def _blocks_of(atoms: Atoms, bit: BitBox, block: LineCase, known: tuple[Affine, 
             continue
         if missing := {name for form in _forms_of(block) for name in form.names & block.indices} - values.keys():
             names = ", ".join(sorted(missing))
-            raise NotCoveredError(block.token, f"{member.array}[...] does not fix the index {names} of its block")
+            raise NotCoveredError(f"{member.array}[...] does not fix the index {names} of its block", block.token)
         atoms.add(*left, *(form.put(values) for form in block.case.known))
         for form in values.values():
             atoms.divisible(form)
@@ -110,7 +110,7 @@ def _matches(rule: LineCase, block: _Placed) -> Iterator[tuple[dict[str, Affine]
     for one in members:
         choices *= len(one)
     if choices > _MOST_CHOICES:
-        raise NotCoveredError(rule.token, "the bits of this rule can be too many bits of their block")
+        raise NotCoveredError("the bits of this rule can be too many bits of their block", rule.token)
     for chosen in product(*members):
         pairs = zip(rule.bits, chosen, strict=True)
         values, left = solve((form for pair in pairs for form in _differences(*pair)), rule.indices)
@@ -150,7 +150,7 @@ def _written(
                 continue
             name = min(names)
             if len(names) > 1:
-                raise NotCoveredError(rule.token, f"the bits of {target.array} that it writes are not a box")
+                raise NotCoveredError(f"the bits of {target.array} that it writes are not a box", rule.token)
             end = (Affine.of(name) * form[name] - form) * (1 / form[name])
             atoms.divisible(end)
             bounds[name][form[name] < 0].extend(_rounded(end, up=form[name] > 0))
@@ -167,14 +167,14 @@ def _rounded(end: Affine, up: bool) -> list[Affine]:
 def _fixed(rule: LineCase, form: Affine) -> None:
     if free := form.names & rule.indices:
         names = ", ".join(sorted(free))
-        raise NotCoveredError(rule.token, f"the bits that it tests do not fix the index {names}, of which it computes")
+        raise NotCoveredError(f"the bits that it tests do not fix the index {names}, of which it computes", rule.token)
 
 
 def _without(rule: LineCase, constraints: Sequence[Affine], free: frozenset[str]) -> list[Affine]:
     try:
         return eliminate(constraints, free) or []
     except NotExactError as error:
-        raise NotCoveredError(rule.token, f"the free index {error} has a coefficient other than 1 or -1") from None
+        raise NotCoveredError(f"the free index {error} has a coefficient other than 1 or -1", rule.token) from None
 
 
 def _add_order(atoms: Atoms, coordinate: Sequence[Ends]) -> None:

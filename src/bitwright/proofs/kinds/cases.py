@@ -14,10 +14,10 @@ MOST_ROWS = 64  # of a range of constant length, which are then taken one by one
 
 
 class NotCoveredError(Exception):
-    """A line that the theorem does not cover."""
+    """A line, or a text as a whole, that the theorem does not cover."""
 
-    def __init__(self, token: Token, reason: str) -> None:
-        super().__init__(f"line {token.line}: {reason}".replace("'", ""))  # without the marks of variables
+    def __init__(self, reason: str, token: Token | None = None) -> None:
+        super().__init__(reason if token is None else f"line {token.line}: {reason}".replace("'", ""))  # no marks
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ class Reader:
         if at == len(clauses.conditions):
             self.left -= 1
             if self.left < 0:
-                raise NotCoveredError(clauses.conditions[0].token, "the text has too many cases")
+                tokens = [*(one.token for one in clauses.conditions), *(one.token for one in clauses.ranges)]
+                raise NotCoveredError("the text has too many cases", tokens[0] if tokens else None)
             yield case
             return
         condition = clauses.conditions[at]
@@ -88,13 +89,13 @@ class Reader:
     def pair(
         self, first: syntax.Expression, second: syntax.Expression, case: Case
     ) -> Iterator[tuple[tuple[Affine, Affine], Case]]:
-        """Two expressions, in each case."""
+        """The affine forms of two expressions, in each case."""
         for one, now in self.form(first, case):
             for other, then in self.form(second, now):
                 yield (one, other), then
 
     def form(self, expression: syntax.Expression, case: Case) -> Iterator[tuple[Affine, Case]]:
-        """An expression, in each case."""
+        """The affine form of an expression, in each case."""
         if isinstance(expression, syntax.Number):
             yield Affine.of(expression.value), case
         elif isinstance(expression, syntax.Name):
@@ -109,7 +110,7 @@ class Reader:
         elif isinstance(expression, syntax.Digits):
             for inner, now in self.form(expression.value, case):
                 if inner.constant is None:
-                    raise NotCoveredError(expression.token, f"digits({inner}) is not affine")
+                    raise NotCoveredError(f"digits({inner}) is not affine", expression.token)
                 yield Affine.of(max(1, int(abs(inner.constant)).bit_length())), now
         else:
             for (left, right), now in self.pair(expression.left, expression.right, case):
@@ -128,7 +129,7 @@ class Reader:
         elif sign in ("//", "%"):
             yield from self._by_a_size(token, left, right, case)
         else:
-            raise NotCoveredError(token, f"({left}) {sign} ({right}) is not affine")
+            raise NotCoveredError(f"({left}) {sign} ({right}) is not affine", token)
 
     def _divided(self, token: Token, form: Affine, by: int, case: Case) -> Iterator[tuple[Affine, Case]]:
         """By a number: one case for each remainder."""
@@ -140,7 +141,7 @@ class Reader:
             ways = [int(form.constant) % by]
         self.left -= len(ways) - 1
         if self.left < 0:
-            raise NotCoveredError(token, f"remainders by {by} are too many cases")
+            raise NotCoveredError(f"remainders by {by} are too many cases", token)
         for rest in ways:
             now = case if form.constant is not None else replace(case, remainders={**case.remainders, key: rest})
             yield (Affine.of(rest) if token.text == "%" else (form - rest) * Fraction(1, by)), now
@@ -149,7 +150,7 @@ class Reader:
         """By a size: the quotient is -1, 0 or 1, if the ranges say so."""
         for outside in ([by * -1], [-1 * by - form - 1], [form - by * 2]):
             if feasible([*case.known, *outside]):
-                raise NotCoveredError(token, f"({form}) {token.text} ({by}) is not between -1 and 1 times ({by})")
+                raise NotCoveredError(f"({form}) {token.text} ({by}) is not between -1 and 1 times ({by})", token)
         for quotient in (-1, 0, 1):
             rest = form - by * quotient
             for now in case.where(rest, by - rest - 1):

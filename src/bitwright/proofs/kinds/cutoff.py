@@ -16,15 +16,13 @@ from itertools import combinations
 from math import ceil, comb, floor, gcd
 
 import numpy as np
+from flint import fmpz_mat
 
 from bitwright.proofs.kinds.affine import ONE, Affine, eliminate
 from bitwright.proofs.kinds.atoms import Atoms
+from bitwright.proofs.kinds.cases import NotCoveredError
 
 _MOST_CHOICES = 200_000
-
-
-class TooManyError(Exception):
-    """There are too many choices of normals to look at."""
 
 
 def cutoff(forms: Iterable[Affine], names: Sequence[str], modulus: int, size: str) -> int:
@@ -42,7 +40,7 @@ def cutoff(forms: Iterable[Affine], names: Sequence[str], modulus: int, size: st
         key = tuple(entry // divisor for entry in normal)
         reach[key] = max(reach.get(key, Fraction(0)), (abs(form[ONE]) + 1) / abs(divisor))
     if comb(len(reach), n) * n > _MOST_CHOICES:
-        raise TooManyError(f"{len(reach)} directions in {n} variables")
+        raise NotCoveredError(f"{len(reach)} directions in {n} variables")
     largest = Fraction(0)
     for chosen in combinations(reach, n):
         if det := abs(_determinant(chosen)):
@@ -58,14 +56,7 @@ def cutoff(forms: Iterable[Affine], names: Sequence[str], modulus: int, size: st
 
 
 def _determinant(rows: Sequence[Sequence[int]]) -> int:
-    if not rows:
-        return 1
-    first, rest = rows[0], rows[1:]
-    return sum(
-        (-1) ** at * entry * _determinant([(*row[:at], *row[at + 1 :]) for row in rest])
-        for at, entry in enumerate(first)
-        if entry
-    )
+    return int(fmpz_mat(len(rows), len(rows), [entry for row in rows for entry in row]).det())
 
 
 def representatives(

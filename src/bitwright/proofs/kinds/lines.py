@@ -121,7 +121,7 @@ class Lines:
                 yield (*boxes, *more), then
 
     def boxes(self, reference: syntax.BitRef, case: Case, constant: bool) -> Iterator[tuple[tuple[BitBox, ...], Case]]:
-        """One reference, in each case."""
+        """The boxes of bits that one reference stands for, in each case."""
         extents = self.extents[reference.token.text]
         parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in extents)
         found: list[tuple[tuple[tuple[Affine, Affine], ...], Case]] = [((), case)]
@@ -146,7 +146,7 @@ class Lines:
                     continue
                 if length is None or length >= MOST_ROWS:
                     raise NotCoveredError(
-                        reference.token, f"how many bits {reference.key}[...] has depends on the size"
+                        f"how many bits {reference.key}[...] has depends on the size", reference.token
                     )
                 ends = [(first_form + k, first_form + k) for k in range(int(length) + 1)]
                 boxes = [BitBox(box.array, (*box.ranges, end)) for box in boxes for end in ends]

@@ -11,15 +11,15 @@ from typing import Any, Literal
 
 from bitwright.errors import counted, listing
 from bitwright.program import Algorithm, NodeProgram, NodeSchema
-from bitwright.program.cell_names import first_cells
 from bitwright.program.cells import Kind
+from bitwright.program.pattern import first_cells
 from bitwright.program.program import Program
 from bitwright.program.text import parse_any
 from bitwright.proofs.claims import Claim
 from bitwright.proofs.kinds.affine import Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of
 from bitwright.proofs.kinds.cases import NotCoveredError
-from bitwright.proofs.kinds.cutoff import TooManyError, cutoff, representatives
+from bitwright.proofs.kinds.cutoff import cutoff, representatives
 from bitwright.proofs.kinds.lines import Lines
 from bitwright.proofs.kinds.sizes import SizedText
 
@@ -153,18 +153,14 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
                 break
             if len(smallest) > 1 or wrong[0] >= _FIRST_TRIED:
                 at = ", ".join(f"{name}={value}" for name, value in zip(smallest, wrong, strict=True))
-                raise _NotCoveredError(f"the text is no program at {at}")
+                raise NotCoveredError(f"the text is no program at {at}")
             smallest = {name: value + 1 for name, value in zip(smallest, wrong, strict=True)}
-    except (NotCoveredError, TooManyError, _NotCoveredError) as error:
+    except NotCoveredError as error:
         return KindsProof("not decided", digest, {}, {}, 0, (), (), (), str(error))
     below = [(value,) for value in range(*smallest.values())] if len(smallest) == 1 else []
     seen = [values for values in (*below, *expanded) if sized.at(*values) is not None]
     modulus = lcm(*(one.modulus for one in lines))
     return KindsProof("proved", digest, smallest, L0, modulus, lines, tuple(seen), _kinds(sized, seen))
-
-
-class _NotCoveredError(Exception):
-    """A text that the theorem does not cover as a whole."""
 
 
 def _smallest(sized: SizedText) -> dict[str, int]:
@@ -182,7 +178,7 @@ def _smallest(sized: SizedText) -> dict[str, int]:
                 found[name] = value
                 break
         else:
-            raise _NotCoveredError(f"the text is no program at any {name} up to {max(own, _FIRST_TRIED)}")
+            raise NotCoveredError(f"the text is no program at any {name} up to {max(own, _FIRST_TRIED)}")
     return found
 
 
@@ -203,8 +199,8 @@ def _line_proofs(
         in_order = tuple(sorted(atoms.forms, key=str))
         try:
             cutoffs = {size: cutoff(in_order, names, atoms.modulus, size) for size in sized.sizes}
-        except TooManyError as error:
-            raise NotCoveredError(cell.token, f"its cells depend on too many comparisons ({error})") from None
+        except NotCoveredError as error:
+            raise NotCoveredError(f"its cells depend on too many comparisons ({error})", cell.token) from None
         found.append((atoms, names))
         proofs.append(LineProof(cell.token.line, in_order, atoms.modulus, cutoffs))
     return tuple(proofs), found, valid
@@ -221,7 +217,7 @@ def _expanded(
     ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]
     points = prod(map(len, ranges))
     if points > _MOST_SIZES:
-        raise _NotCoveredError(f"{points:,} sizes up to the cut-off are too many to look at")
+        raise NotCoveredError(f"{points:,} sizes up to the cut-off are too many to look at")
     box = (values for values in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, values, strict=True))))
     if points <= _FEW_SIZES:
         return list(box)

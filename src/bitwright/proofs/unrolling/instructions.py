@@ -17,7 +17,7 @@ from bitwright.program.ensures import Combined, EnsureLine, names_in
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.proofs.unrolling.rounds import UndecidedError
-from bitwright.proofs.unrolling.runs import NODES, RunTooLargeError, value
+from bitwright.proofs.unrolling.runs import NODES, RunTooLargeError, start_state, value
 from bitwright.proofs.unrolling.solver import Lemma, Prover
 from bitwright.proofs.unrolling.specifications import Blasted
 from bitwright.proofs.unrolling.steps import Stepper
@@ -35,6 +35,8 @@ class CodeProof:
         self.machine, self.code = loaded
         self.halt = -1 if self.machine.halt is None else self.machine.halt
         self.memory_bits: list[list[int]] = self.machine.memory_bits.tolist()
+        self.memory = {bit for row in self.memory_bits for bit in row}
+        self.operands = [bit for rows in self.machine.operands.values() for bit in rows.ravel().tolist()]
         self.paths = 0
         self.failing: list[bool] | None = None  # the input bits of a path that ends wrong
 
@@ -53,8 +55,7 @@ class CodeProof:
         if algorithm.program != machine.program or algorithm.halt != self.halt or algorithm.steps is not None:
             return True
         _, (begins, *_) = self._execution(0, set())
-        memory = {bit for row in self.memory_bits for bit in row}
-        return {bit for bit, on in enumerate(begins) if on and bit not in memory} != {*algorithm.start} - memory
+        return {bit for bit, on in enumerate(begins) if on} - self.memory != {*algorithm.start} - self.memory
 
     # The machine executes an instruction as the interpreter does.
 
@@ -78,12 +79,12 @@ class CodeProof:
         """The steps of one instruction, from every state in which it begins."""
         graph, fixed = AndGraph(), set(self.machine.always_on)
         stepper = Stepper(self.machine.program, graph)
-        for instruction, entry in zip(self.code.instructions, range(len(self.code.instructions)), strict=True):
+        for entry, instruction in enumerate(self.code.instructions):
             for operand in "abc":
                 row = self.machine.operands[operand][entry].tolist()
                 fixed |= {bit for place, bit in enumerate(row) if getattr(instruction, operand) >> place & 1}
         fixed |= {bit for place, bit in enumerate(self.machine.address_bits) if at >> place & 1}
-        loose = loose | {bit for row in self.memory_bits for bit in row}
+        loose = loose | self.memory
         state = [graph.input() if bit in loose else int(bit in fixed) for bit in range(self.machine.program.bits)]
         states = [state]
         for _ in range(steps_per_instruction(self.machine.sizes)):
@@ -94,9 +95,8 @@ class CodeProof:
 
     def _left_over(self, graph: AndGraph, state: Sequence[Literal], loose: set[int]) -> set[int]:
         """More bits that may be on when the next instruction begins, beside those of memory, code and address."""
-        known = {*loose, *self.machine.always_on, *self.machine.address_bits, self.halt}
-        known |= {bit for row in self.memory_bits for bit in row}
-        known |= {bit for rows in self.machine.operands.values() for bit in rows.ravel().tolist()}
+        machine = self.machine
+        known = {*loose, *machine.always_on, *machine.address_bits, self.halt, *self.memory, *self.operands}
         on = {bit: literal for bit, literal in enumerate(state) if literal != FALSE and bit not in known}
 
         def is_off(literal: Literal) -> bool:
@@ -122,8 +122,7 @@ class CodeProof:
         for place, bit in enumerate(self.machine.address_bits):
             wanted = graph.choose(result[-1], instruction.c >> place & 1, following >> place & 1)
             goals.append(graph.differ(last[bit], wanted) ^ 1)
-        code = [bit for rows in self.machine.operands.values() for bit in rows.ravel().tolist()]
-        goals += [graph.differ(last[bit], first[bit]) ^ 1 for bit in code]
+        goals += [graph.differ(last[bit], first[bit]) ^ 1 for bit in self.operands]
         goals += [last[bit] for bit in self.machine.always_on]
         goals += [state[self.halt] ^ 1 for state in states]
         _decided(self.prover.prove(f"instruction-{at}", graph, goals), f"instruction {at}")
@@ -147,11 +146,7 @@ class CodeProof:
     def _follow(self, line: EnsureLine) -> None:
         """Follows every path of the code and proves what is ensured at its end, of `A => B` from inputs with A only."""
         graph = AndGraph()
-        state = [FALSE] * self.machine.program.bits
-        for bit in self.algorithm.start:
-            state[bit] = TRUE
-        for bit in self.algorithm.input_bits.tolist():
-            state[bit] = graph.input()
+        state = start_state(self.algorithm, graph)
         inputs = {word.name: value(state, word) for word in self.algorithm.inputs}
         start: Memory = [tuple(state[bit] for bit in row) for row in self.memory_bits]
         premise = _premise(line, self.algorithm.outputs)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named
 
 Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
@@ -48,6 +49,12 @@ def substitute(a: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
             term = multiply(term, given.get(name, {(name,): 1}))
         total = combine(total, term)
     return total
+
+
+def inputs_by_name(algorithm: Algorithm, taken: Iterable[str]) -> dict[str, Polynomial]:
+    """Inputs as `in.NAME`, for statements that leave out the `in.` where the name is not taken."""
+    others = {*(word.name for word in algorithm.inputs)} - {*taken}
+    return {name: {(f"in.{name}",): 1} for name in others}
 
 
 def vanishes(a: Polynomial, exponent: int) -> bool:

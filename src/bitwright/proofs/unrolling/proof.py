@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
+from random import Random
 from typing import Any, Literal
 
 import numpy as np
@@ -17,17 +18,17 @@ from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Word
 from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.claims import Claim
+from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input
 from bitwright.proofs.unrolling.instructions import CodeProof
 from bitwright.proofs.unrolling.laws import BitLaw, LawFinder, law_document, linear, weight_of
-from bitwright.proofs.unrolling.polynomials import Bounds, stronger_equation
+from bitwright.proofs.unrolling.polynomials import stronger_equation
 from bitwright.proofs.unrolling.rounds import Rounds, UndecidedError
 from bitwright.proofs.unrolling.runs import RunTooLargeError, UnrolledRun, unroll
 from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, Prover
 from bitwright.proofs.unrolling.specifications import Blasted
 from bitwright.running.progress import Progress, as_progress
-from bitwright.running.run import run_batch, run_with
 
-_RANDOM = 64  # runs that are tried first, beside those with extreme inputs
+_TRIED = 64  # random inputs that are run first, and as many extreme ones
 _STEPS = 10_000  # that these take at most, where nothing else is declared
 FORMAT = "bitwright function at a size 1"
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
@@ -66,7 +67,7 @@ class SizeProof:
         return f"{self.verdict} at {at} ({self.method})" if self.method else self.verdict
 
     def certificate(self) -> dict[str, Any]:
-        """What a checker needs beside the rules and the proofs of the lemmas."""
+        """What a checker needs besides the rules and the proofs of the lemmas."""
         rules = hashlib.sha256(self.algorithm.text().encode()).hexdigest()
         lemmas = [{"file": f"{lemma.name}.lrat", "cnf": lemma.digest} for lemma in self.lemmas]
         return {"format": FORMAT, "verdict": self.verdict, "rules": rules, "lemmas": lemmas, **self.found}
@@ -186,7 +187,7 @@ def _refuted(algorithm: Algorithm, prover: Prover, bits: Sequence[bool]) -> Size
     """The refutation by these values of the input bits, replayed. Raises UndecidedError if that run is right."""
     state = algorithm.states(np.array([bits], dtype=bool))[0]
     inputs = {word.name: from_bits(state[list(word.bits)], word.signed) for word in algorithm.inputs}
-    if _is_wrong(algorithm, inputs):
+    if wrong_input(algorithm, [inputs]) is not None:
         return SizeProof(algorithm, "refuted", "CaDiCaL", tuple(prover.lemmas), inputs)
     raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
 
@@ -196,7 +197,7 @@ def _by_law(algorithm: Algorithm, run: UnrolledRun, line: EnsureLine) -> BitLaw 
     words: dict[str, tuple[Word, bool]] = {word.name: (word, False) for word in algorithm.inputs}
     words |= {word.name: (word, True) for word in algorithm.outputs}
     words |= {f"in.{word.name}": (word, False) for word in algorithm.inputs}
-    equation = stronger_equation(line, {name: _bounds(word) for name, (word, _) in words.items()})
+    equation = stronger_equation(line, {name: bounds_of(word) for name, (word, _) in words.items()})
     if run.states is None or equation is None or equation.exponent is None:
         return None
     if any(len(names) > 1 for names in equation.difference):
@@ -217,39 +218,12 @@ def _by_law(algorithm: Algorithm, run: UnrolledRun, line: EnsureLine) -> BitLaw 
     return law if now == wanted_now else None
 
 
-def _bounds(word: Word) -> Bounds:
-    top = 1 << len(word.bits)
-    return (-(top // 2), top // 2 - 1) if word.signed else (0, top - 1)
-
-
-def _wrong_run(algorithm: Algorithm) -> dict[str, int] | None:
+def _wrong_run(algorithm: Algorithm) -> Inputs | None:
     """An input whose run is wrong, if a few extreme and random ones show some."""
-    rows = list(_tried(algorithm))
-    states = np.array([algorithm.state(values) for values in rows])
-    done = run_batch(algorithm, states, limit=_STEPS if algorithm.steps is None else None)
-    for values, state, halted in zip(rows, done.states, done.halted, strict=True):
-        if algorithm.steps is None and not halted:
-            continue
-        right = halted and all(line.holds(values, algorithm.read(state)) for line in algorithm.ensures)
-        if not right and _is_wrong(algorithm, values):
-            return values
-    return None
-
-
-def _tried(algorithm: Algorithm) -> Iterator[dict[str, int]]:
-    names, extremes = [word.name for word in algorithm.inputs], []
-    for word in algorithm.inputs:
-        low, high = _bounds(word)
-        extremes.append(dict.fromkeys((0, min(1, high), low, high)))
-    for _, values in zip(range(_RANDOM), product(*extremes), strict=False):
-        yield dict(zip(names, values, strict=True))
-    rng = np.random.default_rng(1)
-    for _ in range(_RANDOM if names else 0):
-        rows = [rng.integers(0, 2, len(word.bits)).astype(bool) for word in algorithm.inputs]
-        yield {word.name: from_bits(row, word.signed) for word, row in zip(algorithm.inputs, rows, strict=True)}
-
-
-def _is_wrong(algorithm: Algorithm, values: dict[str, int]) -> bool:
-    """Whether a plain run with these inputs, made by the rules, does not do what is ensured."""
-    done = run_with(algorithm, values)
-    return not done.halted or not all(line.holds(values, done.outputs) for line in algorithm.ensures)
+    extremes = [dict.fromkeys((0, min(1, high), low, high)) for low, high in map(bounds_of, algorithm.inputs)]
+    names = [word.name for word in algorithm.inputs]
+    inputs = [dict(zip(names, values, strict=True)) for values in islice(product(*extremes), _TRIED)]
+    inputs += random_inputs(algorithm, _TRIED if names else 0, Random(1))
+    wrong = wrong_input(algorithm, inputs, _STEPS if algorithm.steps is None else None)
+    may_end_later = wrong is not None and wrong[1] == LATE and algorithm.steps is None
+    return None if wrong is None or may_end_later else wrong[0]

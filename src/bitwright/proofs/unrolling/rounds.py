@@ -16,7 +16,7 @@ The invariant is used modulo a power of two, so what is proved of it may be less
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from bitwright.proofs.unrolling.polynomials import (
     Equation,
     Polynomial,
     combine,
+    inputs_by_name,
     stronger_equation,
     substitute,
     vanishes,
@@ -106,7 +107,7 @@ def _path(algorithm: Algorithm, cut: int, given: Mapping[int, int]) -> RoundPath
 
 
 class UndecidedError(Exception):
-    """What could not be proved."""
+    """A proof was not found; the message says what could not be proved."""
 
 
 @dataclass
@@ -180,7 +181,7 @@ class Rounds:
         stated = weaker_equation(line)
         if stated is None:
             raise UndecidedError(f"the invariant '{line}' is no equation of polynomials")
-        difference = substitute(stated.difference, self._inputs(self.fields))
+        difference = substitute(stated.difference, inputs_by_name(self.algorithm, self.fields))
         exponents = [stated.exponent] if stated.exponent is not None else sorted({len(b) for b in self.fields.values()})
         for exponent in reversed(exponents):
             self._relations, self._laws = {}, {}
@@ -190,11 +191,6 @@ class Rounds:
                 self.found["laws"] |= self._laws
                 return Equation(difference, exponent)
         raise UndecidedError(f"no round was shown to keep the invariant '{line}'")
-
-    def _inputs(self, known: Iterable[str]) -> dict[str, Polynomial]:
-        """Inputs as `in.NAME`, also where a statement leaves out the `in.`"""
-        taken = set(known)
-        return {word.name: {(f"in.{word.name}",): 1} for word in self.algorithm.inputs if word.name not in taken}
 
     def _holds_at(self, first: RoundPath, difference: Polynomial, exponent: int) -> bool:
         """Whether the invariant holds at the entry: its words are linear in the inputs there."""
@@ -299,7 +295,8 @@ class Rounds:
             raise UndecidedError(f"'{line}' is no equation of polynomials")
         difference = substitute(
             wanted.difference,
-            self._outputs(wanted.exponent) | self._inputs(word.name for word in self.algorithm.outputs),
+            self._outputs(wanted.exponent)
+            | inputs_by_name(self.algorithm, (word.name for word in self.algorithm.outputs)),
         )
         for equation in equations:
             assert equation.exponent is not None

@@ -26,7 +26,7 @@ _SAMPLES = 256  # random inputs that are tried first
 
 @dataclass(frozen=True)
 class Lemma:
-    """What came of a lemma: proved, or refuted by values of the inputs, or neither within the limit."""
+    """The verdict on a lemma: proved, refuted by values of the inputs, or neither within the limit."""
 
     name: str
     verdict: str  # "proved", "refuted" or "not decided"
@@ -39,7 +39,7 @@ class Lemma:
 
 @dataclass
 class Prover:
-    """Proves lemmas within a limit, and keeps what came of those that took a solver.
+    """Proves lemmas within a limit, and keeps those that took a solver.
 
     With a folder it writes each formula and its refutation there, as NAME.cnf (DIMACS) and NAME.lrat.
     """

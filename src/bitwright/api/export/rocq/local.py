@@ -6,10 +6,11 @@ those bits, and no certificate is needed. Lines about sums, and longer runs of l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, Item, NotAffineError, Segment
+from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError
+from bitwright.api.export.rocq.nexts import matches
 from bitwright.api.export.rocq.printed import IMPORTS, listing
 from bitwright.api.export.rocq.words import Words
 from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named, Negation
@@ -92,7 +93,7 @@ class LocalText:
         for array, single in written:
             bit, more = (f'flag "{array}"', "") if single else (f'at_ "{array}" i', " i")
             rules = [
-                _matches(rule, item) for rule in self.families.rules for item in rule.items[1] if item.array == array
+                matches(rule, item) for rule in self.families.rules for item in rule.items[1] if item.array == array
             ]
             text += (
                 f"Lemma next_{array} l s{more} : Rules.step (Families.rules l) s ({bit}) =\n  {' || '.join(rules)}.\n"
@@ -185,27 +186,3 @@ class LocalText:
                 one.row + sign * other.row, one.size + sign * other.size, one.constant + sign * other.constant
             )
         raise NotAffineError(f"an index in '{line}' is not made of {self.size}, its own index and constants")
-
-
-def _matches(rule: Segment, item: Item) -> str:
-    """That a rule which writes this bit matches; its row is the one that writes bit i."""
-    tested, _ = rule.items
-    guards, back = [], AffineIndex(0, 0, 0)
-    if item.index is not None and rule.single:
-        guards.append(f"(i =? {item.index.text()})")
-    elif item.index is not None:
-        if item.index.row != 1:
-            raise NotAffineError(f"a rule writes {item.array} in steps of {item.index.row}")
-        back = AffineIndex(0, item.index.size, item.index.constant)
-        row = AffineIndex(1, -back.size, -back.constant).text()
-        guards += [f"({rule.first.text()} <=? {row})", f"({row} <=? {rule.last.text()})"]
-    values: Sequence[bool] = rule.form  # type: ignore[assignment]
-    for bit, value in zip(tested, values, strict=True):
-        if bit.index is None:
-            text = f's (flag "{bit.array}")'
-        else:
-            at = bit.index
-            moved = AffineIndex(at.row, at.size - at.row * back.size, at.constant - at.row * back.constant)
-            text = f's (at_ "{bit.array}" ({moved.text()}))'
-        guards.append(text if value else f"negb ({text})")
-    return f"({' && '.join(guards)})"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+
 from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, Piece, Segment
 from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.networks import IntegerNetwork
@@ -21,16 +23,18 @@ def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | N
             f"({bits}, [{';'.join(_values(config, bits) for config in configs)}])" for bits, configs in kind.blocks
         )
         kinds.append(f"Kind [{blocks}]\n        [{';'.join(listing(map(str, port), ';') for port in kind.ports)}]")
-    tensors = "".join(
-        f"Definition {name} : list (list Z) :=\n  {_rows(getattr(network, name).tolist())}.\n\n"
-        for name in ("first", "last", "thresholds")
+    weights = sorted({int(weight) for tensor in (network.first, network.last) for weight in np.unique(tensor)})
+    tensors = "".join(f"Definition {_weight(weight)} := {weight}.\n" for weight in weights) + "".join(
+        f"Definition {name} : list (list Z) :=\n  {_rows(getattr(network, name).tolist(), write)}.\n\n"
+        for name, write in (("first", _weight), ("last", _weight), ("thresholds", str))
     )
     digests = "".join(f"\n    {name} {digest}" for name, digest in network.tensors_sha256.items())
     whole = f"\n    from the file with sha256 {file_sha256}" if file_sha256 else ""
     return (
         f"(** The integer network with sha256 {network.digest}{whole}.\n"
         f"    The sha256 of its tensors, row by row, lowest byte first:{digests}\n"
-        f"    It was trained for the pattern {network.origin.program_id}. Written by bitwright. *)\n"
+        f"    It was trained for the pattern {network.origin.program_id}. Written by bitwright.\n"
+        "    Rocq reads names three times as fast as numerals, so every weight has one: p43 is 43, m43 is -43. *)\n"
         "From Coq Require Import List ZArith Bool.\nFrom Bitwright Require Import Rules.\nImport ListNotations.\n\n"
         f"Definition kinds : pattern :=\n  [{(';' + chr(10) + '   ').join(kinds)}].\n\n"
         f"Local Open Scope Z_scope.\n{tensors}Close Scope Z_scope.\n"
@@ -95,7 +99,6 @@ def program_text(name: str, about: str, program: Listed, compare: int | None) ->
 def families_text(name: str, about: str, found: FittedFamilies) -> str:
     """Rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
     l = found.least
-    rules = [_family(segment, _rule(segment)) for segment in found.rules]
     cells = "".join(
         f"Definition cell_{number} (l{'' if segment.single else ' i'} : nat) : cell name :=\n  {_cell(segment)}.\n"
         for number, segment in enumerate(found.cells, 1)
@@ -110,8 +113,7 @@ def families_text(name: str, about: str, found: FittedFamilies) -> str:
         f"    bitwright compared both with its own at the sizes {compared}. *)\n{IMPORTS}"
         f"From Bitwright Require Import Rules Words Cover.\nFrom {name} Require Net.\nImport ListNotations.\n"
         "Local Open Scope string_scope. Local Open Scope list_scope.\n\n"
-        f"Definition rules (l : nat) : rules name :=\n  {(' ++' + chr(10) + '  ').join(rules)}.\n\n"
-        f"{cells}Definition cells (l : nat) : list (cell name) :=\n  {' ++ '.join(listed)}.\n\n"
+        f"{rules_text(found)}\n{cells}Definition cells (l : nat) : list (cell name) :=\n  {' ++ '.join(listed)}.\n\n"
         f"Section Size.\nVariable l : nat.\nHypothesis large : {l} <= l.\n\n"
         "Lemma cells_fit : Forall (fits Net.kinds) (cells l).\n"
         "Proof. apply Forall_forall. unfold cells. intros c I. each_rule; (split; [repeat constructor | reflexivity]). Qed.\n\n"
@@ -129,6 +131,12 @@ def families_text(name: str, about: str, found: FittedFamilies) -> str:
         "Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper consists). Qed.\nEnd Size.\n"
         "Print Assumptions network_runs.\n"
     )
+
+
+def rules_text(found: FittedFamilies) -> str:
+    """Rules as a function of l."""
+    rules = " ++\n  ".join(_family(segment, _rule(segment)) for segment in found.rules)
+    return f"Definition rules (l : nat) : rules name :=\n  {rules}.\n"
 
 
 def _rules_in_cells(found: FittedFamilies) -> str:
@@ -221,5 +229,9 @@ def _lines(parts: Sequence[str]) -> str:
     return "[" + ";\n   ".join(parts) + "]"
 
 
-def _rows(rows: Sequence[Sequence[int]]) -> str:
-    return _lines([listing(map(str, row), ";") for row in rows])
+def _rows(rows: Sequence[Sequence[int]], write: Callable[[int], str]) -> str:
+    return _lines([listing(map(write, row), ";") for row in rows])
+
+
+def _weight(weight: int) -> str:
+    return f"{'m' if weight < 0 else 'p'}{abs(weight)}"

@@ -12,7 +12,8 @@ from bitwright.program import Algorithm
 ZERO = AffineIndex(0, 0, 0)
 _OWN = """
 s l u L H E R N T I K Z some_bit B0 B1 B2 B3 B4 chain found tracks flags laws claim same start entries test tried
-checked chain_well_formed claim_proper start_shown i large only rest
+checked chain_well_formed claim_proper start_shown i large only rest t the_rules test_says
+holds off on only up down bits_of val word all_of word_is step run run_by_cells state rounds phase stepped
 as at end exists fix for forall fun if in let match mod of return then using where with Prop Set Type
 """  # names that a file for Rocq uses itself
 
@@ -80,6 +81,7 @@ class Words:
     inputs: Mapping[str, Part]
     outputs: Mapping[str, tuple[Part, ...]]
     started: tuple[Part, ...]
+    halt: Part | None = None  # the bit that ends a run
 
     @classmethod
     def of(cls, algorithm: Algorithm, sized: Mapping[int, Algorithm]) -> Words:
@@ -98,7 +100,9 @@ class Words:
                 raise NotAffineError(f"the input {name} is no array from its first bit on")
             inputs[name] = part
         start = {l: sorted(_bit(a, b) for b in a.start) for l, a in sized.items()}
-        return cls(inputs, words["outputs"], parts_of(start) if any(start.values()) else ())
+        started = parts_of(start) if any(start.values()) else ()
+        halts = {l: [_bit(a, a.halt)] for l, a in sized.items() if isinstance(a.halt, int)}
+        return cls(inputs, words["outputs"], started, parts_of(halts)[0] if halts else None)
 
     @property
     def variables(self) -> dict[str, str]:

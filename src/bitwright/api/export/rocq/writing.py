@@ -14,6 +14,7 @@ from bitwright.api.export.rocq.fitting import FITTED, FittedFamilies, NotAffineE
 from bitwright.api.export.rocq.function import function_text
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
+from bitwright.api.export.rocq.rounds import rounds_files
 from bitwright.api.export.writing import Export, Subject
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import make_folder, write_atomically
@@ -21,10 +22,12 @@ from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.program.ensures import joined
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.function.prove import prove_function
+from bitwright.proofs.function.prove import proof_by_rounds, prove_function
+from bitwright.proofs.function.rounds import FORMAT as ROUNDS
 
 THEORY = ("Rules", "Words", "Cover", "Compare")
-CHAINS = ("Reach", "Chain", "ChainProgram", "Clock", "ChainRules", "Specification", "Table")
+CHAINS = ("Reach", "Chain", "ChainProgram", "Sweeps", "Clock", "ChainRules", "Specification", "Table")
+LOOPS = ("Rounds",)
 MOST_NUMBERS = 4_000_000  # weights in a file
 CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 
@@ -124,17 +127,21 @@ def _every_size(
         try:
             if not proof.proved:
                 raise NotAffineError(proof.sentence())
-            if proof.certificate is not None and "chain" not in proof.certificate:
-                raise NotAffineError(f"its proof is not that of a chain ({proof.method})")
             sized = {l: sizing.at(**{key: l}) for l in FITTED}
-            text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
+            rounds = proof.certificate is not None and proof.certificate["format"] == ROUNDS
+            if rounds:
+                texts, least = rounds_files(name, algorithm, families, sized, proof_by_rounds(algorithm))
+            else:
+                text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
+                texts = {f"{name}/Function.v": text}
         except NotAffineError as error:
             found.left.append(f"no theorem about what it computes: {error}")
         else:
             lines = joined(algorithm.ensures)
             computes = f"at every size from {least} on, the network computes {lines}"
-            found.add(f"{name}/Function.v", text, f"{name}.Function.network_computes", computes)
-            found.theory += CHAINS
+            found.files |= texts
+            found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
+            found.theory += (*CHAINS, *LOOPS) if rounds else CHAINS
     return size, families
 
 

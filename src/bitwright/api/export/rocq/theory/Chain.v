@@ -1,5 +1,5 @@
 (** Words of letters of every length, a local step, and an invariant that an automaton reads: checked by three finite searches. *)
-From Coq Require Import List Bool Arith Lia.
+From Coq Require Import List Bool Arith Lia FMapPositive.
 From Bitwright Require Import Reach.
 Import ListNotations.
 
@@ -28,8 +28,9 @@ Section Chain.
   Definition ok (g : G) (q : option Q) : bool := match q with Some q => accepts g q | None => false end.
   Definition inv (g : G) (w : list A) : Prop := ok g (reads g (Some q0) w) = true.
 
-  (** A run is over when some letter says so. What is to hold then: an automaton without forbidden letters. *)
-  Variables (stop : A -> bool) (t0 : T) (tnext : T -> A -> T) (holds : G -> T -> bool).
+  (** A run is over when the globals or some letter say so. What is to hold then: an automaton without forbidden letters. *)
+  Variables (gstop : G -> bool) (stop : A -> bool) (t0 : T) (tnext : T -> A -> T) (holds : G -> T -> bool).
+  Definition stopped (gw : G * list A) : bool := gstop (fst gw) || existsb stop (snd gw).
   Definition spec (g : G) (w : list A) : Prop := holds g (fold_left tnext w t0) = true.
 
   Variables (globals : list G) (fuel : nat).
@@ -66,9 +67,19 @@ Section Chain.
   Definition step_succ (g h : G) (s : product) : list product :=
     let '((m, x), a, (q, r)) := s in map (step_from a q (right x) (fun z => move' h r (make m x (left z)))) (going (letters g q)).
   Definition step_good (g h : G) (s : product) : bool :=
-    let '((m, x), a, (q, r)) := s in if accepts g q then if eqb a h then ok h (move' h r (make m x none)) else isin a globals else true.
-  Definition check_step : bool :=
-    forallb (fun g => negb (accepts g q0) && forallb (fun h => check_reach (step_inits g h) (step_succ g h) (step_good g h) fuel) globals) globals.
+    let '((m, x), a, (q, r)) := s in if accepts g q && eqb a h then ok h (move' h r (make m x none)) else true.
+  (** Which globals may follow g: a search without the successor. *)
+  Definition globals_from (a : G) (q : Q) (z : A) : G * Q := (gadd a z, next q z).
+  Definition globals_inits (g : G) : list (G * Q) := map (globals_from (gbegin g) q0) (going (letters g q0)).
+  Definition globals_succ (g : G) (s : G * Q) : list (G * Q) := map (globals_from (fst s) (snd s)) (going (letters g (snd s))).
+  Definition globals_after (g : G) (t : table) : list G :=
+    fold_left (fun hs (kb : PositiveMap.key * list (G * Q)) => fold_left (fun hs s => if accepts g (snd s) && negb (isin (fst s) hs) then fst s :: hs else hs) (snd kb) hs) (PositiveMap.elements t) [].
+  Definition check_step_from (g : G) : bool :=
+    let t := found (globals_inits g) (globals_succ g) fuel in
+    let hs := globals_after g t in
+    negb (accepts g q0) && closed (globals_inits g) (globals_succ g) (fun s => if accepts g (snd s) then isin (fst s) hs else true) t &&
+    forallb (fun h => isin h globals && check_reach (step_inits g h) (step_succ g h) (step_good g h) fuel) hs.
+  Definition check_step : bool := forallb (fun g => gstop g || check_step_from g) globals.
 
   Lemma going_in x l : In x l -> stop x = false -> In x (going l).
   Proof. intros H E. apply filter_In. now rewrite E. Qed.
@@ -86,41 +97,45 @@ Section Chain.
       + exact E.
       + exists m', x', r'. split; [exact R'|exact E'].
   Qed.
-
-  Lemma step_some g h w : In g globals -> In h globals -> check_step = true -> inv g w -> existsb stop w = false ->
-    In (gstep g w) globals /\ (gstep g w = h -> inv h (step none w)).
+  Lemma globals_reach g w : existsb stop w = false -> forall a q q',
+    reach (globals_inits g) (globals_succ g) (a, q) -> reads g (Some q) w = Some q' -> reach (globals_inits g) (globals_succ g) (fold_left gadd w a, q').
   Proof.
-    intros IG IHG C V L. unfold check_step in C. rewrite forallb_forall in C. specialize (C g IG).
-    apply andb_true_iff in C as [N C]. rewrite forallb_forall in C. specialize (C h IHG). pose proof (check_reach_ok _ _ _ _ C) as H. clear C.
+    induction w as [|z w IH]; intros N a q q' R E; [cbn in E; now injection E as <-|].
+    cbn in N. apply orb_false_iff in N as [N N']. rewrite reads_cons in E. destruct (move g q z) as [qz|] eqn:D; [|now rewrite reads_none in E]. apply move_some in D as [D ->].
+    apply (IH N' (gadd a z) (next q z) q'); [|exact E]. eapply reach_next; [exact R|]. apply in_map_iff. exists z. split; [reflexivity|now apply going_in].
+  Qed.
+
+  Lemma step_ok : check_step = true -> forall g w, In g globals -> inv g w -> stopped (g, w) = false ->
+    In (gstep g w) globals /\ inv (gstep g w) (step none w).
+  Proof.
+    intros C g w IG V L. unfold stopped in L. cbn [fst snd] in L. apply orb_false_iff in L as [LG L].
+    unfold check_step in C. rewrite forallb_forall in C. specialize (C g IG). rewrite LG in C. cbn [orb] in C. unfold check_step_from in C.
+    rewrite !andb_true_iff in C. destruct C as [[N CG] C]. pose proof (closed_ok _ _ _ _ CG) as HG. clear CG. set (hs := globals_after g _) in *. clearbody hs. rewrite forallb_forall in C.
     unfold inv in V. destruct w as [|x w]; [cbn in V; now rewrite V in N|]. rewrite reads_cons in V.
     destruct (move g q0 x) as [q|] eqn:D; [|now rewrite reads_none in V]. apply move_some in D as [D ->].
     destruct (reads g (Some (next q0 x)) w) as [q'|] eqn:E; [|easy]. cbn in V. cbn in L. apply orb_false_iff in L as [L L'].
+    assert (IN : In (gstep g (x :: w)) hs).
+    { specialize (HG (gstep g (x :: w), q')). cbn [fst snd] in HG. rewrite V in HG. apply isin_ok, HG. apply (globals_reach g w L' (gadd (gbegin g) x) (next q0 x) q'); [|exact E].
+      apply reach_init. unfold globals_inits. apply in_map_iff. exists x. split; [reflexivity|now apply going_in]. }
+    specialize (C _ IN). apply andb_true_iff in C as [CI C]. split; [now apply isin_ok|]. set (h := gstep g (x :: w)) in *.
+    pose proof (check_reach_ok _ _ _ _ C) as H.
     destruct (step_reach g h w L' none x (gadd (gbegin g) x) (next q0 x) (Some q0) q') as (m' & x' & r' & R & ES); [|exact E|].
     { apply reach_init. unfold step_inits. apply in_map_iff. exists x. split; [reflexivity|now apply going_in]. }
-    specialize (H _ R). cbn in H. rewrite V in H. change (fold_left gadd w (gadd (gbegin g) x)) with (gstep g (x :: w)) in H.
-    split.
-    - destruct (eqb (gstep g (x :: w)) h) eqn:B; [now rewrite (eqb_ok _ _ B)|now apply isin_ok].
-    - intros B. unfold inv. rewrite ES. rewrite B, eqb_refl in H. exact H.
-  Qed.
-  Lemma step_ok : check_step = true -> forall g w, In g globals -> inv g w -> existsb stop w = false ->
-    In (gstep g w) globals /\ inv (gstep g w) (step none w).
-  Proof.
-    intros C g w IG V L. destruct (step_some g g w IG IG C V L) as [IH _]. split; [exact IH|].
-    now apply (step_some g (gstep g w) w IG IH C V L).
+    specialize (H _ R). cbn in H. rewrite V in H. change (fold_left gadd w (gadd (gbegin g) x)) with h in H. rewrite eqb_refl in H. unfold inv. now rewrite ES.
   Qed.
 
   (** ** End: the words of the invariant in which the run is over *)
   Definition end_succ (g : G) (s : Q * T * bool) : list (Q * T * bool) :=
     let '(q, t, over) := s in map (fun z => (next q z, tnext t z, over || stop z)) (letters g q).
   Definition end_good (g : G) (s : Q * T * bool) : bool := let '(q, t, over) := s in if accepts g q && over then holds g t else true.
-  Definition check_end : bool := forallb (fun g => check_reach [(q0, t0, false)] (end_succ g) (end_good g) fuel) globals.
-  Lemma end_ok : check_end = true -> forall g w, In g globals -> inv g w -> existsb stop w = true -> spec g w.
+  Definition check_end : bool := forallb (fun g => check_reach [(q0, t0, gstop g)] (end_succ g) (end_good g) fuel) globals.
+  Lemma end_ok : check_end = true -> forall g w, In g globals -> inv g w -> stopped (g, w) = true -> spec g w.
   Proof.
     unfold check_end. intros C g w IG V P. rewrite forallb_forall in C. pose proof (check_reach_ok _ _ _ _ (C g IG)) as H. clear C.
     unfold inv in V. unfold spec.
-    assert (R : reach [(q0, t0, false)] (end_succ g) (q0, t0, false)) by (apply reach_init; now left).
-    change (false || existsb stop w = true) in P.
-    revert P V R. generalize q0 at 1 3 as q. generalize t0 at 2 3 as t. generalize false at 1 3 as o.
+    assert (R : reach [(q0, t0, gstop g)] (end_succ g) (q0, t0, gstop g)) by (apply reach_init; now left).
+    unfold stopped in P. cbn [fst snd] in P.
+    revert P V R. generalize q0 at 1 3 as q. generalize t0 at 2 3 as t. generalize (gstop g) at 1 3 as o.
     induction w as [|x w IH]; intros o t q P V R.
     - specialize (H _ R). cbn in *. rewrite orb_false_r in P. now rewrite P, V in H.
     - cbn in P. rewrite reads_cons in V. cbn.
@@ -132,7 +147,7 @@ Section Chain.
   (** * The theorem *)
   Definition check : bool := isin g0 globals && check_start && check_step && check_end.
   Theorem check_ok : check = true -> forall w, starts c0 w -> forall t,
-    (forall u, u < t -> existsb stop (snd (run u g0 w)) = false) -> existsb stop (snd (run t g0 w)) = true ->
+    (forall u, u < t -> stopped (run u g0 w) = false) -> stopped (run t g0 w) = true ->
     let (g, v) := run t g0 w in spec g v.
   Proof.
     intros C w W t L P. unfold check in C. rewrite !andb_true_iff in C. destruct C as [[[CG CS] CT] CE].

@@ -1,4 +1,4 @@
-(** Chain programs by rules on bit masks; certificates: windows, laws, verdicts; the clock; the theorem for every length of at least five. *)
+(** Chain programs by rules on bit masks; certificates: windows, laws, verdicts; the clock; and the check. *)
 From Coq Require Import List Bool ZArith NArith Lia Arith FMapPositive.
 From Bitwright Require Import Reach Chain.
 Import ListNotations.
@@ -18,8 +18,11 @@ Record program := Program {
   global_rules : list rule;        (* globals write globals, by [here] *)
   free : N -> list N;              (* the bits that inputs set at a position of a class *)
   start_bits : N -> N; start_globals : N;
-  rate : nat; down : bool;         (* the clock stays [rate] steps at a position, and goes up, or down *)
-  early : nat }.                   (* the run is over so many steps before the clock has passed all positions *)
+  delay : nat;                     (* the clock begins after this many steps, *)
+  sweeps : list (bool * nat);      (* and goes through all positions: up, or down, and this many steps at each; *)
+  early : nat;                     (* the run is over this many steps before the end of the last sweep; *)
+  fixed : nat;                     (* without sweeps: after this many steps *)
+  halting : option (N * N) }.      (* or as soon as this bit is on: 0 and a global, or a class and a bit there *)
 
 (** All inputs at a position whose free bits are ks, and one of them by the value of each bit. *)
 Fixpoint all_choices (ks : list N) : list N := match ks with [] => [0%N] | k :: ks => let l := all_choices ks in l ++ map (N.lor (2 ^ k)) l end.
@@ -51,39 +54,83 @@ Section Plain.
   Definition allowed (ins : list N) : Prop := 5 <= length ins /\ Forall2 (fun d i => In i (choices p d)) (classes (length ins)) ins.
 End Plain.
 
-(** The run with ghosts. A letter: class, clock (0 to come, 1..rate now, rate + 1 past), input, bits. *)
+(** The clock of a letter: [base] while a sweep is to come, one more at each step of it, and so on with the next sweep, which begins where
+    this one ended. Its value after one more step, and whether it goes on to the next position above (or below). *)
+Definition far (up : bool) : N := if up then 5%N else 1%N.
+Fixpoint tick (sw : list (bool * nat)) (base v c : N) (started : bool) : N :=
+  match sw with
+  | [] => v
+  | (up, r) :: rest =>
+      let last := (base + N.of_nat r)%N in
+      if N.eqb v base then if started then (base + 1)%N else base
+      else if N.ltb v last then (v + 1)%N
+      else if N.eqb v last then if N.eqb c (far up) && match rest with [] => false | _ => true end then (last + 2)%N else (last + 1)%N
+      else tick rest (last + 1) v c started
+  end.
+Fixpoint goes (sw : list (bool * nat)) (base v c : N) (above : bool) : bool :=
+  match sw with
+  | [] => false
+  | (up, r) :: rest =>
+      let last := (base + N.of_nat r)%N in
+      if N.leb v last then N.eqb v last && Bool.eqb up above && negb (N.eqb c (far up)) else goes rest (last + 1) v c above
+  end.
+(** The value when all sweeps are over, and the class of the position where the last one ends. *)
+Definition ends (sw : list (bool * nat)) (base : N) : N := fold_left (fun b ur => (b + N.of_nat (snd ur) + 1)%N) sw base.
+Definition last_sweep (sw : list (bool * nat)) : bool * nat := last sw (true, 0).
+(** Before the first sweep, only the clock where it begins counts: 0 .. delay - 1. *)
+Definition wait (p : program) : N := N.of_nat (delay p).
+Definition begins_at (p : program) (c : N) : bool := match sweeps p with [] => false | (up, _) :: _ => N.eqb c (far (negb up)) end.
+Definition clock_begins (p : program) (c : N) : N := if begins_at p c then if N.eqb (wait p) 0 then 1%N else 0%N else wait p.
+Definition clock_after (p : program) (v c : N) (started : bool) : N :=
+  if N.ltb v (wait p) then if N.eqb (v + 1) (wait p) then (v + 2)%N else (v + 1)%N else tick (sweeps p) (wait p) v c started.
+Definition clock_goes (p : program) (v c : N) (above : bool) : bool := negb (N.ltb v (wait p)) && goes (sweeps p) (wait p) v c above.
+(** Every sweep takes time and begins where the one before it ended. *)
+Fixpoint alternate (u : bool) (sw : list (bool * nat)) : bool := match sw with [] => true | (up, r) :: sw => Bool.eqb u up && (0 <? r) && alternate (negb up) sw end.
+Definition timed (p : program) : bool :=
+  match sweeps p with
+  | [] => delay p =? 0
+  | _ => alternate (fst (hd (true, 0) (sweeps p))) (sweeps p) && (early p <=? snd (last_sweep (sweeps p)))
+  end.
+
+(** The run with ghosts. A letter: class, clock, input, bits. Globals have the steps so far, if there are no sweeps. *)
 Definition letter : Type := N * (N * (N * N)).
 Definition class_of (x : letter) : N := fst x.
 Definition clock (x : letter) : N := fst (snd x).
 Definition input (x : letter) : N := fst (snd (snd x)).
 Definition bits (x : letter) : N := snd (snd (snd x)).
 Definition strip (x : letter) : plain := (class_of x, bits x).
+Definition global : Type := N * N.
 Definition over (p : program) (x : letter) : bool :=
-  N.eqb (class_of x) (if down p then 1 else 5) && N.leb (N.of_nat (rate p - early p) + 1) (clock x).
-Definition advance (a : nat) (k : N) : N := if N.eqb k 0 then 0%N else if N.leb k (N.of_nat a) then (k + 1)%N else k.
+  match sweeps p with [] => false | _ => N.eqb (class_of x) (far (fst (last_sweep (sweeps p)))) && N.leb (ends (sweeps p) (wait p) - N.of_nat (early p)) (clock x) end.
+Definition halts (p : program) (x : plain) : bool := match halting p with Some (c, k) => N.eqb (fst x) c && N.testbit (snd x) k | None => false end.
+Definition globals_halt (p : program) (g : N) : bool := match halting p with Some (c, k) => N.eqb c 0 && N.testbit g k | None => false end.
+Definition halted (p : program) (gw : N * list plain) : bool := globals_halt p (fst gw) || existsb (halts p) (snd gw).
 
 Section Run.
   Variable p : program.
   Definition message : Type := N * bool.
   Definition nothing : message := (0%N, false).
-  Definition send_left (x : letter) : message := (plain_left p (strip x), down p && N.eqb (clock x) (N.of_nat (rate p))).
-  Definition send_right (x : letter) : message := (plain_right p (strip x), negb (down p) && N.eqb (clock x) (N.of_nat (rate p))).
+  Definition send_left (x : letter) : message := (plain_left p (strip x), clock_goes p (clock x) (class_of x) false).
+  Definition send_right (x : letter) : message := (plain_right p (strip x), clock_goes p (clock x) (class_of x) true).
   Definition make (m : message) (x : letter) (m' : message) : letter :=
-    (class_of x, (if snd m || snd m' then 1%N else advance (rate p) (clock x), (input x, snd (plain_make p (fst m) (strip x) (fst m'))))).
-  Definition gadd (g : N) (x : letter) : N := plain_gadd p g (strip x).
-  Definition runs (t : nat) (w : list letter) : N * list letter := run nothing send_left send_right make (gbegin p) gadd t (start_globals p) w.
-  Definition begins (d i : N) : letter := (d, (if N.eqb d (if down p then 5 else 1) then 1%N else 0%N, (i, N.lor (start_bits p d) i))).
+    (class_of x, (clock_after p (clock x) (class_of x) (snd m || snd m'), (input x, snd (plain_make p (fst m) (strip x) (fst m'))))).
+  Definition gbegins (g : global) : global := (gbegin p (fst g), match sweeps p with [] => snd g + 1 | _ => 0 end)%N.
+  Definition gadd (g : global) (x : letter) : global := (plain_gadd p (fst g) (strip x), snd g).
+  Definition stops (x : letter) : bool := over p x || halts p (strip x).
+  Definition gstops (g : global) : bool := globals_halt p (fst g) || match sweeps p with [] => N.leb (N.of_nat (fixed p)) (snd g) | _ => false end.
+  Definition runs (t : nat) (w : list letter) : global * list letter := run nothing send_left send_right make gbegins gadd t (start_globals p, 0%N) w.
+  Definition begins (d i : N) : letter := (d, (clock_begins p d, (i, N.lor (start_bits p d) i))).
   Definition begin_word (ins : list N) : list letter := map (fun di => begins (fst di) (snd di)) (combine (classes (length ins)) ins).
 
   (** Ghosts do nothing, and the input stays. *)
   Lemma strip_step w : forall m, map strip (step nothing send_left send_right make m w) = step 0%N (plain_left p) (plain_right p) (plain_make p) (fst m) (map strip w).
   Proof. induction w as [|x w IH]; intros m; cbn [step map]; [easy|]. rewrite IH. f_equal. destruct w; easy. Qed.
-  Lemma strip_run t ins : plain_run p t ins = (fst (runs t (begin_word ins)), map strip (snd (runs t (begin_word ins)))).
+  Lemma strip_run t ins : plain_run p t ins = (fst (fst (runs t (begin_word ins))), map strip (snd (runs t (begin_word ins)))).
   Proof.
     unfold runs, plain_run. induction t as [|t IH].
     - cbn [run fst snd]. f_equal. unfold plain_word, begin_word. now rewrite map_map.
     - cbn [run]. rewrite IH. destruct (run nothing _ _ _ _ _ t _ _) as [g w]. cbn [fst snd]. rewrite strip_step. apply f_equal2; [|reflexivity].
-      unfold gstep. clear IH. generalize (gbegin p g). induction w as [|x w IHw]; intros h; cbn; [easy|]. apply IHw.
+      unfold gstep. clear IH. change (gbegin p (fst g)) with (fst (gbegins g)). generalize (gbegins g). induction w as [|x w IHw]; intros h; cbn; [easy|]. now rewrite <- IHw.
   Qed.
   Lemma input_step w : forall m, map input (step nothing send_left send_right make m w) = map input w.
   Proof. induction w as [|x w IH]; intros m; cbn [step map]; [easy|]. now rewrite IH. Qed.
@@ -165,15 +212,15 @@ Proof.
 Qed.
 (** * Certificates *)
 Record certificate := Certificate {
-  global_values : list N;
+  global_values : list global;
   left_out : bool;                                     (* windows do not look at inputs *)
-  windows : list ((N * option letter) * list letter);  (* globals and a letter (or the beginning): the letters that may follow *)
+  windows : list ((global * option letter) * list letter);  (* globals and a letter (or the beginning): the letters that may follow *)
   laws : list ((Z * Z) * law);  (* a constant, a multiple of 2^length, and what is added to them *)
-  verdicts : list (N * list Z) }.
+  verdicts : list (global * list Z) }.
 
 Definition state : Type := option letter * list law_state.
 Definition table : Type := PositiveMap.t (list letter).
-Definition key (g : N) (x : option letter) : positive := hash (g, x) 1%positive.
+Definition key (g : global) (x : option letter) : positive := hash (g, x) 1%positive.
 Definition with_input (x : letter) (i : N) : letter := (class_of x, (clock x, (i, bits x))).
 Definition build (p : program) (c : certificate) : table :=
   fold_left (fun t w => PositiveMap.add (key (fst (fst w)) (snd (fst w)))
@@ -181,21 +228,21 @@ Definition build (p : program) (c : certificate) : table :=
 
 Section Check.
   Variables (p : program) (c : certificate) (specs : list (Z * law)) (post : N -> option letter -> option letter -> list law_state -> bool) (fuel : nat).
-  Definition letters (t : table) (g : N) (q : state) : list letter :=
+  Definition letters (t : table) (g : global) (q : state) : list letter :=
     match PositiveMap.find (key g (fst q)) t with Some l => l | None => [] end.
   Definition next (q : state) (x : letter) : state := (Some (if left_out c then with_input x 0%N else x), laws_next (map snd (laws c)) (snd q) x).
   Definition signs (qs : list law_state) : list Z :=
     map (fun fq => verdict (snd (fst (fst fq)) + fst (snd fq), snd (snd fq))%Z) (combine (laws c) qs).
-  Definition accepts (g : N) (q : state) : bool :=
+  Definition accepts (g : global) (q : state) : bool :=
     match fst q with Some x => N.eqb (class_of x) 5 && isin (g, signs (snd q)) (verdicts c) | None => false end.
   Definition constants : list law_state := map (fun f => (fst (fst f), false)) (laws c).
   Definition end_state : Type := (option letter * option letter) * list law_state.
   Definition end_next (s : end_state) (x : letter) : end_state :=
     ((match fst (fst s) with None => Some x | f => f end, Some x), laws_next (map snd specs) (snd s) x).
-  Definition holds (g : N) (s : end_state) : bool := post g (fst (fst s)) (snd (fst s)) (snd s).
+  Definition holds (g : global) (s : end_state) : bool := post (fst g) (fst (fst s)) (snd (fst s)) (snd s).
   Definition check_program : bool :=
     let t := build p c in
-    (0 <? rate p) && (early p <=? rate p) &&
-    check nothing (send_left p) (send_right p) (make p) (gbegin p) (gadd p) 0%N order (N.eqb 5) (choices p) (begins p) (start_globals p)
-      (None, constants) (letters t) next accepts (over p) ((None, None), map (fun s => (fst s, false)) specs) end_next holds (global_values c) fuel.
+    timed p &&
+    check nothing (send_left p) (send_right p) (make p) (gbegins p) (gadd p) 0%N order (N.eqb 5) (choices p) (begins p) (start_globals p, 0%N)
+      (None, constants) (letters t) next accepts (gstops p) (stops p) ((None, None), map (fun s => (fst s, false)) specs) end_next holds (global_values c) fuel.
 End Check.

@@ -1,7 +1,7 @@
 (** A chain program as bit rules (Rules.v) at every length, and that their runs are the same. *)
 From Coq Require Import List ZArith NArith Bool Lia Arith String.
 From Bitwright Require Rules Words Cover.
-From Bitwright Require Import Reach Chain ChainProgram Clock.
+From Bitwright Require Import Reach Chain ChainProgram Sweeps Clock.
 Import ListNotations.
 Notation at_ := Words.at_. Notation flag := Words.flag. Notation name := Words.name.
 
@@ -251,8 +251,6 @@ End Bridge.
 Definition middle {X} (n : nat) (f : nat -> list X) : list X := flat_map f (seq 2 (n - 4)).
 Lemma In_middle {X} (x : X) n f : In x (middle n f) -> exists i, In x (f i) /\ 2 <= i <= n - 3.
 Proof. intros H. apply in_flat_map in H as (i & I & H). apply in_seq in I. exists i. split; [exact H|lia]. Qed.
-Lemma Exists_middle {X} (P : X -> Prop) n f i : 2 <= i <= n - 3 -> Exists P (f i) -> Exists P (middle n f).
-Proof. intros I H. apply Exists_exists in H as (x & H & E). apply Exists_exists. exists x. split; [|exact E]. apply in_flat_map. exists i. split; [apply in_seq; lia|exact H]. Qed.
 Lemma chain_rules_parts p tracks flags n t : 5 <= n ->
   In t (chain_rules p tracks flags n) <->
   In t (map (template_of tracks flags 0) (rules p 1) ++ map (template_of tracks flags 1) (rules p 2) ++
@@ -275,22 +273,55 @@ Proof.
     + apply (G (n - 1)); [lia|]. replace (class_at n (n - 1)) with 5%N; [exact R|]. unfold class_at.
       destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl.
 Qed.
-Lemma Exists_chain (P : Rules.template name -> Prop) p tracks flags n : 5 <= n ->
-  Exists P (map (template_of tracks flags 0) (rules p 1) ++ map (template_of tracks flags 1) (rules p 2) ++
-        middle n (fun i => map (template_of tracks flags i) (rules p 3)) ++
-        map (template_of tracks flags (n - 2)) (rules p 4) ++ map (template_of tracks flags (n - 1)) (rules p 5) ++ map (global_template flags) (global_rules p)) ->
-  Exists P (chain_rules p tracks flags n).
-Proof. intros L H. apply Exists_exists in H as (t & I & H). apply Exists_exists. exists t. split; [|exact H]. now apply chain_rules_parts. Qed.
+(** Rule k of a class, at its position: the other rules need not be looked at. *)
+Section At.
+  Variables (P : Rules.template name -> Prop) (p : program) (tracks : list track) (flags : list name) (n : nat).
+  Hypothesis long : 5 <= n.
+  Lemma Exists_at i k r : i < n -> nth_error (rules p (class_at n i)) k = Some r -> P (template_of tracks flags i r) -> Exists P (chain_rules p tracks flags n).
+  Proof using Type. clear long.
+    intros I K H. apply Exists_exists. exists (template_of tracks flags i r). split; [|exact H]. unfold chain_rules. apply in_or_app. left. apply in_flat_map.
+    exists i. split; [apply in_seq; lia|]. apply in_map. eapply nth_error_In. exact K.
+  Qed.
+  Lemma Exists_at_1 k r : nth_error (rules p 1) k = Some r -> P (template_of tracks flags 0 r) -> Exists P (chain_rules p tracks flags n).
+  Proof. apply (Exists_at 0). lia. Qed.
+  Lemma Exists_at_2 k r : nth_error (rules p 2) k = Some r -> P (template_of tracks flags 1 r) -> Exists P (chain_rules p tracks flags n).
+  Proof. apply (Exists_at 1). lia. Qed.
+  Lemma Exists_at_3 i k r : 2 <= i <= n - 3 -> nth_error (rules p 3) k = Some r -> P (template_of tracks flags i r) -> Exists P (chain_rules p tracks flags n).
+  Proof.
+    intros I K. apply (Exists_at i k); [lia|]. replace (class_at n i) with 3%N; [exact K|]. unfold class_at.
+    destruct (Nat.eqb_spec i 0); [lia|]. destruct (Nat.eqb_spec i 1); [lia|]. destruct (Nat.eqb_spec i (n - 1)); [lia|]. destruct (Nat.eqb_spec i (n - 2)); [lia|easy].
+  Qed.
+  Lemma Exists_at_4 k r : nth_error (rules p 4) k = Some r -> P (template_of tracks flags (n - 2) r) -> Exists P (chain_rules p tracks flags n).
+  Proof.
+    intros K. apply (Exists_at (n - 2) k); [lia|]. replace (class_at n (n - 2)) with 4%N; [exact K|]. unfold class_at.
+    destruct (Nat.eqb_spec (n - 2) 0); [lia|]. destruct (Nat.eqb_spec (n - 2) 1); [lia|]. destruct (Nat.eqb_spec (n - 2) (n - 1)); [lia|]. now rewrite Nat.eqb_refl.
+  Qed.
+  Lemma Exists_at_5 k r : nth_error (rules p 5) k = Some r -> P (template_of tracks flags (n - 1) r) -> Exists P (chain_rules p tracks flags n).
+  Proof.
+    intros K. apply (Exists_at (n - 1) k); [lia|]. replace (class_at n (n - 1)) with 5%N; [exact K|]. unfold class_at.
+    destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl.
+  Qed.
+  Lemma Exists_at_globals k r : nth_error (global_rules p) k = Some r -> P (global_template flags r) -> Exists P (chain_rules p tracks flags n).
+  Proof using Type. clear long.
+    intros K H. apply Exists_exists. exists (global_template flags r). split; [|exact H]. unfold chain_rules. apply in_or_app. right. apply in_map. eapply nth_error_In. exact K.
+  Qed.
+End At.
 
-(** Tactics for proofs that bitwright writes: the rules of a chain, written out; rule t of part n, at position i in the middle. *)
+(** Tactics for proofs that bitwright writes: the rules of a chain, written out; rule t of part n (classes 1 to 5, globals), at position i in the middle. *)
 Ltac written_out H := cbv -[middle Words.at_ Words.flag Nat.add Nat.mul Nat.sub In List.app Cover.covers] in H.
 Ltac written_out_goal := cbv -[middle Words.at_ Words.flag Words.all Nat.add Nat.mul Nat.sub In List.app Cover.covers].
 Ltac each_chain_rule :=
   Cover.each_rule;
   try (match goal with H : In _ (middle _ _) |- _ => let i := fresh "i" in let I := fresh in apply In_middle in H; destruct H as (i & H & I); cbv beta in H end; Cover.each_rule).
+Ltac rule_of rules t := let r := eval vm_compute in (nth_error rules t) in lazymatch r with Some ?r => r end.
 Ltac nth_chain n t i :=
-  lazymatch n with
-  | 0 => lazymatch goal with |- Exists _ (_ ++ _) => apply Exists_app; left | _ => idtac end;
-         lazymatch goal with |- Exists _ (middle _ _) => apply (Exists_middle _ _ _ i); [lia|]; cbv beta | _ => idtac end; Cover.nth_written t
-  | S ?m => apply Exists_app; right; nth_chain m t i
-  end.
+  lazymatch goal with |- Exists ?P (chain_rules ?p ?tracks ?flags ?n') =>
+    lazymatch n with
+    | 0 => let r := rule_of (rules p 1) t in refine (Exists_at_1 P p tracks flags n' _ t r eq_refl _); [lia|]
+    | 1 => let r := rule_of (rules p 2) t in refine (Exists_at_2 P p tracks flags n' _ t r eq_refl _); [lia|]
+    | 2 => let r := rule_of (rules p 3) t in refine (Exists_at_3 P p tracks flags n' _ i t r _ eq_refl _); [lia|lia|]
+    | 3 => let r := rule_of (rules p 4) t in refine (Exists_at_4 P p tracks flags n' _ t r eq_refl _); [lia|]
+    | 4 => let r := rule_of (rules p 5) t in refine (Exists_at_5 P p tracks flags n' _ t r eq_refl _); [lia|]
+    | 5 => let r := rule_of (global_rules p) t in refine (Exists_at_globals P p tracks flags n' t r eq_refl _)
+    end
+  end; written_out_goal; Cover.covered.

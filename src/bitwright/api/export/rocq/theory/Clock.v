@@ -1,167 +1,185 @@
-(** The clock of a chain program is over after rate * length steps, and not before; so a checked certificate proves the specification. *)
+(** The clock of a chain program is over after [steps], and not before; so a checked certificate proves the specification. *)
 From Coq Require Import List Bool ZArith NArith Lia Arith.
-From Bitwright Require Import Reach Chain ChainProgram.
+From Bitwright Require Import Reach Chain ChainProgram Sweeps.
 Import ListNotations.
 
-(** The clock at the i-th position that it comes to, after t steps. *)
-Definition phase (a t i : nat) : N := N.of_nat (if t <? a * i then 0 else if t <? a * i + a then t - a * i + 1 else a + 1).
-
-Ltac split_leb := repeat match goal with
-  | |- context [?x <? ?y] => destruct (Nat.ltb_spec x y)
-  | |- context [N.eqb ?x ?y] => destruct (N.eqb_spec x y)
-  | |- context [N.leb ?x ?y] => destruct (N.leb_spec x y)
-  | |- context [N.ltb ?x ?y] => destruct (N.ltb_spec x y) end.
-
-Lemma phase_first a t : 0 < a -> advance a (phase a t 0) = phase a (S t) 0.
-Proof. intros H. unfold advance, phase. rewrite Nat.mul_0_r. split_leb; lia. Qed.
-Lemma phase_next a t i : 0 < a ->
-  (if N.eqb (phase a t i) (N.of_nat a) then 1%N else advance a (phase a t (S i))) = phase a (S t) (S i).
-Proof. intros H. unfold advance, phase. rewrite Nat.mul_succ_r. set (u := a * i). split_leb; lia. Qed.
-Lemma phase_start a i : 0 < a -> phase a 0 i = if i =? 0 then 1%N else 0%N.
+Lemma classes_length n : 5 <= n -> length (classes n) = n.
+Proof. intros H. unfold classes. cbn [length]. rewrite app_length, repeat_length. cbn. lia. Qed.
+Lemma classes_nth n i : 5 <= n -> i < n -> nth i (classes n) 0%N = class_at n i.
 Proof.
-  intros H. unfold phase. destruct (Nat.eqb_spec i 0) as [->|N0]; [rewrite Nat.mul_0_r; split_leb; lia|].
-  assert (a * 1 <= a * i) by (apply Nat.mul_le_mono_l; lia). split_leb; lia.
+  intros H L. unfold classes, class_at. destruct i as [|[|i]]; try easy. cbn [nth]. change (S (S i) =? 0) with false. change (S (S i) =? 1) with false. cbv iota.
+  destruct (lt_dec i (n - 4)) as [B|B].
+  - rewrite app_nth1 by now rewrite repeat_length. destruct (Nat.eqb_spec (S (S i)) (n - 1)); [lia|]. destruct (Nat.eqb_spec (S (S i)) (n - 2)); [lia|].
+    clear - B. revert B. generalize (n - 4) as k. intros k. revert i. induction k; intros [|i] B; cbn; try lia; try easy. apply IHk; lia.
+  - rewrite app_nth2 by (rewrite repeat_length; lia). rewrite repeat_length. destruct (Nat.eq_dec i (n - 3)) as [->|].
+    + replace (n - 3 - (n - 4)) with 1 by lia. destruct (Nat.eqb_spec (S (S (n - 3))) (n - 1)); [easy|lia].
+    + replace (i - (n - 4)) with 0 by lia. destruct (Nat.eqb_spec (S (S i)) (n - 1)); [lia|]. destruct (Nat.eqb_spec (S (S i)) (n - 2)); [easy|lia].
 Qed.
-Lemma phase_over a e t n : 0 < a -> e <= a -> N.leb (N.of_nat (a - e) + 1) (phase a t n) = (a * S n - e <=? t).
+Lemma step_nth {A M} (none : M) left right (make : M -> A -> M -> A) d w : forall i m, i < length w ->
+  nth i (step none left right make m w) d =
+  make (match i with O => m | S j => right (nth j w d) end) (nth i w d) (if S i =? length w then none else left (nth (S i) w d)).
 Proof.
-  intros H L. unfold phase. rewrite Nat.mul_succ_r. set (u := a * n). apply eq_true_iff_eq. rewrite N.leb_le, Nat.leb_le. split_leb; lia.
+  induction w as [|x w IH]; intros i m L; [cbn in L; lia|]. destruct i as [|i]; cbn [step nth].
+  - f_equal. destruct w; easy.
+  - cbn in L. rewrite IH by lia. f_equal; destruct i; easy.
 Qed.
+Definition nowhere : letter := (0, (0, (0, 0)))%N.
+Definition steps (p : program) (n : nat) : nat := match sweeps p with [] => fixed p | sw => delay p + total_rate sw * n - early p end.
 
 Section Clock.
   Variable p : program.
-  Hypothesis a_pos : 0 < rate p.
-  Notation a := (rate p).
-  (** Positions i, i + 1, ...; the clock comes up from 0, or down from n. *)
-  Definition turn (n i : nat) : nat := if down p then n - i else i.
-  Definition clocks (n t i k : nat) : list N := map (fun i => phase a t (turn n i)) (seq i k).
-
-  Lemma clock_step n t : forall w i m,
-    map clock w = clocks n t i (length w) -> i + length w = S n ->
-    snd m = (if down p then false else match i with O => false | S j => N.eqb (phase a t j) (N.of_nat a) end) ->
-    map clock (step nothing (send_left p) (send_right p) (make p) m w) = clocks n (S t) i (length w).
-  Proof.
-    induction w as [|x w IH]; intros i m E L M; [easy|]. unfold clocks in *. cbn [length seq map step] in *. injection E as X E. f_equal.
-    - unfold make, clock at 1. cbn [fst snd]. rewrite X, M. unfold turn. destruct (down p) eqn:D.
-      + cbn [orb]. destruct w as [|z w]; cbn [from_right].
-        * cbn [nothing snd]. cbn in L. replace (n - i) with 0 by lia. now apply phase_first.
-        * unfold send_left. cbn [snd]. rewrite D. cbn [andb]. cbn [map length seq] in E. injection E as Z _. rewrite Z. unfold turn. rewrite D.
-          cbn in L. replace (n - i) with (S (n - S i)) by lia. now apply phase_next.
-      + assert (F : snd (from_right nothing (send_left p) w) = false) by (destruct w; cbn; [easy|now rewrite D]). rewrite F, orb_false_r.
-        destruct i as [|j]; [now apply phase_first|now apply phase_next].
-    - apply IH; [exact E|cbn in L; lia|]. unfold send_right. cbn [snd]. rewrite X. unfold turn. now destruct (down p).
-  Qed.
   Lemma step_length m w : length (step nothing (send_left p) (send_right p) (make p) m w) = length w.
-  Proof using Type. clear a_pos. revert m. induction w; intros m; cbn; congruence. Qed.
-  Lemma class_step m w : map class_of (step nothing (send_left p) (send_right p) (make p) m w) = map class_of w.
-  Proof using Type. clear a_pos. revert m. induction w as [|x w IH]; intros m; cbn [step map]; [easy|]. now rewrite IH. Qed.
+  Proof. revert m. induction w; intros m; cbn; congruence. Qed.
   Lemma runs_length t w : length (snd (runs p t w)) = length w.
-  Proof using Type. clear a_pos.
-    unfold runs. induction t as [|t IH]; [easy|]. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g v]. cbn [snd] in *. now rewrite step_length.
-  Qed.
-  Lemma clock_run n t w : length w = S n -> map clock w = clocks n 0 0 (S n) -> map clock (snd (runs p t w)) = clocks n t 0 (S n).
-  Proof.
-    intros L E. induction t as [|t IH]; [exact E|]. pose proof (runs_length t w) as R. unfold runs in *. cbn [run].
-    destruct (run _ _ _ _ _ _ t _ _) as [g v]. cbn [snd] in *. rewrite L in R. rewrite <- R. apply clock_step; [now rewrite R|lia|]. now destruct (down p).
-  Qed.
-  Lemma classes_length n : 5 <= n -> length (classes n) = n.
-  Proof using Type. clear a_pos. intros H. unfold classes. cbn [length]. rewrite app_length, repeat_length. cbn. lia. Qed.
+  Proof. unfold runs. induction t as [|t IH]; [easy|]. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g v]. cbn [snd] in *. now rewrite step_length. Qed.
   Lemma begin_length ins : 5 <= length ins -> length (begin_word p ins) = length ins.
-  Proof using Type. clear a_pos. intros H. unfold begin_word. rewrite map_length, combine_length, classes_length; lia. Qed.
-  Lemma classes_nth n i : 5 <= n -> i < n -> nth i (classes n) 0%N = if i =? 0 then 1%N else if i =? 1 then 2%N else if i =? n - 1 then 5%N else if i =? n - 2 then 4%N else 3%N.
-  Proof using Type. clear a_pos.
-    intros H L. unfold classes. destruct i as [|[|i]]; try easy. cbn [nth]. change (S (S i) =? 0) with false. change (S (S i) =? 1) with false. cbv iota.
-    destruct (lt_dec i (n - 4)) as [B|B].
-    - rewrite app_nth1 by now rewrite repeat_length. destruct (Nat.eqb_spec (S (S i)) (n - 1)); [lia|]. destruct (Nat.eqb_spec (S (S i)) (n - 2)); [lia|].
-      clear - B. revert B. generalize (n - 4) as k. intros k. revert i. induction k; intros [|i] B; cbn; try lia; try easy. apply IHk; lia.
-    - rewrite app_nth2 by (rewrite repeat_length; lia). rewrite repeat_length. destruct (Nat.eq_dec i (n - 3)) as [->|].
-      + replace (n - 3 - (n - 4)) with 1 by lia. destruct (Nat.eqb_spec (S (S (n - 3))) (n - 1)); [easy|lia].
-      + replace (i - (n - 4)) with 0 by lia. destruct (Nat.eqb_spec (S (S i)) (n - 1)); [lia|]. destruct (Nat.eqb_spec (S (S i)) (n - 2)); [easy|lia].
-  Qed.
-  Lemma begin_nth ins i : 5 <= length ins -> i < length ins ->
-    nth i (begin_word p ins) (0, (0, (0, 0)))%N = begins p (nth i (classes (length ins)) 0%N) (nth i ins 0%N).
-  Proof using Type. clear a_pos.
+  Proof. intros H. unfold begin_word. rewrite map_length, combine_length, classes_length; lia. Qed.
+  Lemma begin_nth ins i : 5 <= length ins -> i < length ins -> nth i (begin_word p ins) nowhere = begins p (class_at (length ins) i) (nth i ins 0%N).
+  Proof.
     intros H L. unfold begin_word. set (f := fun di : N * N => begins p (fst di) (snd di)).
     rewrite (nth_indep _ _ (f (0, 0)%N)) by (rewrite map_length, combine_length, classes_length; lia).
-    rewrite map_nth, combine_nth by now apply classes_length. easy.
+    rewrite map_nth, combine_nth by now apply classes_length. unfold f. cbn [fst snd]. now rewrite classes_nth.
   Qed.
-  Lemma clock_begin ins n : 5 <= length ins -> length ins = S n -> map clock (begin_word p ins) = clocks n 0 0 (S n).
+  Lemma time_run t w : snd (fst (runs p t w)) = match sweeps p with [] => N.of_nat t | _ => 0%N end.
   Proof.
-    intros H L. apply (nth_ext _ _ 0%N 0%N).
-    - unfold clocks. rewrite !map_length, seq_length, begin_length; lia.
-    - rewrite map_length, begin_length by lia. intros i I. change 0%N with (clock (0, (0, (0, 0)))%N) at 1. rewrite map_nth, begin_nth by lia.
-      unfold clocks. set (f := fun i => phase a 0 (turn n i)). rewrite (nth_indep (map f (seq 0 (S n))) 0%N (f 0)) by (rewrite map_length, seq_length; lia). rewrite (map_nth f), seq_nth by lia.
-      unfold f. cbn [Nat.add]. rewrite phase_start by easy. rewrite classes_nth by lia. unfold begins, clock, turn. cbn [fst snd].
-      destruct (down p); repeat match goal with |- context [?x =? ?y] => destruct (Nat.eqb_spec x y) end; cbn; try easy; lia.
+    assert (G : forall w g, snd (fold_left (gadd p) w g) = snd g) by (induction w0; intros g; cbn; [easy|now rewrite IHw0]).
+    unfold runs. induction t as [|t IH]; [now destruct (sweeps p)|]. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g v]. cbn [fst snd] in *. unfold gstep. rewrite G. unfold gbegins. cbn [snd]. rewrite IH.
+    destruct (sweeps p); lia.
   Qed.
 
-  Lemma over_run ins t : early p <= a -> allowed p ins -> existsb (over p) (snd (runs p t (begin_word p ins))) = (a * length ins - early p <=? t).
+  Hypothesis fine : timed p = true.
+  Definition clock_at (n t i : nat) : N :=
+    if t <? delay p then if begins_at p (class_at n i) then N.of_nat t else wait p else sweep_value (sweeps p) (wait p) n (t - delay p) i.
+  Lemma alternates : alternate (match sweeps p with [] => true | (up, _) :: _ => up end) (sweeps p) = true.
+  Proof. unfold timed in fine. destruct (sweeps p) as [|(up & r) rest]; [easy|]. apply andb_true_iff in fine as [F _]. exact F. Qed.
+  Lemma value_begin n i : 5 <= n -> i < n -> sweep_value (sweeps p) (wait p) n 0 i = if begins_at p (class_at n i) then (wait p + 1)%N else wait p.
   Proof.
-    intros EA [H _]. destruct (length ins) as [|n] eqn:N; [lia|].
-    assert (E : map clock (snd (runs p t (begin_word p ins))) = clocks n t 0 (S n)).
-    { apply clock_run; [rewrite begin_length; lia|apply clock_begin; lia]. }
-    assert (C : map class_of (snd (runs p t (begin_word p ins))) = classes (S n)).
-    { clear E. induction t as [|t IH].
-      - unfold runs. cbn [run snd]. unfold begin_word. rewrite map_map. rewrite N. pose proof (classes_length (S n) ltac:(lia)) as L. rewrite <- N in L at 2.
-        revert L. generalize (classes (S n)). generalize ins. clear. intros ins ds. revert ins. induction ds as [|d ds IH]; intros [|i ins] L; cbn in *; try easy. f_equal. apply IH. lia.
-      - unfold runs in *. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g w]. cbn [snd] in *. now rewrite class_step. }
-    rewrite <- (phase_over a (early p) t n a_pos EA).
-    set (w := snd (runs p t (begin_word p ins))) in *. assert (LW : length w = S n) by (unfold w; rewrite runs_length, begin_length; lia).
-    set (z := (0, (0, (0, 0)))%N : letter).
-    assert (A : forall i, i < S n -> clock (nth i w z) = phase a t (turn n i) /\ class_of (nth i w z) = nth i (classes (S n)) 0%N).
-    { intros i I. split.
-      - change (clock (nth i w z)) with (clock (nth i w z)). rewrite <- (map_nth clock w z i), E. unfold clocks.
-        change (clock z) with 0%N. rewrite (nth_indep _ 0%N (phase a t (turn n 0))) by (rewrite map_length, seq_length; lia).
-        rewrite (map_nth (fun i => phase a t (turn n i)) (seq 0 (S n)) 0), seq_nth by lia. easy.
-      - rewrite <- (map_nth class_of w z i), C. easy. }
+    intros L I. pose proof alternates as A. unfold begins_at. destruct (sweeps p) as [|(up & r) rest]; [easy|]. cbn [alternate] in A. rewrite !andb_true_iff, Nat.ltb_lt in A. destruct A as ((_ & R) & _).
+    rewrite (far_class n i (negb up) L I). cbn [sweep_value]. cbv zeta. assert (T : turn up n i = n - 1 - turn (negb up) n i /\ turn (negb up) n i <= n - 1) by (unfold turn; destruct up; cbn [negb]; lia).
+    destruct T as [T B]. destruct (Nat.eqb_spec (turn (negb up) n i) (n - 1)).
+    - replace (turn up n i) with 0 by lia. rewrite Nat.mul_0_r. split_leb; lia.
+    - rewrite (proj2 (Nat.ltb_lt _ _)) by nia. reflexivity.
+  Qed.
+  Lemma clock_waits n t j above : t < delay p -> clock_goes p (clock_at n t j) (class_at n j) above = false.
+  Proof.
+    intros T. unfold clock_goes, clock_at. rewrite (proj2 (Nat.ltb_lt _ _) T). destruct (begins_at p (class_at n j)).
+    - unfold wait. now rewrite (proj2 (N.ltb_lt _ _)) by lia.
+    - rewrite (goes_wait _ _ _ _ _ alternates). apply andb_false_r.
+  Qed.
+  Lemma clock_next n t i : 5 <= n -> i < n ->
+    clock_after p (clock_at n t i) (class_at n i) (started (fun j above => clock_goes p (clock_at n t j) (class_at n j) above) n i) = clock_at n (S t) i.
+  Proof.
+    intros L I. destruct (le_lt_dec (delay p) t) as [T|T].
+    - assert (V : forall j, clock_at n t j = sweep_value (sweeps p) (wait p) n (t - delay p) j) by (intros j; unfold clock_at; now rewrite (proj2 (Nat.ltb_ge _ _)) by lia).
+      assert (B : forall j, N.ltb (sweep_value (sweeps p) (wait p) n (t - delay p) j) (wait p) = false) by (intros j; apply N.ltb_ge, value_least).
+      rewrite (started_ext _ (fun j above => goes (sweeps p) (wait p) (sweep_value (sweeps p) (wait p) n (t - delay p) j) (class_at n j) above) n i); [| |exact I].
+      + unfold clock_after. rewrite V, B. rewrite (tick_value _ _ _ n (t - delay p) i L I alternates). unfold clock_at. rewrite (proj2 (Nat.ltb_ge _ _)) by lia. f_equal. lia.
+      + intros j above _. unfold clock_goes. now rewrite V, B.
+    - rewrite (started_ext _ (fun _ _ => false) n i) by (exact I || intros; now apply clock_waits). replace (started (fun _ _ => false) n i) with false by (unfold started; destruct i, (S _ =? n); easy).
+      unfold clock_after. replace (clock_at n t i) with (if begins_at p (class_at n i) then N.of_nat t else wait p) by (unfold clock_at; now rewrite (proj2 (Nat.ltb_lt _ _) T)). unfold clock_at. destruct (Nat.ltb_spec (S t) (delay p)).
+      + destruct (begins_at p (class_at n i)).
+        * unfold wait. rewrite (proj2 (N.ltb_lt _ _)) by lia. rewrite (proj2 (N.eqb_neq _ _)) by lia. lia.
+        * rewrite N.ltb_irrefl. apply (tick_wait _ _ _ _ alternates).
+      + replace (S t - delay p) with 0 by lia. rewrite value_begin by assumption. destruct (begins_at p (class_at n i)).
+        * unfold wait. rewrite (proj2 (N.ltb_lt _ _)) by lia. rewrite (proj2 (N.eqb_eq _ _)) by lia. lia.
+        * rewrite N.ltb_irrefl. apply (tick_wait _ _ _ _ alternates).
+  Qed.
+  Lemma clock_run ins t i : 5 <= length ins -> i < length ins -> let x := nth i (snd (runs p t (begin_word p ins))) nowhere in
+    class_of x = class_at (length ins) i /\ clock x = clock_at (length ins) t i.
+  Proof.
+    intros L. revert i. induction t as [|t IH]; intros i I; cbv zeta.
+    - unfold runs. cbn [run snd]. rewrite begin_nth by assumption. split; [easy|]. unfold begins, clock, clock_at. cbn [fst snd]. unfold clock_begins.
+      destruct (Nat.ltb_spec 0 (delay p)).
+      + unfold wait. rewrite (proj2 (N.eqb_neq _ _)) by lia. easy.
+      + rewrite Nat.sub_0_l. rewrite value_begin by assumption. replace (wait p) with 0%N by (unfold wait; lia). easy.
+    - pose proof (runs_length t (begin_word p ins)) as N. rewrite begin_length in N by exact L. rewrite <- (clock_next (length ins) t i L I).
+      unfold runs in *. cbn [run]. destruct (run _ _ _ _ _ _ t _ _) as [g w]. cbn [snd] in *. cbv zeta in IH. rewrite step_nth by lia. destruct (IH i I) as [C V]. split; [exact C|].
+      unfold make, clock at 1. cbn [fst snd]. rewrite C, V. f_equal. unfold started. f_equal.
+      + destruct i as [|j]; [easy|]. unfold send_right. cbn [snd]. destruct (IH j ltac:(lia)) as [-> ->]. easy.
+      + rewrite N. destruct (Nat.eqb_spec (S i) (length ins)); [easy|]. unfold send_left. cbn [snd]. destruct (IH (S i) ltac:(lia)) as [-> ->]. easy.
+  Qed.
+  Lemma over_run ins t : 5 <= length ins -> sweeps p <> [] -> existsb (over p) (snd (runs p t (begin_word p ins))) = (steps p (length ins) <=? t).
+  Proof.
+    intros L S0. set (n := length ins) in *. set (w := snd (runs p t (begin_word p ins))). assert (LW : length w = n) by (unfold w; rewrite runs_length, begin_length; easy).
+    pose proof alternates as A. assert (E : early p <= snd (last_sweep (sweeps p))).
+    { unfold timed in fine. destruct (sweeps p); [easy|]. apply andb_true_iff in fine as [_ F]. now apply Nat.leb_le. }
+    assert (O : forall i, i < n -> over p (nth i w nowhere) = (turn (fst (last_sweep (sweeps p))) n i =? n - 1) && (steps p n <=? t)).
+    { intros i I. destruct (clock_run ins t i L I) as [C V]. fold w n in C, V. unfold over. rewrite C, V, (far_class n i _ L I).
+      pose proof (total_last (sweeps p) S0) as TL. pose proof (ends_last (sweeps p) (wait p) S0) as EL. assert (P : total_rate (sweeps p) <= total_rate (sweeps p) * n) by nia.
+      unfold steps. destruct (sweeps p) as [|x sw] eqn:SW; [easy|]. destruct (Nat.eqb_spec (turn (fst (last_sweep (x :: sw))) n i) (n - 1)) as [K|K]; [|easy]. cbn [andb]. unfold clock_at. rewrite SW.
+      destruct (Nat.ltb_spec t (delay p)) as [T|T].
+      - rewrite (proj2 (Nat.leb_gt _ _)) by lia. apply N.leb_gt. unfold wait in *. destruct (begins_at p (class_at n i)); lia.
+      - rewrite (value_ends (x :: sw) _ (wait p) n (t - delay p) i (early p) L I A S0 E K). apply eq_true_iff_eq. rewrite !Nat.leb_le. lia. }
     apply eq_true_iff_eq. rewrite existsb_exists. split.
-    - intros (x & I & O). apply (In_nth w x z) in I as (i & I & <-). rewrite LW in I. destruct (A i I) as [A1 A2]. unfold over in O. rewrite A1, A2 in O.
-      rewrite classes_nth in O by lia. apply andb_true_iff in O as [O1 O2]. unfold turn in O2. destruct (down p).
-      + destruct (Nat.eqb_spec i 0) as [->|]; [now rewrite Nat.sub_0_r in O2|]. exfalso. revert O1. repeat match goal with |- context [?u =? ?v] => destruct (u =? v) end; easy.
-      + destruct (Nat.eqb_spec i 0) as [->|]; [easy|]. destruct (Nat.eqb_spec i 1) as [->|]; [easy|]. destruct (Nat.eqb_spec i (S n - 1)) as [->|]; [now replace (S n - 1) with n in O2 by lia|].
-        destruct (Nat.eqb_spec i (S n - 2)) as [->|]; easy.
-    - intros O. set (i := if down p then 0 else n). assert (I : i < S n) by (unfold i; destruct (down p); lia). exists (nth i w z). split; [apply nth_In; lia|].
-      destruct (A i I) as [A1 A2]. unfold over. rewrite A1, A2, classes_nth by lia. unfold i, turn. destruct (down p).
-      + cbn [Nat.eqb]. now rewrite Nat.sub_0_r.
-      + destruct (Nat.eqb_spec n 0); [lia|]. destruct (Nat.eqb_spec n 1); [lia|]. replace (S n - 1) with n by lia. now rewrite Nat.eqb_refl.
+    - intros (x & IN & X). apply (In_nth w x nowhere) in IN as (i & I & <-). rewrite O in X by lia. now apply andb_true_iff in X.
+    - intros X. set (i := if fst (last_sweep (sweeps p)) then n - 1 else 0). assert (I : i < n) by (unfold i; destruct (fst _); lia). exists (nth i w nowhere). split; [apply nth_In; lia|].
+      rewrite O, X, andb_true_r by exact I. apply Nat.eqb_eq. unfold i, turn. destruct (fst _); lia.
   Qed.
-
   (** Start words are paths of classes. *)
   Lemma starts_path ds : forall c ins, (fix path c ds := match ds with [] => c = 5%N | d :: ds => In d (order c) /\ path d ds end) c ds ->
     Forall2 (fun d i => In i (choices p d)) ds ins ->
     starts order (N.eqb 5) (choices p) (begins p) c (map (fun di => begins p (fst di) (snd di)) (combine ds ins)).
-  Proof using Type. clear a_pos.
+  Proof.
     induction ds as [|d ds IH]; intros c ins P F; inversion F; subst; cbn.
     - apply starts_end. now subst.
     - destruct P as [D P]. apply starts_more; try assumption. now apply IH.
   Qed.
   Lemma starts_begin ins : allowed p ins -> starts order (N.eqb 5) (choices p) (begins p) 0%N (begin_word p ins).
-  Proof using Type. clear a_pos.
+  Proof.
     intros [H F]. unfold begin_word. apply starts_path; [|exact F]. unfold classes. split; [now left|]. split; [now left|].
     destruct (length ins - 4) as [|k] eqn:K; [lia|]. cbn [repeat app]. split; [now left|]. clear.
     induction k; cbn [repeat app]; [repeat split; cbn; tauto|]. split; [now left|exact IHk].
   Qed.
 End Clock.
 
-(** * What a checked certificate proves *)
-Definition steps (p : program) (n : nat) : nat := rate p * n - early p.
-Lemma ghosts_ok p c specs post fuel : check_program p c specs post fuel = true -> forall ins, allowed p ins ->
-  let (g, w) := runs p (steps p (length ins)) (begin_word p ins) in
-  post g (hd_error w) (hd_error (rev w)) (map (fun f => law_run (snd f) (fst f, false) w) specs) = true.
+(** A run is over when its time is, or when it halts. *)
+Lemma stopped_run p ins t : timed p = true -> 5 <= length ins ->
+  stopped (gstops p) (stops p) (runs p t (begin_word p ins)) = halted p (plain_run p t ins) || (steps p (length ins) <=? t).
 Proof.
-  intros C ins A. unfold check_program in C. rewrite !andb_true_iff in C. destruct C as [[P PE] C]. apply Nat.ltb_lt in P. apply Nat.leb_le in PE.
-  pose proof (check_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ C (begin_word p ins) (starts_begin p ins A) (steps p (length ins))) as H.
-  assert (O := fun u => over_run p P ins u PE A). unfold runs in O.
-  specialize (H (fun u U => eq_trans (O u) (proj2 (Nat.leb_gt _ _) U)) (eq_trans (O _) (proj2 (Nat.leb_le _ _) (le_n _)))).
-  change (run _ _ _ _ _ _ (steps p (length ins)) _ _) with (runs p (steps p (length ins)) (begin_word p ins)) in H.
-  destruct (runs p (steps p (length ins)) (begin_word p ins)) as [g w]. unfold spec, holds in H.
-  assert (E : forall w f l qs, fold_left (end_next specs) w ((f, l), qs) =
-    ((match f with None => hd_error w | _ => f end, match w with [] => l | _ => hd_error (rev w) end), fold_left (fun q x => laws_next (map snd specs) q x) w qs)).
-  { clear. induction w as [|x w IH]; intros f l qs; [now destruct f|]. cbn [fold_left]. unfold end_next at 2. cbn [fst snd]. rewrite IH. f_equal. f_equal; [now destruct f|].
-    cbn [rev]. destruct w as [|z w]; [easy|]. cbn [rev]. destruct (rev w); easy. }
-  rewrite E in H. cbn [fst snd] in H. rewrite laws_run in H by now rewrite !map_length.
-  replace (map (fun f => law_run (snd f) (fst f, false) w) specs) with (map (fun fq => law_run (fst fq) (snd fq) w) (combine (map snd specs) (map (fun s => (fst s, false)) specs))).
-  - destruct w; exact H.
-  - clear. induction specs as [|f s IH]; cbn; [easy|]. now f_equal.
+  intros F L. rewrite strip_run. pose proof (time_run p t (begin_word p ins)) as T. pose proof (over_run p F ins t L) as O. unfold stopped, halted, gstops. cbn [fst snd]. rewrite T. clear T.
+  destruct (runs p t (begin_word p ins)) as [g w]. cbn [fst snd] in *.
+  assert (E : existsb (stops p) w = existsb (over p) w || existsb (halts p) (map strip w)).
+  { clear. induction w as [|x w IH]; [easy|]. cbn [existsb map]. rewrite IH. unfold stops. destruct (over p x), (halts p (strip x)), (existsb (over p) w); easy. }
+  rewrite E. destruct (sweeps p) as [|x sw] eqn:SW.
+  - assert (Z : existsb (over p) w = false) by (clear - SW; induction w as [|x w IH]; [easy|]; cbn; rewrite IH; unfold over; now rewrite SW). rewrite Z. cbn [orb]. unfold steps. rewrite SW.
+    assert (B : N.leb (N.of_nat (fixed p)) (N.of_nat t) = (fixed p <=? t)) by (apply eq_true_iff_eq; rewrite N.leb_le, Nat.leb_le; lia). rewrite B.
+    destruct (globals_halt p (fst g)), (existsb (halts p) (map strip w)), (fixed p <=? t); easy.
+  - rewrite O by easy. destruct (globals_halt p (fst g)), (existsb (halts p) (map strip w)), (steps p (length ins) <=? t); easy.
+Qed.
+Lemma first_time (f : nat -> bool) m : f m = true -> exists t, t <= m /\ f t = true /\ forall u, u < t -> f u = false.
+Proof.
+  induction m as [m IH] using lt_wf_ind. intros M. destruct (existsb f (seq 0 m)) eqn:E.
+  - apply existsb_exists in E as (k & K & F). apply in_seq in K. destruct (IH k ltac:(lia) F) as (t & T & H). exists t. split; [lia|exact H].
+  - exists m. split; [lia|]. split; [exact M|]. intros u U. apply not_true_is_false. intros F. rewrite (proj2 (existsb_exists f (seq 0 m))) in E; [easy|]. exists u. split; [apply in_seq; lia|exact F].
+Qed.
+
+(** * What a checked certificate proves *)
+(** The time when a run is over. *)
+Definition is_over (p : program) (ins : list N) (t : nat) : Prop :=
+  t <= steps p (length ins) /\ (forall u, u < t -> halted p (plain_run p u ins) = false) /\ (halting p = None -> t = steps p (length ins)).
+Lemma ghosts_ok p c specs post fuel : check_program p c specs post fuel = true -> forall ins, allowed p ins -> exists t, is_over p ins t /\
+  let (g, w) := runs p t (begin_word p ins) in
+  post (fst g) (hd_error w) (hd_error (rev w)) (map (fun f => law_run (snd f) (fst f, false) w) specs) = true.
+Proof.
+  intros C ins A. unfold check_program in C. apply andb_true_iff in C as [F C]. assert (L := proj1 A).
+  destruct (first_time (fun t => stopped (gstops p) (stops p) (runs p t (begin_word p ins))) (steps p (length ins))) as (t & T & S & B).
+  { rewrite stopped_run by assumption. rewrite (proj2 (Nat.leb_le _ _)) by lia. apply orb_true_r. }
+  pose proof (check_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ C (begin_word p ins) (starts_begin p ins A) t) as H.
+  specialize (H B S). exists t. split.
+  - split; [exact T|]. split.
+    + intros u U. specialize (B u U). cbv beta in B. rewrite stopped_run in B by assumption. now apply orb_false_iff in B.
+    + intros E. cbv beta in S. rewrite stopped_run in S by assumption. apply orb_true_iff in S as [S|S]; [|apply Nat.leb_le in S; lia].
+      exfalso. unfold halted, globals_halt in S. rewrite E in S. cbn [orb] in S. apply existsb_exists in S as (x & _ & X). unfold halts in X. now rewrite E in X.
+  - change (run _ _ _ _ _ _ t _ _) with (runs p t (begin_word p ins)) in H.
+    destruct (runs p t (begin_word p ins)) as [g w]. unfold spec, holds in H.
+    assert (E : forall w f l qs, fold_left (end_next specs) w ((f, l), qs) =
+      ((match f with None => hd_error w | _ => f end, match w with [] => l | _ => hd_error (rev w) end), fold_left (fun q x => laws_next (map snd specs) q x) w qs)).
+    { clear. induction w as [|x w IH]; intros f l qs; [now destruct f|]. cbn [fold_left]. unfold end_next at 2. cbn [fst snd]. rewrite IH. f_equal. f_equal; [now destruct f|].
+      cbn [rev]. destruct w as [|z w]; [easy|]. cbn [rev]. destruct (rev w); easy. }
+    rewrite E in H. cbn [fst snd] in H. rewrite laws_run in H by now rewrite !map_length.
+    replace (map (fun f => law_run (snd f) (fst f, false) w) specs) with (map (fun fq => law_run (fst fq) (snd fq) w) (combine (map snd specs) (map (fun s => (fst s, false)) specs))).
+    + destruct w; exact H.
+    + clear. induction specs as [|f s IH]; cbn; [easy|]. now f_equal.
 Qed.
 
 (** [post] gets the globals, the bits at the first and at the last position, and for each law in [specs] the carry and whether there is a remainder:
@@ -181,15 +199,15 @@ Proof. induction w as [|x w IH]; [easy|]. cbn [number length]. rewrite Nat2Z.inj
 (** What a law says of a word of this length, with these inputs. *)
 Definition sum_of (f : law) (w : list plain) (ins : list N) : Z := (sum1 (base f) (map snd w) + sum1 (entered f) ins + extra f w)%Z.
 Theorem program_ok p c specs post fuel :
-  check_program p c specs (fun g f l => post g (option_map bits f) (option_map bits l)) fuel = true -> forall ins, allowed p ins ->
-  let (g, w) := plain_run p (steps p (length ins)) ins in
+  check_program p c specs (fun g f l => post g (option_map bits f) (option_map bits l)) fuel = true -> forall ins, allowed p ins -> exists t, is_over p ins t /\
+  let (g, w) := plain_run p t ins in
   length w = length ins /\
   exists qs, Forall2 (fun f q => reads_as (length ins) (fst f + sum_of (snd f) w ins) q) specs qs /\
     post g (option_map snd (hd_error w)) (option_map snd (hd_error (rev w))) qs = true.
 Proof.
-  intros C ins A. pose proof (ghosts_ok _ _ _ _ _ C ins A) as H. rewrite strip_run.
-  pose proof (input_run p (steps p (length ins)) (begin_word p ins)) as IN. pose proof (runs_length p (steps p (length ins)) (begin_word p ins)) as LN.
-  destruct (runs p (steps p (length ins)) (begin_word p ins)) as [g w]. cbn [fst snd] in *. destruct A as [A _]. rewrite begin_length in LN by exact A.
+  intros C ins A. destruct (ghosts_ok _ _ _ _ _ C ins A) as (t & O & H). exists t. split; [exact O|]. clear O. rewrite strip_run.
+  pose proof (input_run p t (begin_word p ins)) as IN. pose proof (runs_length p t (begin_word p ins)) as LN.
+  destruct (runs p t (begin_word p ins)) as [g w]. cbn [fst snd] in *. destruct A as [A _]. rewrite begin_length in LN by exact A.
   rewrite map_length. split; [exact LN|]. exists (map (fun f => law_run (snd f) (fst f, false) w) specs). split.
   - assert (IN' : map input w = ins).
     { rewrite IN. unfold begin_word. rewrite map_map. unfold begins, input. cbn [fst snd]. clear - A. pose proof (classes_length _ A) as L. revert L.
@@ -201,17 +219,8 @@ Proof.
 Qed.
 
 (** * The run, position by position: to compare with rules of another form *)
-Definition class_at (n i : nat) : N := if i =? 0 then 1%N else if i =? 1 then 2%N else if i =? n - 1 then 5%N else if i =? n - 2 then 4%N else 3%N.
 Definition at_position (p : program) (t : nat) (ins : list N) (i : nat) : N := snd (nth i (snd (plain_run p t ins)) (0, 0)%N).
 
-Lemma step_nth {A M} (none : M) left right (make : M -> A -> M -> A) d w : forall i m, i < length w ->
-  nth i (step none left right make m w) d =
-  make (match i with O => m | S j => right (nth j w d) end) (nth i w d) (if S i =? length w then none else left (nth (S i) w d)).
-Proof.
-  induction w as [|x w IH]; intros i m L; [cbn in L; lia|]. destruct i as [|i]; cbn [step nth].
-  - f_equal. destruct w; easy.
-  - cbn in L. rewrite IH by lia. f_equal; destruct i; easy.
-Qed.
 Section Positions.
   Variables (p : program) (ins : list N).
   Hypothesis long : 5 <= length ins.

@@ -2,7 +2,7 @@
     and then true of every run of the rules. *)
 From Coq Require Import List ZArith NArith Bool Lia Arith String.
 From Bitwright Require Rules Words.
-From Bitwright Require Import Reach Chain ChainProgram Clock ChainRules.
+From Bitwright Require Import Reach Chain ChainProgram Sweeps Clock ChainRules.
 Import ListNotations.
 Notation val := Words.val.
 
@@ -11,7 +11,7 @@ Inductive formula :=
 | Sign (j : nat) (p : Z) (negative zero positive : bool)
 | Multiple (j : nat)
 | Global (k : N) | First (k : N) | Last (k : N)
-| Not (f : formula) | And (f g : formula) | Same (f g : formula).
+| Not (f : formula) | And (f g : formula) | Or (f g : formula) | Implies (f g : formula) | Same (f g : formula).
 
 Definition of_sign (v : Z) (negative zero positive : bool) : bool := if Z.ltb v 0 then negative else if Z.eqb v 0 then zero else positive.
 
@@ -24,6 +24,8 @@ Fixpoint judge (f : formula) (g : N) (first last : option N) (qs : list law_stat
   | Global k => N.testbit g k | First k => bit first k | Last k => bit last k
   | Not f => negb (judge f g first last qs)
   | And f h => judge f g first last qs && judge h g first last qs
+  | Or f h => judge f g first last qs || judge h g first last qs
+  | Implies f h => implb (judge f g first last qs) (judge h g first last qs)
   | Same f h => Bool.eqb (judge f g first last qs) (judge h g first last qs)
   end.
 
@@ -40,6 +42,8 @@ Fixpoint means (f : formula) (n : nat) (e : N -> nat -> bool) (g : N -> bool) (v
   | Global k => g k | First k => e k 0%nat | Last k => e k (n - 1)%nat
   | Not f => negb (means f n e g v)
   | And f h => means f n e g v && means h n e g v
+  | Or f h => means f n e g v || means h n e g v
+  | Implies f h => implb (means f n e g v) (means h n e g v)
   | Same f h => Bool.eqb (means f n e g v) (means h n e g v)
   end.
 Close Scope Z_scope.
@@ -50,10 +54,15 @@ Section Computes.
     match f with
     | Sign j _ _ _ _ | Multiple j => j <? List.length specs
     | Global k => N.ltb k (N.of_nat (List.length flags)) | First k | Last k => N.ltb k (N.of_nat (List.length tracks))
-    | Not f => in_range f | And f g | Same f g => in_range f && in_range g
+    | Not f => in_range f | And f g | Or f g | Implies f g | Same f g => in_range f && in_range g
     end.
   Definition weights_in_range (ws : weights) : bool := forallb (fun kw => N.ltb (fst kw) (N.of_nat (List.length tracks))) ws.
-  Definition proper : bool := in_range f && forallb (fun s => weights_in_range (base (snd s)) && weights_in_range (at_first (snd s)) && weights_in_range (at_last (snd s))) specs.
+  (** The bit that ends a run stands at an end, or is global. *)
+  Definition halt_in_range : bool :=
+    match halting p with Some (c, k) => if N.eqb c 0 then N.ltb k (N.of_nat (List.length flags)) else (N.eqb c 1 || N.eqb c 5) && N.ltb k (N.of_nat (List.length tracks)) | None => true end.
+  Definition halt_bit (n : nat) : option name :=
+    match halting p with Some (c, k) => Some (if N.eqb c 0 then flag_at flags k else bit_at tracks k (if N.eqb c 1 then 0 else n - 1)) | None => None end.
+  Definition proper : bool := halt_in_range && in_range f && forallb (fun s => weights_in_range (base (snd s)) && weights_in_range (at_first (snd s)) && weights_in_range (at_last (snd s))) specs.
   Hypothesis wf : well_formed p tracks flags = true.
   Hypothesis fine : proper = true.
   Hypothesis checked : check_program p c specs (fun g x y => judge f g (option_map bits x) (option_map bits y)) fuel = true.
@@ -90,28 +99,36 @@ Section Computes.
 
   Theorem chain_computes n inb s r : 5 <= n -> Rules.same_rules (chain_rules p tracks flags n) r ->
     shows tracks flags n s (start_globals p) (fun i => N.lor (start_bits p (class_at n i)) (entry n inb i)) ->
-    let e := Rules.run r (steps p n) s in
-    means f n (fun k i => e (bit_at tracks k i)) (fun k => e (flag_at flags k)) (law_at n inb e) = true.
+    exists t, t <= steps p n /\ (halting p = None -> t = steps p n) /\ (forall u b, u < t -> halt_bit n = Some b -> Rules.run r u s b = false) /\
+    let e := Rules.run r t s in means f n (fun k i => e (bit_at tracks k i)) (fun k => e (flag_at flags k)) (law_at n inb e) = true.
   Proof.
-    intros L R Sh e. assert (E : forall u b, Rules.run r u s b = Rules.run (chain_rules p tracks flags n) u s b).
+    intros L R Sh. assert (E : forall u b, Rules.run r u s b = Rules.run (chain_rules p tracks flags n) u s b).
     { induction u as [|u IH]; intros b; [easy|]. unfold Rules.run in *. cbn [Nat.iter nat_rect]. rewrite (Rules.step_ext _ _ _ b IH). symmetry. now apply Rules.same_rules_step. }
     set (ins := word_of n inb). assert (LI : List.length ins = n) by apply word_of_length.
-    pose proof (rules_run p tracks flags wf ins s (steps p n) ltac:(lia)) as V. cbv zeta in V. rewrite LI in V.
-    assert (Sh' : shows tracks flags n s (start_globals p) (fun i => N.lor (start_bits p (class_at n i)) (nth i ins 0%N))).
-    { destruct Sh as (S0 & S1). split; [|exact S1]. intros i k I K. rewrite S0 by assumption. unfold ins. now rewrite word_of_nth. }
-    specialize (V Sh'). destruct V as (V0 & V1).
-    pose proof (program_ok p c specs (judge f) fuel checked ins (word_of_allowed n inb L)) as H. rewrite LI in H.
-    pose proof (plain_length p ins ltac:(lia) (steps p n)) as LP. pose proof (plain_class p ins ltac:(lia) (steps p n)) as CP. rewrite LI in LP, CP.
-    assert (V0' : forall i k, i < n -> (k < N.of_nat (List.length tracks))%N -> e (bit_at tracks k i) = N.testbit (snd (nth i (snd (plain_run p (steps p n) ins)) (0, 0)%N)) k).
-    { intros i k I K. unfold e. rewrite E. now apply V0. }
-    assert (V1' : forall k, (k < N.of_nat (List.length flags))%N -> e (flag_at flags k) = N.testbit (fst (plain_run p (steps p n) ins)) k).
-    { intros k K. unfold e. rewrite E. now apply V1. }
-    clear V0 V1 E Sh Sh' R. clearbody e. destruct (plain_run p (steps p n) ins) as [g w]. cbn [fst snd] in *. destruct H as (_ & qs & F & J).
+    assert (V : forall u, shows tracks flags n (Rules.run r u s) (fst (plain_run p u ins)) (at_position p u ins)).
+    { intros u. pose proof (rules_run p tracks flags wf ins s u ltac:(lia)) as V. cbv zeta in V. rewrite LI in V. destruct V as (V0 & V1).
+      - destruct Sh as (S0 & S1). split; [|exact S1]. intros i k I K. rewrite S0 by assumption. unfold ins. now rewrite word_of_nth.
+      - split; intros; rewrite E; [now apply V0|now apply V1]. }
+    clear E Sh R.
+    unfold proper in fine. rewrite !andb_true_iff in fine. destruct fine as [[FH FR] FW]. rewrite forallb_forall in FW.
+    destruct (program_ok p c specs (judge f) fuel checked ins (word_of_allowed n inb L)) as (t & (T & B & Z) & H). rewrite LI in T, Z, H. exists t. split; [exact T|]. split; [exact Z|]. clear T Z. split.
+    { intros u b U HB. specialize (B u U). unfold halt_bit in HB. unfold halt_in_range in FH. unfold halted, globals_halt, halts in B. destruct (halting p) as [(hc & k)|]; [|easy]. injection HB as <-.
+      apply orb_false_iff in B as [B1 B2]. destruct (V u) as (V0 & V1). destruct (N.eqb_spec hc 0) as [->|_].
+      - apply N.ltb_lt in FH. rewrite V1 by exact FH. exact B1.
+      - apply andb_true_iff in FH as [FC FK]. apply N.ltb_lt in FK. set (i := if N.eqb hc 1 then 0 else n - 1). assert (I : i < n) by (unfold i; destruct (N.eqb hc 1); lia). rewrite V0 by assumption.
+        pose proof (plain_length p ins ltac:(lia) u) as LP. pose proof (plain_class p ins ltac:(lia) u i ltac:(lia)) as CP. rewrite LI in LP, CP. unfold at_position.
+        destruct (plain_run p u ins) as [g w]. cbn [fst snd] in *. unfold plain in *. apply not_true_is_false. intros X.
+        rewrite (proj2 (existsb_exists (fun x : N * N => N.eqb (fst x) hc && N.testbit (snd x) k) w)) in B2; [easy|]. exists (nth i w (0, 0)%N). split; [apply nth_In; unfold plain; rewrite LP; lia|]. rewrite X, CP, andb_true_r. apply N.eqb_eq.
+        unfold class_at, i. apply orb_true_iff in FC as [FC|FC]; apply N.eqb_eq in FC; subst hc; [easy|]. change (N.eqb 5 1) with false. cbv iota. destruct (Nat.eqb_spec (n - 1) 0); [lia|]. destruct (Nat.eqb_spec (n - 1) 1); [lia|]. now rewrite Nat.eqb_refl. }
+    intros e. specialize (V t). fold e in V. clearbody e. clear B FH. destruct V as (V0 & V1).
+    pose proof (plain_length p ins ltac:(lia) t) as LP. pose proof (plain_class p ins ltac:(lia) t) as CP. rewrite LI in LP, CP.
+    assert (V0' : forall i k, i < n -> (k < N.of_nat (List.length tracks))%N -> e (bit_at tracks k i) = N.testbit (snd (nth i (snd (plain_run p t ins)) (0, 0)%N)) k) by exact V0.
+    assert (V1' : forall k, (k < N.of_nat (List.length flags))%N -> e (flag_at flags k) = N.testbit (fst (plain_run p t ins)) k) by exact V1.
+    clear V0 V1. destruct (plain_run p t ins) as [g w]. cbn [fst snd] in *. destruct H as (_ & qs & F & J).
     unfold plain in *. change (List.length w = n) in LP.
     assert (WE : w = map (fun i => nth i w (0, 0)%N) (seq 0 n)).
     { apply (nth_ext _ _ (0, 0)%N (0, 0)%N); [now rewrite map_length, seq_length|]. intros i I. rewrite (nth_indep (map _ _) (0, 0)%N (nth 0 w (0, 0)%N)) by (rewrite map_length, seq_length; lia).
       rewrite (map_nth (fun i => nth i w (0, 0)%N)), seq_nth by lia. easy. }
-    unfold proper in fine. apply andb_true_iff in fine as [FR FW]. rewrite forallb_forall in FW.
     (* the values of the laws *)
     assert (VS : forall s, In s specs -> sum_of (snd s) w ins = law_value n (fun k i => e (bit_at tracks k i)) (fun k i => N.testbit (entry n inb i) k) (snd s)).
     { intros (b & lw) I. specialize (FW _ I). cbn [snd] in *. rewrite !andb_true_iff in FW. destruct FW as [[W1 W2] W3]. unfold weights_in_range in *. rewrite forallb_forall in W1, W2, W3.
@@ -140,8 +157,8 @@ Section Computes.
     { destruct (rev w) as [|z u] eqn:RW; [apply (f_equal (@List.length _)) in RW; rewrite rev_length in RW; cbn in RW; lia|]. cbn. f_equal. f_equal.
       apply (f_equal (@rev _)) in RW. rewrite rev_involutive in RW. cbn in RW. rewrite RW. rewrite app_nth2; [|apply (f_equal (@List.length _)) in RW; rewrite app_length in RW; cbn in RW; lia].
       apply (f_equal (@List.length _)) in RW. rewrite app_length in RW. cbn in RW. replace (n - 1 - List.length (rev u)) with 0 by lia. easy. }
-    rewrite H0, H1 in J. rewrite <- J. clear J F H0 H1 VS checked. revert FR.
-    induction f as [j m a b z|j|k|k|k|h IH|h IH1 h' IH2|h IH1 h' IH2]; cbn [in_range judge means]; intros FR.
+    rewrite H0, H1 in J. rewrite <- J. clear J F H0 H1 VS checked fine. revert FR.
+    induction f as [j m a b z|j|k|k|k|h IH|h IH1 h' IH2|h IH1 h' IH2|h IH1 h' IH2|h IH1 h' IH2]; cbn [in_range judge means]; intros FR.
     - apply Nat.ltb_lt in FR. symmetry. apply (sgn_verdict n), reads_more, Q, FR.
     - apply Nat.ltb_lt in FR. symmetry. apply (multiple n), Q, FR.
     - apply N.ltb_lt in FR. now apply V1'.
@@ -150,10 +167,13 @@ Section Computes.
     - f_equal. now apply IH.
     - apply andb_true_iff in FR as [A B]. now rewrite IH1, IH2.
     - apply andb_true_iff in FR as [A B]. now rewrite IH1, IH2.
+    - apply andb_true_iff in FR as [A B]. now rewrite IH1, IH2.
+    - apply andb_true_iff in FR as [A B]. now rewrite IH1, IH2.
   Qed.
 End Computes.
 
 (** * For theorems that bitwright writes *)
+From Coq Require Import ZifyBool.
 Open Scope Z_scope.
 (** A track is an array: bit x[i + 1] at position i, or bit x[i] and none at position 0. *)
 Lemma word_at_1 (e : Rules.state name) x n : val n (fun i => e (place (x, (1, 1)%nat) (i - 1))) = Words.word e x n.
@@ -227,35 +247,51 @@ Ltac end_bit s k b :=
   lazymatch goal with |- context [s (bit_at ?tracks k ?j)] => replace (bit_at tracks k j) with b by (spell_bit; apply f_equal; lia) end.
 (** A bit at the last position: 2^n is twice 2^(n - 1). *)
 Ltac top_bit l n := replace (2 ^ Z.of_nat l) with (2 * 2 ^ Z.of_nat (n - 1)) by (rewrite <- Words.pow_S; do 2 f_equal; lia).
-(** What the checker says, conjunct by conjunct; and in numbers. *)
-Ltac claims H :=
-  cbn [means] in H;
-  repeat match goal with A : _ && _ = true |- _ => apply andb_true_iff in A; let B := fresh in let C := fresh in destruct A as [B C] end;
-  repeat match goal with A : negb _ = true |- _ => apply negb_true_iff in A end.
-Ltac use_law E := let V := fresh in pose proof E as V; repeat specialize (V ltac:(assumption)); rewrite ?V in *; clear V.
-Ltac sums :=
-  unfold of_sign in *;
+Lemma means_and f h n e g v : means (And f h) n e g v = true -> means f n e g v = true /\ means h n e g v = true.
+Proof. apply andb_prop. Qed.
+Lemma means_absent k n e g v : means (Not (First k)) n e g v = true -> e k 0%nat = false.
+Proof. apply negb_true_iff. Qed.
+Ltac steps_are chain := unfold Clock.steps; cbn [sweeps delay early fixed chain]; unfold total_rate; cbn [fold_right snd]; lia.
+Ltac halt_is chain := unfold halt_bit; cbn [halting chain N.eqb Pos.eqb]; apply f_equal; first [reflexivity | spell_bit; apply f_equal; lia].
+(** A line for the checker is the line in words: connective by connective, then comparison by comparison. *)
+Lemma residue_eq (n m k : nat) v w e : 0 <= w < 2 ^ Z.of_nat m -> n = (m + k)%nat -> v = 2 ^ Z.of_nat k * (w - e) -> Z.eqb (v mod 2 ^ Z.of_nat n) 0 = Z.eqb w (e mod 2 ^ Z.of_nat m).
+Proof.
+  intros R -> ->. rewrite Nat2Z.inj_add, Z.pow_add_r by lia. rewrite (Z.mul_comm (2 ^ Z.of_nat m)). pose proof (Words.pow_pos m) as M. pose proof (Words.pow_pos k) as K.
+  rewrite Z.mul_mod_distr_l by lia. apply eq_true_iff_eq. rewrite !Z.eqb_eq. split; intros H.
+  - assert (Z0 : (w - e) mod 2 ^ Z.of_nat m = 0) by nia. apply Z.mod_divide in Z0; [|lia]. destruct Z0 as (q & Q). apply (Z.mod_unique_pos e (2 ^ Z.of_nat m) (- q) w); lia.
+  - rewrite H. rewrite Zminus_mod_idemp_l, Z.sub_diag, Z.mod_0_l by lia. lia.
+Qed.
+Ltac spell_bits s :=
+  repeat spell_bit;
+  repeat lazymatch goal with |- context [flag_at ?flags ?k] => let t := eval vm_compute in (flag_at flags k) in change (flag_at flags k) with t end;
+  unfold Words.flag;
+  repeat match goal with |- context [s (Words.at_ ?x ?i)] =>
+    match goal with |- context [s (Words.at_ x ?j)] => tryif constr_eq i j then fail else replace j with i by lia end end.
+Ltac same_bit := first [reflexivity | apply f_equal; spell_bit; apply f_equal; lia].
+Ltac residue_is k :=
+  lazymatch goal with |- Z.eqb (?v mod 2 ^ Z.of_nat ?n) 0 = Z.eqb ?w (?e mod 2 ^ Z.of_nat ?m) =>
+    apply (residue_eq n m k v w e);
+    [first [assumption | lazymatch goal with |- 0 <= ?f _ _ < _ => unfold f end; unfold Words.word; apply Words.val_range] | lia | cbn [Z.of_nat Z.pow]; lia] end.
+Ltac divisions :=
   repeat match goal with
-         | A : context [Z.ltb ?x 0] |- _ => destruct (Z.ltb_spec x 0); try discriminate
-         | A : context [Z.eqb ?x 0] |- _ => destruct (Z.eqb_spec x 0); try discriminate
+         | |- context [?x / Zpos ?k] => pose proof (Z.div_mod x (Zpos k) ltac:(easy)); pose proof (Z.mod_pos_bound x (Zpos k) ltac:(easy)); generalize dependent (x / Zpos k); intros
+         | |- context [?x mod Zpos ?k] => pose proof (Z.div_mod x (Zpos k) ltac:(easy)); pose proof (Z.mod_pos_bound x (Zpos k) ltac:(easy)); generalize dependent (x mod Zpos k); intros
          end.
-Ltac bit_is output :=
-  unfold output;
-  match goal with A : Bool.eqb ?b _ = true |- ?c = _ =>
-    let E := fresh in assert (E : c = b) by first [reflexivity | apply f_equal; spell_bit; apply f_equal; lia]; rewrite E; apply eqb_prop in A; rewrite A
-  end;
-  unfold of_sign;
+Ltac same_signs s :=
+  unfold of_sign; divisions; spell_bits s; repeat match goal with |- context [s ?b] => destruct (s b) end; cbn [Z.b2z andb orb negb];
   repeat match goal with
-         | |- context [Z.ltb ?x ?y] => destruct (Z.ltb_spec x y); try lia
-         | |- context [Z.eqb ?x ?y] => destruct (Z.eqb_spec x y); try lia
-         | |- context [Z.gtb ?x ?y] => rewrite (Z.gtb_ltb x y)
-         | |- context [Z.geb ?x ?y] => rewrite (Z.geb_leb x y)
-         | |- context [Z.leb ?x ?y] => destruct (Z.leb_spec x y); try lia
-         end; reflexivity.
-Ltac residue_is :=
-  match goal with A : Z.eqb (?v mod 2 ^ Z.of_nat ?n) 0 = true |- ?w = ?e mod 2 ^ Z.of_nat ?m =>
-    let q := fresh "q" in let Q := fresh in
-    apply Z.eqb_eq in A; apply Z.mod_divide in A; [|pose proof (Words.pow_pos n); lia]; destruct A as (q & Q);
-    apply (Z.mod_unique_pos e (2 ^ Z.of_nat m) (- q) w)
+         | |- context [Z.ltb ?x 0] => destruct (Z.ltb_spec x 0)
+         | |- context [if Z.eqb ?x 0 then _ else _] => destruct (Z.eqb_spec x 0)
+         end; cbn [andb orb negb]; lia.
+Ltac same_line s :=
+  lazymatch goal with
+  | |- _ && _ = _ && _ => apply f_equal2; same_line s
+  | |- _ || _ = _ || _ => apply f_equal2; same_line s
+  | |- implb _ _ = implb _ _ => apply f_equal2; same_line s
+  | |- Bool.eqb _ _ = Bool.eqb _ _ => apply f_equal2; same_line s
+  | |- negb _ = negb _ => apply f_equal; same_line s
+  | |- s _ = s _ => same_bit
+  | |- Z.eqb (_ mod _) 0 = Z.eqb _ (_ mod 2 ^ _) => first [residue_is 0%nat | residue_is 1%nat | residue_is 2%nat]
+  | |- _ => same_signs s
   end.
 Close Scope Z_scope.

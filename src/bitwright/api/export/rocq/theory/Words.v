@@ -149,23 +149,24 @@ Proof. rewrite step_cons. apply orb_false_r. Qed.
 
 Ltac written := cbn [writes]; rewrite ?mem_app, ?mem_cons, ?mem_one, ?mem_at_flag, ?mem_flag_at, ?mem_flag, ?mem_all, ?mem_flag_all;
   cbn -[Nat.eqb Nat.leb Nat.mul]; rewrite ?orb_false_r.
+Ltac unwritten := first [reflexivity | rewrite ?mem_app, ?mem_all, ?mem_flag_all; reflexivity].
 Ltac same_row := apply eq_true_iff_eq; rewrite !Nat.eqb_eq; lia.
 Ltac nothing :=
   lazymatch goal with
   | |- step (_ ++ _) _ _ = false => apply skip_rules; nothing
-  | |- step (rows _ _ _) _ _ = false => apply rows_none; intros; written; reflexivity
-  | |- step [_] _ _ = false => apply no_rule; written; reflexivity
+  | |- step (rows _ _ _) _ _ = false => apply rows_none; intros; unwritten
+  | |- step [_] _ _ = false => apply no_rule; unwritten
   end.
 Ltac value :=
   lazymatch goal with
   | |- step (_ ++ _) _ _ = _ => first [apply skip_rules; [nothing | value] | apply join_rules; value]
   | |- step (rows _ _ _) _ ?x = _ =>
-      first [ apply rows_none; intros; written; reflexivity
+      first [ apply rows_none; intros; unwritten
             | lazymatch x with at_ _ ?j =>
                 first [ apply (rows_one j); intros; written; same_row
                       | apply (rows_one (j - 1)); intros; written; same_row
                       | apply (rows_one (j + 1)); intros; written; same_row ] end ]
-  | |- step [_] _ _ = _ => first [apply no_rule; written; reflexivity | apply one_rule]
+  | |- step [_] _ _ = _ => first [apply no_rule; unwritten | apply one_rule]
   end.
 Ltac next_bit :=
   etransitivity; [value|]; unfold matches; cbn [forallb cond fst snd]; written;

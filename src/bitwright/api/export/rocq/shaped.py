@@ -1,0 +1,128 @@
+"""States of a loop as text for Rocq: what each array is, and lemmas about one step from such a state to the next.
+
+Names that the file makes up end in a prime, which no name of a rule text has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.program.text import syntax
+from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.paths import Path
+from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.function.shapes import OFF, Shape, State
+
+RULES = "Families.rules"
+_ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
+
+
+def affine(growth: Growth) -> AffineIndex:
+    """a * l + b from its coefficients."""
+    constant, rate = (*growth, 0, 0)[:2]
+    return AffineIndex(0, rate, constant)
+
+
+def word_name(word: str) -> str:
+    """The bits of a word in a proof: those of an array at the cut, or those that it has after a phase."""
+    array, _, phase = word.partition(" of phase ")
+    return f"{array}'{phase}"
+
+
+def word_names(words: Iterable[str]) -> str:
+    return " ".join(map(word_name, words))
+
+
+class Shaped:
+    """The arrays of a loop, from size `least` on."""
+
+    def __init__(self, proof: RoundsProof, least: int) -> None:
+        self.proof, self.least = proof, least
+        self.single = {  # whether an array is a bit without an index
+            token.text: not extents
+            for item in proof.tree.statements
+            if isinstance(item, syntax.BitsDeclaration)
+            for token, extents in item.items
+        }
+        if any(self.single[word] for word in proof.words):
+            raise NotAffineError("a word of the invariant is a single bit")
+
+    def length(self, array: str) -> str:
+        text = affine(self.proof.lengths[array]).text()
+        return text if " " not in text else f"({text})"
+
+    def shape(self, array: str, shape: Shape) -> str:
+        """The bits of an array, as a function of the index."""
+        what, word = shape
+        if what in ("first", "last"):
+            return f"(only {1 if what == 'first' else self.length(array)})"
+        moved = {"up": f"(up {word_name(word)})", "down": f"(down {self.length(array)} {word_name(word)})"}
+        return what if not word else moved.get(what, word_name(word))
+
+    def shapes(self, words: Iterable[str], state: State) -> list[str]:
+        return [self.shape(word, state[word]) for word in words]
+
+    def value(self, array: str, bits: str) -> str:
+        """The number that these bits are in this array."""
+        return f"val {self.length(array)} {bits}"
+
+    def values(self) -> dict[str, str]:
+        """Those of all words at the cut."""
+        return {word: self.value(word, word_name(word)) for word in self.proof.words}
+
+    def holds(self, array: str, bits: str) -> str:
+        if self.single[array]:
+            return f's (flag "{array}") = {_ALL_OR_NOTHING.get(bits, f"{bits} 1")}'
+        return f'holds s "{array}" {self.length(array)} {bits}'
+
+    def state(self, state: State, but: Sequence[str] = ()) -> str:
+        """What all arrays are, but some."""
+        return " /\\ ".join(
+            self.holds(array, self.shape(array, state[array])) for array in self.single if array not in but
+        )
+
+    def define(self, name: str, state: State, words: str, but: Sequence[str] = (), more: str = "") -> str:
+        given = f" ({words} : nat -> bool)" if words else ""
+        return f"Definition {name} (l : nat){given}{more} (s : state name) : Prop :=\n  {self.state(state, but)}.\n"
+
+    def facts(self, way: Path) -> list[str]:
+        """The lowest bits of words on a path."""
+        return [f"{word_name(word)} 1 = {'true' if bit else 'false'}" for word, bit in way.fixed.items()]
+
+    def given(self, way: Path) -> tuple[str, str]:
+        """What a lemma about a path takes for granted, and the names of that in a proof."""
+        facts = self.facts(way)
+        return " -> ".join([f"{self.least} <= l", *facts]), " ".join(["L", *(f"F{at}" for at in range(len(facts)))])
+
+    def step(self, lemma: str, way: Path, words: str, before: str, after: str, ended: str) -> str:
+        """That a step leads from one state to another, whose words are `ended`."""
+        given, names = self.given(way)
+        return (
+            f"Lemma {lemma} l {words} s : {given} -> {before} l {words} s -> {after} l {ended} (step ({RULES} l) s).\n"
+            f"Proof. intros {names} H. unfold {before} in H. unfold {after}. shapes. each ltac:(one_step stepped s). Qed.\n"
+        )
+
+
+def is_off(shape: Shape) -> bool:
+    return shape == OFF
+
+
+def cases_of(ways: Iterable[Path], names: str = "F") -> str:
+    """The case distinction on all bits that some path looks at, as the beginning of a tactic."""
+    asked = dict.fromkeys(word for way in ways for word in way.fixed)
+    return "".join(f"destruct ({word_name(word)} 1) eqn:{names}{at}; " for at, word in enumerate(asked))
+
+
+def pattern(names: Sequence[str]) -> str:
+    """How Rocq takes a conjunction apart, or something that exists."""
+    return names[0] if len(names) == 1 else f"({' & '.join(names)})"
+
+
+def conjunction(parts: Iterable[str]) -> str:
+    return " /\\ ".join(parts)
+
+
+def listed_states(ways: Mapping[str, Path]) -> list[tuple[str, Path, int]]:
+    """Every state of these paths but the last, which is the first of the next."""
+    return [(number, way, at) for number, way in ways.items() for at in range(len(way.states) - 1)]
