@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bitwright.api.exports import export as export
     from bitwright.api.infer import infer as infer
     from bitwright.api.machine import machine as machine
-    from bitwright.api.models import state_table as state_table
     from bitwright.api.network import Network as Network
     from bitwright.api.open import open_program
     from bitwright.api.run import run as run
@@ -61,7 +60,6 @@ _names, __getattr__ = lazy_names(
         "bitwright.api.infer": "infer",
         "bitwright.api.executions": "executions",
         "bitwright.api.machine": "machine",
-        "bitwright.api.models": "state_table",
         "bitwright.api.network": "Network",
         "bitwright.api.open": "open_program=open",
         "bitwright.api.run": "run",

@@ -1,4 +1,4 @@
-"""What to do about a network that is not right everywhere: only what can be done, and what is the cause of it."""
+"""Advice about a network that is wrong in some local states: the cause, and what can be done."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitwright.api.executions import unseen
+from bitwright.engines.cells.local import LocalStates
 from bitwright.errors import counted, listing, option
 from bitwright.networks.integer import WEIGHT_BITS
 
@@ -20,15 +21,15 @@ _SHOWN = 2  # examples of what was never shown
 
 
 def wider(weight_bits: int) -> str:
-    """What to do about a network whose weights have this many bits."""
+    """Advice for a network whose weights have this many bits."""
     most = WEIGHT_BITS[-1]
     return "use a wider network" + ("" if weight_bits >= most else f", or weights of up to {most} bits")
 
 
 def of_cells(found: TrainedCells, executions: ExecutionSet | None) -> str:
-    """One line about local states that come out wrong.
+    """One line about the local states that a network gets wrong.
 
-    Where executions never showed those that are wrong, a wider network would not learn them either.
+    If no execution showed them, a wider network would not learn them either.
     """
     assert found.tables is not None
     wrong = _wrong(found)
@@ -50,7 +51,7 @@ def of_cells(found: TrainedCells, executions: ExecutionSet | None) -> str:
 
 
 def _never(pattern: Pattern, executions: ExecutionSet, new: BoolArray) -> str:
-    """Templates that nothing matched, or else what local states match."""
+    """The templates that no execution matched; if all were matched, the combinations that never occurred."""
     program = pattern.program
     if missing := unseen(executions):
         texts = [f"'{program.template_text(template)}'" for template in missing]
@@ -63,9 +64,7 @@ def _never(pattern: Pattern, executions: ExecutionSet, new: BoolArray) -> str:
 
 
 def _wrong(found: TrainedCells) -> BoolArray:  # (local states that are wrong, templates of the pattern)
-    """What the local states match that come out wrong."""
-    from bitwright.engines.cells.local import LocalStates
-
+    """The templates that each wrong local state matches."""
     assert found.tables is not None
     pattern, rows = found.pattern, []
     for number, kind in enumerate(pattern.kinds):
@@ -79,6 +78,6 @@ def _wrong(found: TrainedCells) -> BoolArray:  # (local states that are wrong, t
 
 
 def _among(rows: BoolArray, others: BoolArray) -> BoolArray:  # (states,)
-    """Which rows are among others."""
+    """For each row, whether it is among the others."""
     known = {row.tobytes() for row in np.packbits(others, axis=1)}
     return np.array([row.tobytes() in known for row in np.packbits(rows, axis=1)], dtype=bool)

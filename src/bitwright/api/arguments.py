@@ -1,8 +1,9 @@
-"""What Python programs hand over, looked at before anything begins; what is wrong is an InputError with a sentence."""
+"""Checks of arguments from Python, before any work begins; a wrong one is an InputError with a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,20 @@ import numpy as np
 from bitwright.api.engines import EngineChoice
 from bitwright.bits import whole_number
 from bitwright.errors import InputError, option, suggestion
+from bitwright.networks import Plan, Recipe
 from bitwright.program import Algorithm, NodeProgram
+from bitwright.program.pattern import pattern_of
 
 if TYPE_CHECKING:
     from bitwright.program.pattern import Pattern
 
+_OWN_DEFAULT = ("width", "tolerance", "padding", "descent")  # where None is given
+_OF_PLAN = ("tolerance", "descent", "parametrization", "rate", "most_steps")
+RECIPE = ("width", "seed", "member", "start", "padding", *_OF_PLAN, "trainer", "device", "precision", "threads")
+
 
 def check_named(what: object, inputs: object) -> None:
-    """Inputs are a dictionary, if they are given at all."""
+    """Raises InputError unless inputs are a dictionary or None."""
     if not isinstance(inputs, Mapping | None):
         names = [word.name for word in what.inputs[:3]] if isinstance(what, Algorithm) else ["NAME"]
         form = ", ".join(f"'{name}': NUMBER" for name in names)
@@ -33,7 +40,7 @@ def check_once(inputs: object, values: Mapping[str, object]) -> None:
 
 
 def as_array(name: str, value: Any) -> Any:
-    """An array of another library, such as a tensor of PyTorch, as one of NumPy; anything else as it is."""
+    """Converts an array of another library, such as a PyTorch tensor, to NumPy; returns anything else unchanged."""
     if isinstance(value, np.ndarray) or not hasattr(value, "__array__") or not getattr(value, "ndim", 0):
         return value
     try:
@@ -43,7 +50,7 @@ def as_array(name: str, value: Any) -> Any:
 
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
-    """Raises InputError for a name that is no input, and looks like a misspelt option rather than like an input."""
+    """Raises InputError for a name that is no input and resembles an option more than an input."""
     words = what.schema().inputs if isinstance(what, NodeProgram) else what.inputs
     known = [word.name for word in words]
     for name in names:
@@ -52,14 +59,14 @@ def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: S
 
 
 def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None:
-    """Raises InputError for an option that `what` has not."""
+    """Raises InputError for an option that `what` does not have."""
     for name in given:
         if name not in known:
             raise InputError(f"{what} has no option '{name}'{suggestion(name, known)}; there are {', '.join(known)}")
 
 
 def check_batch(states: object, workers: int | None) -> None:
-    """States are an array of bool, and workers a number of threads."""
+    """Raises InputError unless states are an array of bool, and workers a number of threads."""
     if not isinstance(states, np.ndarray) or states.dtype != bool:
         got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
         raise InputError(f"states are a NumPy array of bool, got {got}")
@@ -70,9 +77,7 @@ def check_batch(states: object, workers: int | None) -> None:
 def pattern_asked(
     algorithms: Sequence[Algorithm], cells: bool, tile: int, n: str | None, padding: int | None = None
 ) -> Pattern | None:
-    """The pattern of the cells of all these, where a proof or a size is to be of cells; sizes have one together."""
-    from bitwright.program.pattern import pattern_of
-
+    """The pattern of the cells of all these programs; None for a proof or a size of one whole program."""
     EngineChoice("limit", padding=padding, cells=cells, tile=tile).checked()
     if not cells:
         if len(algorithms) != 1:
@@ -85,3 +90,25 @@ def pattern_asked(
             f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
         )
     return pattern_of([one.program for one in algorithms], tile)
+
+
+def make_recipe(
+    width: Callable[[int], int], settings: Mapping[str, Any], given: Recipe | None = None, what: str = "train"
+) -> Recipe:
+    """The recipe with these settings; `width` gives the default width for a padding."""
+    check_options(settings, RECIPE, what)
+    if not isinstance(given, Recipe | None):
+        raise InputError(f"recipe is a Recipe, got a {type(given).__name__}; give single settings by their names")
+    named = {name: value for name, value in settings.items() if value is not None or name not in _OWN_DEFAULT}
+    own = {name: named.pop(name) for name in _OF_PLAN if name in named}
+    if given is not None:
+        made = replace(given, plan=replace(given.plan, **own), **named)
+    else:
+        made = Recipe(**{"width": 2, **named}, plan=Plan(**own))
+        if "width" not in named:
+            made = replace(made, width=width(made.padding))
+    if made.trainer == "torch":
+        from bitwright.networks.torch_trainer import check_device
+
+        check_device(made.device)
+    return made

@@ -1,4 +1,4 @@
-"""What is to be proved: a network, whichever way it is held, and the program or the cells that it is proved for."""
+"""What is to be proved: a network, in whatever form it is given, and the program or cells that it is proved for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitwright.api.network import Network
 from bitwright.api.open import SIZED
 from bitwright.api.sizes import InSizes, ProgramAtSize, SizesAsked, at_size, check_covers, every_size_or_own, in_sizes
 from bitwright.api.telling import Teller
-from bitwright.engines.cells.trained import TrainedCells, as_algorithm, check_made_for, load_cells, pattern_in
+from bitwright.engines.cells.trained import as_algorithm, check_made_for, load_cells, pattern_in
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, OtherKindError, ProofError, counted
@@ -25,15 +25,14 @@ from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
 from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
-from bitwright.program.cell_names import bit_names
-from bitwright.program.pattern import Pattern
+from bitwright.program.pattern import Pattern, bit_names
 
-Provable = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | HeldModel | Given
+Provable = str | PathLike[str] | Network | AnyNetwork | Model | HeldModel | Given
 
 
 @dataclass(frozen=True)
 class Held:
-    """A network that is to be proved: its weights, or the file that has them, and the pattern of its cells."""
+    """A network to prove: its weights, or the file that has them, and the pattern of its cells."""
 
     name: str
     pattern: Pattern | None
@@ -41,7 +40,7 @@ class Held:
     file: Path | None = None
 
     def on(self, device: str | None) -> Held:
-        """The same; a module that was made elsewhere is run on a device that is named, and so only tested."""
+        """The same network; a module of your own runs on the named device, and so is only tested."""
         if device is None or not isinstance(self.weights, FittedModel):
             return self
         return replace(self, weights=self.weights.on(device))
@@ -72,7 +71,7 @@ class Asked:
 
     @property
     def about(self) -> Claimed:
-        """What a certificate is told of it."""
+        """What the certificate says about it."""
         name, description = self.algorithm.name, self.algorithm.description
         return Claimed(name, description, self.graphs, self.names or {}, links=self.links)
 
@@ -83,6 +82,7 @@ def held_network(
     sizes: SizesAsked | None = None,
     cells: bool | None = None,
 ) -> Held:
+    """The network that was given, as weights or as a file, with the pattern of its cells."""
     if is_model(network):
         found, of = fitted(network, what, sizes, cells)
         return Held(found.model.name, of if isinstance(of, Pattern) else None, found)
@@ -95,8 +95,6 @@ def held_network(
         return Held(str(network), pattern, load_cells(files, pattern)[0])
     if isinstance(network, Network):
         return Held("this network", network.pattern, network.weights)
-    if isinstance(network, TrainedCells):
-        return Held("this network", network.pattern, network.network)
     if isinstance(network, FloatNetwork | IntegerNetwork):
         return Held("this network", None, network)
     raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
@@ -112,9 +110,9 @@ def asked_for(
     claimed: NetworkCertificate | None = None,
     function: bool = False,
 ) -> Asked:
-    """What is to be proved, after looking that the cells of the program are of the network's kinds.
+    """What is to be proved, after checking that the program's cells are of the network's kinds.
 
-    Of other kinds `skip` takes no notice: a local state can be looked at whatever the program has.
+    `skip` ignores cells of other kinds: a local state can be looked at whatever cells the program has.
     """
     if held.pattern is None:
         algorithm = _whole(what, held.file)
@@ -168,7 +166,7 @@ def _looked(
     sizes: SizesAsked | None,
     claimed: NetworkCertificate | None,
 ) -> InSizes:
-    """The programs whose cells are compared: at every size if it can be proved and the network has all those kinds."""
+    """The programs whose cells are compared: at every size if that is provable and the network has all kinds."""
     if claimed is not None:
         return claimed_sizes(claimed.sizes, subjects, sizes)
     if sizes is not None or len(subjects) > 1:
@@ -184,7 +182,7 @@ def _looked(
 
 
 def _covered(asked: Asked, tiles: list[int]) -> str:
-    """Which program was looked at, in just which sizes."""
+    """A note on which program was looked at, and in which sizes."""
     name, graphs = asked.algorithm.name, "" if asked.graphs is None else f", on {asked.graphs},"
     what = name if graphs and asked.sizes is None else at_size(name, asked.sizes)
     tiled = "" if tiles == [1] else f", {' or '.join(map(str, tiles))} neighbouring cells as one"
@@ -192,7 +190,7 @@ def _covered(asked: Asked, tiles: list[int]) -> str:
 
 
 def _whole(what: Subject | Sequence[Subject], file: Path | None) -> Algorithm:
-    """The one program that a network of whole states is for; a name in the size that its file was trained for."""
+    """The one program that a network of whole states is for; a shipped name has the size of the network's file."""
     if isinstance(what, str) and what in SIZED and file is not None:
         from bitwright.api.trained import trained_algorithm
 

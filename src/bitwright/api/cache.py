@@ -1,4 +1,4 @@
-"""The networks that runs have trained on the spot and kept: where they are, which there are, and how to remove them."""
+"""The networks that runs trained and kept: where they are, what they are, and how to remove them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitwright.networks.store import check_network_file
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """One network of the cache, and why it cannot be used, if that is so."""
+    """One network of the cache, and why it cannot be used, if it cannot."""
 
     network: CachedNetwork
     problem: str | None
@@ -52,7 +52,7 @@ class CacheEntry:
 
 @dataclass(frozen=True)
 class Cache:
-    """What is in the cache; `verified` says that every entry was read completely."""
+    """The contents of the cache; `verified` says that every entry was read completely."""
 
     folder: Path
     entries: tuple[CacheEntry, ...]

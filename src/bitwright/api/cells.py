@@ -1,4 +1,4 @@
-"""Networks of cells, as a person asks for them: the pattern of some programs, and a network trained on it."""
+"""Training of networks of cells on the pattern of some programs, and samples of their local states."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bitwright.engines.cells.engine import TABLED
+from bitwright.engines.cells.local import LocalStates, draw_numbers
 from bitwright.engines.cells.trained import TrainedCells as TrainedCells
 from bitwright.engines.cells.trained import as_algorithm as as_algorithm
 from bitwright.engines.cells.trained import load_cells as load_cells
 from bitwright.engines.cells.trained import pattern_in as pattern_in
 from bitwright.errors import InputError
+from bitwright.networks import TrainingError, quantize, train
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 from bitwright.program.pattern import pattern_of as pattern_of
@@ -28,7 +30,7 @@ SEEDS = 10  # that are tried, one after the other, until a network is right in e
 
 
 def check_tile(algorithm: Algorithm, tile: int) -> None:
-    """Raises InputError for a tile that leaves a remainder in some chain: a cell of fewer than the others."""
+    """Raises InputError for a tile that does not divide the length of some chain of cells."""
     cells = algorithm.program.cells
     for family, size in enumerate(cells.families.sizes.tolist()):
         if size > 1 and size % tile:
@@ -47,13 +49,11 @@ def train_on_pattern(
     executions: ExecutionSet | None = None,
     networks: int = 1,
 ) -> TrainedCells:
-    """Trains on a pattern, quantizes, and tries every local state; if one is wrong, the next seed is taken.
+    """Trains on a pattern, quantizes, and tries every local state; if one is wrong, it takes the next seed.
 
-    With `executions` it is trained on these in place of the pattern's templates, and quantized by them alone. Several
+    With `executions` it trains on these instead of the pattern's templates, and quantizes by them alone. Several
     `networks` become one, side by side.
     """
-    from bitwright.networks import TrainingError, quantize, train
-
     make = make or (lambda program, recipe: train(program, recipe, executions=executions)[0])
     sample = local_sample(pattern) if executions is None else executions.sample
     best: TrainedCells | None = None
@@ -76,12 +76,10 @@ def train_on_pattern(
 
 
 def train_smallest(pattern: Pattern, recipe: Recipe, **how: Any) -> TrainedCells:
-    """Trains at twice the width, from 32 on, until every local state is proved with a margin of at least 0.1.
+    """Trains at widths 32, 64, ... until every local state is proved with a margin of at least 0.1.
 
-    The recipe's own width, that of the width law, is the last to be tried, with all its seeds and any margin.
+    The recipe's own width, from the width law, comes last, with all its seeds and any margin.
     """
-    from bitwright.networks import TrainingError
-
     width = _NARROWEST
     while width < recipe.width and pattern.local_states <= TABLED:
         with suppress(TrainingError):  # small widths sometimes stall
@@ -98,9 +96,7 @@ def members_of(recipe: Recipe, networks: int, later: int = 0) -> list[Recipe]:
 
 
 def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.ndarray]:
-    """Local states of all kinds, what each matches and which ports are its own: to choose the scales of rounding by."""
-    from bitwright.engines.cells.local import LocalStates, draw_numbers
-
+    """A sample of local states by which to choose the scales of rounding: what each matches, and its ports."""
     rng = np.random.default_rng(0)
     share = max(16, most // len(pattern.kinds))
     matched, own = [], []
@@ -117,12 +113,10 @@ def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.nd
 
 
 def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (states, bits of the pattern)
-    """Local states as states of the pattern, all other cells idle: all of them, or `most` at random.
+    """Local states as states of the pattern with all other cells idle: all of them, or `most` at random.
 
-    Raises InputError where an idle cell matches something: then no state of the pattern is one of a single cell.
+    Raises InputError if an idle cell matches something: then no state of the pattern shows a single cell.
     """
-    from bitwright.engines.cells.local import LocalStates, draw_numbers
-
     program = pattern.program
     if matching := program.match(np.zeros(program.bits, dtype=bool)).tolist():
         raise InputError(

@@ -1,4 +1,4 @@
-"""What certificates print: a headline with the verdict and what it speaks of, and the numbers below it."""
+"""Reports of certificates: a headline with the verdict and its subject, and the numbers below it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
 
 
 def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
-    """What a network that was made elsewhere reads, and why its outputs are certain."""
+    """What a network of your own reads, and why its outputs are certain."""
     reads = {"states": "a state", "templates": "matched templates", "cells": "a cell"}[model["reads"]]
     columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
     yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
@@ -104,7 +104,7 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
 
 
 def _function(about: Claimed) -> str:
-    """That the rules compute something else, or that it is not decided, for a headline."""
+    """The part of a headline that says that the function is refuted or not decided; else nothing."""
     found, what = about.links.function, about.links.ensures or "what they should"
     if found is None or not about.links.tried or found.verdict in ("proved", "not stated"):
         return ""

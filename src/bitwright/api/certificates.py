@@ -1,4 +1,4 @@
-"""Certificates as people hold them: the verdict, the program it is about, its file, and how to check it again."""
+"""Certificates: the verdict, the program it is about, its file, and checking it again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from bitwright.api.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.api.chain import Links
 from bitwright.errors import InputError, counted, short_repr
 from bitwright.files.storage import as_path, write_atomically
@@ -49,7 +50,7 @@ class Claimed:
     declared: int | None = None  # the author's bound on n
     holds: bool = False  # whether it was checked again
     links: Links = field(default_factory=Links)  # what else is claimed: what the rules compute, and at which sizes
-    alone: Verdict | None = None  # of the network or the limit without these links, if theirs is worse
+    alone: Verdict | None = None  # of the network or the limit by itself, if these links are worse
 
 
 class Certificate(Shown):
@@ -120,7 +121,7 @@ class Certificate(Shown):
     def load(cls, path: str | PathLike[str]) -> LimitCertificate | NetworkCertificate:
         """The certificate in a file, of the limit or of a network, checked for form; `check` proves its claims.
 
-        Of a network's file or folder it is the one next to it: certificate.json, or the same name with .json.
+        For a network's file or folder it reads the one next to it: certificate.json, or the same name with .json.
 
         >>> from bitwright import addition, certify
         >>> certify(addition(10)).save("addition.json")
@@ -193,7 +194,7 @@ class Certificate(Shown):
         return "\n".join(self.report())
 
     def _where(self) -> str:
-        """The sizes that a claim is about: every one, some, those of some graphs, or the program's own."""
+        """The sizes that a claim covers: every size, some sizes, some graphs, or the program's own."""
         return "every" if self.sizes == "all" else self.sizes or self.about.graphs or "as it is"
 
     def _named(self) -> dict[str, Any]:
@@ -214,7 +215,7 @@ class LimitCertificate(Certificate, LimitVerdict):
 
     @property
     def cells(self) -> bool:
-        """Whether it is of the limit of a network of cells."""
+        """Whether it is about the limit of networks of cells."""
         return self.n_source == "cells"
 
     def _claim(self) -> Claim:
@@ -231,8 +232,6 @@ class LimitCertificate(Certificate, LimitVerdict):
 
     def report(self, see: str = "") -> Iterator[str]:  # noqa: ARG002
         """Its report, line by line."""
-        from bitwright.api.certificate_reports import limit_report
-
         return limit_report(self)
 
 
@@ -244,7 +243,7 @@ class NetworkCertificate(Certificate, NetworkVerdict):
 
     @property
     def cells(self) -> bool:
-        """Whether it is of a network of cells."""
+        """Whether it is about a network of cells."""
         return self.kinds is not None
 
     def _claim(self) -> Claim:
@@ -263,9 +262,7 @@ class NetworkCertificate(Certificate, NetworkVerdict):
 
     @property
     def sentence(self) -> str:
-        """The verdict and what it speaks of: what the network computes, if the program says so, else its steps."""
-        from bitwright.api.certificate_reports import network_statement
-
+        """The verdict and its subject: the function that the network computes if that is proved, else its steps."""
         return f"{self.verdict}: {network_statement(self)}"
 
     @property
@@ -293,8 +290,6 @@ class NetworkCertificate(Certificate, NetworkVerdict):
 
     def report(self, see: str = "") -> Iterator[str]:
         """Its report, line by line; `see` is how to look at the state of a counterexample."""
-        from bitwright.api.certificate_reports import network_report
-
         return network_report(self, see or f"certify(what, network, state={self.shown_by!r})")
 
 
@@ -320,8 +315,6 @@ class StateLookedAt(OneState):
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        from bitwright.api.certificate_reports import state_report
-
         return "\n".join([self.sentence, *state_report(self)])
 
 

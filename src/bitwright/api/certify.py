@@ -14,6 +14,7 @@ from bitwright.api.certify_limit import certify_limit
 from bitwright.api.chain import Links
 from bitwright.api.claimed import Subject, by_algorithm, opened_subjects, telling_of
 from bitwright.api.models import fitted
+from bitwright.api.shorter_proof import announced
 from bitwright.api.sizes import SizesAsked
 from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.engines.cells.trained import as_algorithm
@@ -24,7 +25,10 @@ from bitwright.networks import AnyNetwork
 from bitwright.networks.foreign import Model, as_model, is_model
 from bitwright.networks.foreign.model import Given
 from bitwright.program.pattern import Pattern, is_pattern
+from bitwright.proofs.exhaustion import ProofTask, certify_network
+from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
 from bitwright.proofs.exhaustion.domains import check_domain, usual_domain
+from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 from bitwright.running.progress import Progress
 from bitwright.theory.rounding import ROUNDINGS
 from bitwright.workers import Workers
@@ -172,9 +176,6 @@ def certify(
 def _certify_network(
     asked: Asked, domain: str | None, who: Workers, device: str | None, yes: bool, file: Path | None, tell: Teller
 ) -> NetworkCertificate:
-    from bitwright.api.shorter_proof import announced
-    from bitwright.proofs.exhaustion import ProofTask, certify_network
-
     name = usual_domain(asked.algorithm.program) if domain is None else domain
     task = ProofTask(asked.algorithm, asked.network, name, device or "cpu", asked.oracle)
     task = announced(task, who, device, yes, tell, tile=asked.tile)
@@ -214,10 +215,6 @@ def check_network(
     oracle: Model | Given | None = None,
 ) -> NetworkCertificate:
     """Goes through the whole domain again; raises ProofError at the first claim that does not hold."""
-    from bitwright.api.shorter_proof import announced
-    from bitwright.proofs.exhaustion import ProofTask
-    from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
-
     tell, held = teller(progress), held_network(_as_claimed(network, claimed), what, sizes, claimed.cells)
     against, held = _claimed_oracle(claimed, oracle, held, what, sizes), held.on(device)
     who, tried = Workers.parse(str(workers), str(device or "cpu")), claimed.about.links.tried
@@ -243,7 +240,7 @@ def check_network(
 
 
 def _as_claimed(network: Provable, claimed: NetworkCertificate) -> Provable:
-    """A network that was made elsewhere, read as its certificate says."""
+    """A network of your own, read as its certificate says."""
     if claimed.model is None or not is_model(network):
         return network
     return replace(as_model(network), reads=claimed.model["reads"], threshold=claimed.model["threshold"])
@@ -256,7 +253,7 @@ def _claimed_oracle(
     what: Subject | Sequence[Subject],
     sizes: SizesAsked | None,
 ) -> FittedModel | None:
-    """The oracle that a certificate names; raises InputError where it is not given, or one is that it does not name."""
+    """The oracle that a certificate names; raises InputError if it is missing, or given without being named."""
     named = None if claimed.model is None else claimed.model["oracle"]
     if named is None or oracle is None:
         if named is not None or oracle is not None:
@@ -273,23 +270,21 @@ def _oracle(
     sizes: SizesAsked | None,
     cells: bool | None,
 ) -> FittedModel:
-    """What says what is right: it reads what the network reads."""
+    """The oracle, which reads what the network reads."""
     assert isinstance(held.weights, FittedModel)
     same = replace(as_model(oracle), reads=held.weights.columns.reads)
     return fitted(same, what, sizes, held.pattern is not None if cells is None else cells)[0]
 
 
 def _check_travels(network: AnyNetwork | FittedModel, who: Workers, file: Path | None) -> None:
-    """Raises InputError where a function would have to travel to other processes, or be the same tomorrow."""
+    """Raises InputError for a function that other processes, or a later run, would need."""
     if isinstance(network, FittedModel) and not network.shared and (who.kind != "serial" or file is not None):
         what = "workers cannot share it" if file is None else "a file to resume from cannot say whether it is the same"
         raise InputError(f"{network.model.name} is a function of this process, so {what}; export it to ONNX")
 
 
 def _look(asked: Asked, pattern: Pattern | None, state: str, oracle: FittedModel | None = None) -> StateLookedAt:
-    """One state through the network; of cells a local state, in names of the pattern or of the program."""
-    from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
-
+    """One state through the network; for cells a local state, in names of the pattern or of the program."""
     program = asked.algorithm.program
     if pattern is not None:
         state = _by_pattern(state, pattern, asked.names or {})
@@ -304,7 +299,7 @@ def _look(asked: Asked, pattern: Pattern | None, state: str, oracle: FittedModel
 
 
 def _by_pattern(text: str, pattern: Pattern, names: dict[str, tuple[str, ...]]) -> str:
-    """Bits of the program, those of the first cell of a kind, as bits of the pattern; others stay as they are."""
+    """Translates bits of the first cell of each kind to bits of the pattern; other words stay as they are."""
     theirs = {name: bit for bit, own in names.items() if "_block" in bit for name in own}
     known = {*pattern.program.layout.names, *(f"kind{number}" for number in range(1, 1 + len(pattern.kinds)))}
     found = []

@@ -16,6 +16,10 @@ from bitwright.engines.cells.wiring import tile_of
 from bitwright.errors import InputError, option
 from bitwright.program import Algorithm, NodeProgram
 from bitwright.program.pattern import is_pattern, pattern_of
+from bitwright.proofs import cells as of_cells
+from bitwright.proofs import certificate
+from bitwright.proofs.certificate_file import check_certificate
+from bitwright.proofs.ranges import matches_range
 from bitwright.running.progress import Progress
 from bitwright.theory.rounding import check_rounding
 
@@ -31,10 +35,6 @@ def certify_limit(
     tell: Teller,
     function: bool,
 ) -> LimitCertificate:
-    from bitwright.proofs import cells as of_cells
-    from bitwright.proofs import certificate
-    from bitwright.proofs.ranges import matches_range
-
     chosen, subjects = check_rounding(rounding or "calibrated"), opened_subjects(what)
     by_cells = cells or sizes is not None or tile is not None or any(isinstance(one, NodeProgram) for one in subjects)
     if by_cells:
@@ -73,8 +73,6 @@ def check_limit(
     progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate:
     """Proves a certificate of the limit again; raises ProofError at the first claim that does not hold."""
-    from bitwright.proofs.certificate_file import check_certificate
-
     tell, subjects = teller(progress), opened_subjects(what)
     algorithm, looked, kinds = by_algorithm(subjects)[0], InSizes(None, ()), None
     if claimed.cells and not is_pattern(algorithm.program):

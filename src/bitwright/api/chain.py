@@ -1,4 +1,4 @@
-"""The links beside a proof of a network or of the limit: what the rules compute, and at which sizes it holds."""
+"""The other links of a proof: what the rules compute, and the sizes at which the cells are of the proved kinds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CLAIM = {
 
 @dataclass(frozen=True)
 class Links:
-    """Claims about a program, and the certificates that checkers of their own can read."""
+    """Claims about a program, and their certificates, which separate checkers read."""
 
     ensures: str = ""  # the specification, as it is written
     claims: tuple[Claim, ...] = ()
@@ -47,12 +47,12 @@ class Links:
         return next((claim for claim in self.claims if claim.about == "function"), None)
 
     def document(self) -> dict[str, Any]:
-        """What a certificate file contains of them."""
+        """The links as a certificate file contains them."""
         return {claim.about: {"claim": claim.to_dict(), "proof": self.proofs.get(claim.about)} for claim in self.claims}
 
     @classmethod
     def read(cls, document: object, path: Path) -> Links:
-        """Those of a certificate file, checked for form; `check` compares them with what is found now."""
+        """The links in a certificate file, checked for form; `check` compares them with new ones."""
         check_fields({"links": document}, path, _WHAT, {"links": table(lambda _: None)})
         claims, proofs = [], {}
         for about, link in document.items():  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ class Links:
         return cls("", tuple(claims), proofs)
 
     def check(self, claimed: Links) -> None:
-        """Raises ProofError unless every link that a certificate names comes out the same again."""
+        """Raises ProofError unless these links agree with those that a certificate claims."""
         again = {claim.about: claim for claim in self.claims}
         for claim in claimed.claims:
             if claim.verdict == "not stated":
@@ -136,7 +136,7 @@ def _sizes(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
 
 
 def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
-    """At every size if closure over windows finds a proof, else at the sizes that were asked for, one by one."""
+    """The claim about the function: at every size if closure over windows proves it, else size by size."""
     from bitwright.proofs.function.prove import prove_function
 
     everywhere = prove_function(algorithm)

@@ -10,12 +10,14 @@ from typing import Any
 
 from bitwright.errors import Problem, ProgramError, counted, printable, short_repr
 from bitwright.files.storage import as_path
-from bitwright.program import Algorithm
+from bitwright.program import Algorithm, NodeProgram
+from bitwright.program.text import parse_any
+from bitwright.program.text.files import read_text
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found in a file. Warnings are about what can hardly be meant; they are no problems.
+    """The problems and warnings of a file. Warnings are about rules that are valid but hardly intended.
 
     >>> from pathlib import Path
     >>> from bitwright import check
@@ -87,9 +89,8 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
 
 
 def first_warning(path: str, algorithm: Algorithm) -> str | None:
-    """The first thing that a rule file can hardly mean, as `check` says it: a run of it may surprise."""
+    """The first warning about a rule file, as `check` prints it; None without one."""
     from bitwright.program.text.doubts import doubts
-    from bitwright.program.text.files import read_text
     from bitwright.program.text.warned import QUICK
 
     if Path(path).suffix.lower() != ".bw" or algorithm.program.templates > QUICK:
@@ -116,14 +117,10 @@ def _read(path: Path, suffix: str, lets: Mapping[str, int] | None) -> Checked:
         from bitwright.machines.subleq import load_image
 
         return Checked(f"an image of {counted(len(load_image(path)), 'word')}")
-    from bitwright.program.text.files import read_text
-
     return _rules(read_text(path), printable(path.stem), lets)
 
 
 def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:
-    from bitwright.program import NodeProgram
-    from bitwright.program.text import parse_any
     from bitwright.program.text.doubts import doubts
 
     algorithm = parse_any(text, name, lets)

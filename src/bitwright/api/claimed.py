@@ -1,4 +1,4 @@
-"""What a proof is about: programs as they were given, in the sizes that are asked for or that a certificate names."""
+"""The programs that a proof is about, in the sizes that are asked for or that a certificate names."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def opened_subjects(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeP
 
 
 def by_algorithm(subjects: Sequence[Algorithm | NodeProgram]) -> list[Algorithm]:
-    """These programs as they are; a node program by those that together have all its kinds of cells."""
+    """These programs; a node program as the schemas that together have all its kinds of cells."""
     return [own for one in subjects for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
 
 
 def in_those_sizes(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None) -> InSizes:
-    """These programs in some sizes; several have none to choose."""
+    """These programs in the sizes asked for; only one program has sizes to choose."""
     if len(subjects) == 1:
         return in_sizes(subjects[0], sizes)
     if sizes is not None:
@@ -59,7 +59,7 @@ def claimed_sizes(
 
 @contextmanager
 def telling_of(algorithm: Algorithm, of: str) -> Iterator[None]:
-    """Says of a claim that does not hold which program it was checked for."""
+    """Adds to a ProofError the program that the claim was checked for."""
     try:
         yield
     except ProofError as error:

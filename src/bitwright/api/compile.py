@@ -1,12 +1,15 @@
-"""From one form of a machine's program to the next: source, assembly, numbers, and numbers back to assembly."""
+"""Compiles a machine's program to its next form: source, assembly, numbers, and numbers back to assembly."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
 
+from bitwright import machines
 from bitwright.errors import InputError, option, problems_of
 from bitwright.files.storage import as_path, write_atomically
+from bitwright.machines import subleq
+from bitwright.program.text.files import read_text
 
 _WIDTH = {"sbn": 8, "subleq": 16}  # bits of a word, where none are given
 
@@ -34,10 +37,6 @@ def compile_file(path: str | PathLike[str], target: str = "sbn", word_width: int
     >>> compile_file("less.sbn").suffix
     '.json'
     """
-    from bitwright import machines
-    from bitwright.machines import subleq
-    from bitwright.program.text.files import read_text
-
     place = as_path(path, "a program")
     suffix = place.suffix.lower()
     if suffix != ".py" and (word_width is not None or target != "sbn"):

@@ -1,4 +1,4 @@
-"""From what a person says about an engine to the engine; networks are trained here, where none are given."""
+"""Makes the engine that a user describes, and trains its networks if none are given."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """An engine as a person describes it. What is left out is what the algorithm, or the engine, needs.
+    """An engine as a user describes it. Settings that are left out follow from the algorithm or the engine.
 
     >>> EngineChoice("limit", rounding="sign").checked().name
     'limit'
@@ -68,7 +68,7 @@ class EngineChoice:
     evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
 
     def checked(self) -> EngineChoice:
-        """The same choice; raises InputError where settings do not go together."""
+        """Returns the choice; raises InputError if its settings do not go together."""
         check_engine(self.name)
         check_rounding(self.rounding)
         for name in ("padding", "networks", "seed", "width", "tile"):
@@ -111,12 +111,12 @@ class EngineChoice:
 
     @property
     def has_networks(self) -> bool:
-        """Whether networks of a seed make its steps, drawn or trained."""
+        """Whether it has networks that depend on a seed, drawn or trained."""
         return self.name in _OF["seed"]
 
     @property
     def runs_trained(self) -> bool:
-        """Whether it runs trained networks, which files may hold."""
+        """Whether it runs trained networks, from files or trained now."""
         return self.name in _OF["files"]
 
     @property
@@ -126,14 +126,14 @@ class EngineChoice:
 
     @property
     def by_cells(self) -> bool:
-        """Whether steps are made cell by cell: where that is asked for, or networks are trained now and nothing asks
-        for those of the whole state."""
+        """Whether steps are made cell by cell: if asked for, or if networks are trained now and no setting asks for
+        the whole state."""
         plain = EngineChoice(self.name, seed=self.seed, compiled=self.compiled, tile=self.tile, evaluate=self.evaluate)
         return self.cells or (self.trains and self == plain)
 
     @property
     def solves(self) -> bool:
-        """Whether it solves for all examples at once, in time that grows with the cube of their number."""
+        """Whether it solves a dense linear system, in time cubic in the number of examples."""
         return self.name == "kernel"
 
     def examples(self, algorithm: Algorithm) -> int:
@@ -154,7 +154,7 @@ def choose_engine(
     trained: Sequence[AnyNetwork] | None = None,
     train: Trainer | None = None,
 ) -> Engine:
-    """The engine of a choice; `network` takes these networks, or those that `find_networks` finds.
+    """The engine of a choice; `network` takes these networks, or those of its files, or trains some.
 
     >>> from bitwright import addition, run
     >>> engine = choose_engine(addition(10), EngineChoice("sampled", networks=50, seed=1))
@@ -164,11 +164,16 @@ def choose_engine(
     choice = choice.checked()
     if trained is not None and not choice.runs_trained:
         raise InputError(f"trained networks go with the engine network, not {choice.name}; leave out one of them")
-    if (engine := _cell_engine(algorithm, choice, trained, train)) is not None:
-        return engine
+    pattern = _cells_of(algorithm, choice, trained is not None)
     networks: Sequence[AnyNetwork] = trained or ()
     if choice.runs_trained and trained is None:
-        networks = find_networks(algorithm, choice, train)
+        networks = _networks(algorithm, choice, pattern, train)
+    if pattern is not None:
+        from bitwright.engines.cells.engine import CellEngine
+
+        by = networks if choice.runs_trained else _cell_limit(pattern, choice)
+        rounding, tile = check_rounding(choice.rounding), None if choice.files else choice.tile
+        return CellEngine(algorithm.program, pattern, by, rounding, choice.evaluate, choice.compiled, tile)
     return make_engine(
         choice.name,
         algorithm.program,
@@ -183,70 +188,58 @@ def choose_engine(
     )
 
 
-def _cell_engine(
-    algorithm: Algorithm, choice: EngineChoice, trained: Sequence[AnyNetwork] | None, train: Trainer | None
-) -> Engine | None:
-    """The engine that goes cell by cell; None where the choice is of one for the whole state."""
+def _cells_of(algorithm: Algorithm, choice: EngineChoice, given: bool) -> Pattern | None:
+    """The kinds of cells that a choice goes by; None for the whole state.
+
+    Raises InputError if it contradicts its files; networks that are `given` are looked at in their place.
+    """
     from bitwright.api.cells import pattern_in, pattern_of
-    from bitwright.engines.cells.engine import CellEngine
 
-    if trained is None and choice.files:
-        pattern = pattern_in(choice.files[0])
-        if not _is_of_cells(choice, pattern):
-            return None
-    elif choice.cells or (choice.by_cells and trained is None):
-        pattern = pattern_of([algorithm.program], choice.tile)
-    else:
-        return None
-    assert pattern is not None
-    rounding = check_rounding(choice.rounding)
-    by = _cell_networks(pattern, choice, trained, train) if choice.runs_trained else _cell_limit(pattern, choice)
-    tile = None if choice.files else choice.tile
-    return CellEngine(algorithm.program, pattern, by, rounding, choice.evaluate, choice.compiled, tile)
-
-
-def _is_of_cells(choice: EngineChoice, pattern: Pattern | None) -> bool:
-    """Whether a file's network is one of cells; raises InputError where the choice contradicts it."""
+    if given or not choice.files:
+        by_cells = choice.cells if given else choice.by_cells
+        return pattern_of([algorithm.program], choice.tile) if by_cells else None
+    pattern = pattern_in(choice.files[0])
     if pattern is None:
         for name in ("cells", "evaluate"):
             if getattr(choice, name):
                 raise InputError(
                     f"{name} goes with networks of cells; the one in {choice.files[0]} is of a whole state"
                 )
-        return False
-    if choice.whole:
+    elif choice.whole:
         raise InputError("whole asks for a network of the whole state; this file is of cells, leave one of them out")
-    if (choice.device, choice.precision) != ("cpu", "float32"):
+    elif (choice.device, choice.precision) != ("cpu", "float32"):
         raise InputError("networks of cells run on the CPU, in integers; leave out device and precision")
-    return True
+    return pattern
 
 
-def _cell_networks(
-    pattern: Pattern, choice: EngineChoice, trained: Sequence[AnyNetwork] | None, train: Trainer | None
-) -> Sequence[AnyNetwork]:
-    """Networks of a pattern: those given, those in files, or networks trained now.
+def _networks(
+    algorithm: Algorithm, choice: EngineChoice, pattern: Pattern | None, train: Trainer | None
+) -> list[AnyNetwork]:
+    """Networks from files, or trained now; the cache keeps these unless the caller brings a trainer.
 
-    One is rounded to integers and proved; several are averaged as they are.
+    A single network of cells is quantized and proved; several are averaged as they are.
     """
-    from bitwright.api.cells import load_cells, train_on_pattern, train_smallest
-    from bitwright.networks import Recipe
+    from bitwright.api.cells import members_of, train_on_pattern, train_smallest
+    from bitwright.networks import Recipe, load_any_network
     from bitwright.networks.cache import cached_network
+    from bitwright.networks.members import network_files
     from bitwright.proofs.width import suggested_cells_width
 
-    if trained is not None:
-        return trained
+    program = algorithm.program if pattern is None else pattern.program
     if choice.files:
-        return load_cells(choice.files, pattern)
-    recipe = Recipe(choice.width or suggested_cells_width(pattern), choice.seed)
+        return [load_any_network(file, program) for path in choice.files for file in network_files(path)]
     make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
+    if pattern is None:
+        return [make(program, recipe) for recipe in recipes(algorithm, choice)]
+    recipe = Recipe(choice.width or suggested_cells_width(pattern), choice.seed)
     if choice.networks > 1:
-        return [make(pattern.program, replace(recipe, member=member)) for member in range(choice.networks)]
+        return [make(program, one) for one in members_of(recipe, choice.networks)]
     fit = train_smallest if choice.width is None else train_on_pattern
     return [fit(pattern, recipe, make=make).network]
 
 
 def _cell_limit(pattern: Pattern, choice: EngineChoice) -> Decider:
-    """The limit of networks of a pattern; padding is what was asked for, for what an algorithm declares is its own."""
+    """The limit of networks of a pattern, with the padding asked for; a declared one is for the whole state."""
     from bitwright.engines.cells import deciders
 
     rounding, examples = check_rounding(choice.rounding), pattern.program.templates + (choice.padding or 0)
@@ -257,27 +250,12 @@ def _cell_limit(pattern: Pattern, choice: EngineChoice) -> Decider:
     return deciders.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
 
 
-def find_networks(algorithm: Algorithm, choice: EngineChoice, train: Trainer | None = None) -> list[AnyNetwork]:
-    """Networks from files, or trained now; without a trainer of the caller's own the cache keeps them."""
-    from bitwright.networks import load_any_network
-    from bitwright.networks.cache import cached_network
-    from bitwright.networks.members import network_files
-
-    program = algorithm.program
-    if choice.files:
-        return [load_any_network(file, program) for path in choice.files for file in network_files(path)]
-    make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
-    return [make(program, recipe) for recipe in recipes(algorithm, choice)]
-
-
 def trainer(tell: Teller) -> Trainer:
-    """What trains networks that the cache has not, and tells how far gradient descent is."""
+    """A trainer of networks that are not in the cache, which reports the steps of gradient descent."""
     from bitwright.networks.cache import cached_network
-    from bitwright.networks.start import NetworkShape
 
     def make(program: Program, recipe: Recipe) -> Any:
-        shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
-        most = recipe.plan.expected_steps(shape.inputs, None)
+        most = recipe.plan.expected_steps(program.templates + recipe.padding, None)
         with tell.working("training") as progress:
             return cached_network(program, recipe, lambda step, _: progress(min(step, most), most))[0]
 
@@ -298,7 +276,7 @@ def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
 
 
 def choice_of(options: Mapping[str, object]) -> EngineChoice:
-    """A choice from options that carry its names; None stands for what is left out."""
+    """A choice from options of the same names; None stands for the default."""
     given = {name: value for name, value in options.items() if value is not None}
     if "engine" in given:
         given["name"] = given.pop("engine")

@@ -1,4 +1,4 @@
-"""Many networks, and how well their average does, in the paper's terms or ours."""
+"""Many networks, and the accuracy of their average, under the paper's rounding or ours."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from bitwright.api.arguments import make_recipe
 from bitwright.api.cells import as_algorithm, cell_states, pattern_of
 from bitwright.api.engines import EngineChoice
 from bitwright.api.open import subject
-from bitwright.api.recipe import make_recipe
 from bitwright.api.telling import Teller, teller
 from bitwright.errors import InputError, option, short_repr
 from bitwright.files.storage import as_path
@@ -33,12 +33,12 @@ from bitwright.theory.ranges import cells_range
 from bitwright.workers import Workers
 
 _MOST = 10**7  # networks
-_NETWORKS = 100  # unless it is said otherwise
+_NETWORKS = 100  # by default
 
 
 @dataclass(frozen=True)
 class EnsembleReport:
-    """What the average of an ensemble does on some states, compared with the rules and with the limit."""
+    """The average of an ensemble on some states, compared with the rules and with the limit."""
 
     algorithm: Algorithm  # the pattern, for cells
     recipe: Recipe
@@ -177,7 +177,7 @@ def ensemble(
 
 
 def _proven(study: Study, rounding: str, delta: float, within: Range) -> int:
-    """How many networks suffice for one input with probability 1 - delta, in the limit."""
+    """How many networks are proved to suffice for one input with probability 1 - delta, in the limit."""
     program, examples = study.program, study.program.templates + study.recipe.padding
     size = (
         sign_size(program, delta, "input", examples=examples, within=within)

@@ -1,4 +1,4 @@
-"""The examples that the documentation and the help mention, and how they are copied into a folder."""
+"""The examples that the documentation mentions, and copying them into a folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ExampleFile:
 
     @property
     def about(self) -> str:
-        """The first line of what the file says about itself; nothing for data."""
+        """The first line of the file's description; empty for data."""
         if self.kept.suffix in (".json", ".npz"):
             return ""
         text = self.data.decode()
@@ -49,14 +49,16 @@ class ExampleFile:
 
 
 def example_files() -> list[ExampleFile]:
-    """All of them: programs and notebooks below `examples`, and what is for sceptics."""
-    place = examples_folder()
+    """All example files: programs and notebooks below `examples`, and the folder `sceptic`."""
+    place = next((place for place in _PLACES if (place / "examples").is_dir()), None)
+    if place is None:
+        raise InputError("this installation was made without examples; the wheel and the repository have them")
     paths = [*_below(place / "examples"), *_below(place / "sceptic")]
     return [ExampleFile(path.relative_to(place).as_posix(), path) for path in paths]
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """Our files of a folder, first those in it, without what editors and Python leave there."""
+    """The files below a folder, its own first, without those that editors and Python leave behind."""
     found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__")))
     yield from (path for path in found if path.is_file() and path.suffix in _KINDS)
     for inner in found:
@@ -65,9 +67,9 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def write_examples(folder: Path, force: bool = False) -> list[str]:
-    """Writes those that are not there yet, and gives their names.
+    """Writes the files that are missing, and returns their names.
 
-    Raises InputError before anything is written where a file with other content is in the way, unless `force`.
+    Raises InputError before writing anything if a file with other content is in the way, unless `force`.
     """
     missing = [one for one in example_files() if not _holds(folder / one.name, one.data)]
     in_the_way = [str(folder / one.name) for one in missing if os.path.lexists(folder / one.name)]
@@ -88,11 +90,3 @@ def _holds(path: Path, data: bytes) -> bool:
         return path.is_file() and path.read_bytes() == data
     except OSError:
         return False
-
-
-def examples_folder() -> Path:
-    """The folder that has the folder `examples`: in a wheel the package's own, in a clone that of the repository."""
-    for place in _PLACES:
-        if (place / "examples").is_dir():
-            return place
-    raise InputError("this installation was made without examples; the wheel and the repository have them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -11,6 +11,8 @@ import numpy as np
 
 from bitwright.api.open import subject
 from bitwright.bits import BoolArray, shorten, whole_number
+from bitwright.engines.cells.local import LocalStates
+from bitwright.engines.cells.wiring import Wiring
 from bitwright.errors import InputError, counted, option, printable
 from bitwright.files.executions import Executions, load_executions
 from bitwright.files.storage import as_path
@@ -73,7 +75,7 @@ class Sample:
 
     @property
     def is_given(self) -> bool:
-        """Whether the states are there already, in a file or in memory."""
+        """Whether the states exist already, in a file or in memory."""
         if isinstance(self.source, Executions):
             return True
         if self.source in ("runs", "states"):
@@ -108,7 +110,7 @@ def executions(
 
 
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
-    """The states that are asked for and what follows each; steps of a file must be the program's own."""
+    """The states asked for and their successors; the steps of a file must be those of the program."""
     return replace(_executions_for(algorithm, wanted), lets=lets_of(algorithm))
 
 
@@ -128,7 +130,7 @@ def _executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
 
 
 def _checked(found: Executions, what: str, program: Program) -> Executions:
-    """Executions with their bits in the program's order; raises InputError where they are not its own."""
+    """Executions with their bits in the program's order; raises InputError if they are of another program."""
     own = tuple(program.layout.names)
     known, column = set(own), {name: at for at, name in enumerate(found.names)}
     if sorted(found.names) != sorted(own):
@@ -165,41 +167,29 @@ def whole_set(algorithm: Algorithm, wanted: Sample) -> ExecutionSet:
 
 
 def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: int = 1) -> ExecutionSet:
-    """Local states of every cell in every one of these states, each once, as a training set for the pattern."""
+    """The distinct local states of all cells in these states, as a training set for the pattern."""
     if wanted.is_given and len(algorithms) > 1:
         raise InputError("a file holds executions of one size; learn from it for one program alone")
-    matched: list[BoolArray] = []
-    following: list[BoolArray] = []
-    states = 0
-    for algorithm in algorithms:
-        found = executions_for(algorithm, wanted)
-        states += len(found)
-        _add_local(pattern, algorithm.program, found.before, tile, matched, following)
-    examples = StateSet.of_matches(pattern.program, np.concatenate(matched), np.concatenate(following), wanted.labels)
-    return _with_origin(examples, wanted, states)
+    found = [(one.program, executions_for(one, wanted).before) for one in algorithms]
+    parts = [part for program, states in found for part in _local_states(pattern, program, states, tile)]
+    matched, following = (np.concatenate(each) for each in zip(*parts, strict=True))
+    examples = StateSet.of_matches(pattern.program, matched, following, wanted.labels)
+    return _with_origin(examples, wanted, sum(len(states) for _, states in found))
 
 
-def _add_local(
-    pattern: Pattern,
-    program: Program,
-    states: BoolArray,
-    tile: int,
-    matched: list[BoolArray],
-    following: list[BoolArray],
-) -> None:
-    from bitwright.engines.cells.local import LocalStates
-    from bitwright.engines.cells.wiring import Wiring
-
+def _local_states(
+    pattern: Pattern, program: Program, states: BoolArray, tile: int
+) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """For each kind, the templates of the pattern that its local states match, and the ports that they set."""
     wiring = Wiring(program, pattern, tile)
     for wired, numbers in zip(wiring.kinds, wiring.numbers(states), strict=True):
         local = LocalStates(pattern.kinds[wired.kind])
         own = local.matched(np.unique(numbers))
-        rows = np.zeros((len(own), pattern.program.templates), dtype=bool)
-        rows[:, slice(*pattern.first_template[wired.kind : wired.kind + 2])] = own
-        bits = np.zeros((len(own), pattern.program.bits), dtype=bool)
-        bits[:, pattern.port_bits(wired.kind)] = local.truth(own)
-        matched.append(rows)
-        following.append(bits)
+        matched = np.zeros((len(own), pattern.program.templates), dtype=bool)
+        matched[:, slice(*pattern.first_template[wired.kind : wired.kind + 2])] = own
+        following = np.zeros((len(own), pattern.program.bits), dtype=bool)
+        following[:, pattern.port_bits(wired.kind)] = local.truth(own)
+        yield matched, following
 
 
 def _with_origin(examples: StateSet, wanted: Sample, states: int) -> ExecutionSet:
@@ -217,7 +207,7 @@ def _with_origin(examples: StateSet, wanted: Sample, states: int) -> ExecutionSe
 
 
 def unseen(executions: ExecutionSet) -> list[int]:
-    """The templates that no example matches: what they write cannot be learnt from these."""
+    """The templates that no example matches, whose writes cannot be learnt."""
     return np.flatnonzero(~executions.set.matched.any(axis=0)).tolist()
 
 

@@ -1,4 +1,4 @@
-"""Exports: a network in a form that other tools read."""
+"""Export of a network in a form that other tools read."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.export.writing import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
 from bitwright.api.network import Network
 from bitwright.api.open import MachineChoice, SubleqProgram, is_image, open_subleq, opened
 from bitwright.api.telling import Teller, teller
-from bitwright.engines.cells.trained import TrainedCells
+from bitwright.api.whole import algorithm_in
 from bitwright.errors import InputError, option, suggestion
 from bitwright.files.storage import as_path, check_writable
-from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.members import network_files
+from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
+from bitwright.program.pattern import read_pattern
 from bitwright.running.progress import Progress
 
 if TYPE_CHECKING:
@@ -43,7 +46,7 @@ class _Given:
 
 
 def export(
-    network: str | PathLike[str] | AnyNetwork | Network | TrainedCells,
+    network: str | PathLike[str] | AnyNetwork | Network,
     path: str | PathLike[str],
     what: Exportable | str | PathLike[str] | None = None,
     *,
@@ -120,7 +123,7 @@ def _facts(subject: Subject, program: Exportable | None, output: Path, form: str
 
 
 def _form(output: Path, to: str | None) -> str:
-    """Which form is asked for, by its name or by the end of the file's."""
+    """The form asked for, by its name or by the suffix of the file."""
     ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
     if to is None and (form := ends.get(output.suffix)) is not None:
         return form
@@ -145,7 +148,7 @@ def default_bits(form: str | None) -> int:
 
 
 def _numbers(asked: range | str | None) -> range | None:
-    """`0..999`, one number, or a range of Python's."""
+    """The range that `0..999`, one number or a Python range stands for."""
     if asked is None or isinstance(asked, range):
         return asked
     found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", str(asked).strip(), re.ASCII)
@@ -155,14 +158,9 @@ def _numbers(asked: range | str | None) -> range | None:
 
 
 def _held(network: object) -> _Given:
-    """The network, whichever way it is held."""
-    from bitwright.networks.store import read_about
-    from bitwright.program.pattern import read_pattern
-
+    """The network that was given, in whatever form."""
     if isinstance(network, Network):
         return _Given(network.weights, None, network.pattern, network.algorithm)
-    if isinstance(network, TrainedCells):
-        return _Given(network.network, None, network.pattern)
     if isinstance(network, str | PathLike):
         path = as_path(network, "a network file")
         if path.suffix.lower() in _PROGRAMS:
@@ -178,7 +176,7 @@ def _held(network: object) -> _Given:
 
 
 def _program(what: Exportable | str | PathLike[str] | None, given: _Given, form: str) -> Exportable | None:
-    """The program that is meant; a name without a size has the network's own, or a small one."""
+    """The program that is meant; a shipped name has the network's size, or a small one."""
     if isinstance(what, Program):
         return as_algorithm(what)
     if what is None or isinstance(what, Algorithm | NodeProgram | SubleqProgram):
@@ -193,10 +191,7 @@ def _program(what: Exportable | str | PathLike[str] | None, given: _Given, form:
 
 
 def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
-    """Exportable is written: a network and what it was trained for; for one of cells also the program that it runs."""
-    from bitwright.api.whole import algorithm_in
-    from bitwright.networks import load_any_network
-    from bitwright.networks.store import read_about
+    """What is written: a network and what it was trained for; for one of cells also the program that it runs."""
 
     def network(trained_for: Program) -> AnyNetwork:
         if given.network is not None:
@@ -228,9 +223,7 @@ def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
 
 
 def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
-    """The sort of page that a program is for."""
-    from bitwright.api.export.pages import computer_page, graph_page, program_page
-
+    """The page that fits the program: numbers, a graph or a computer."""
     network, pattern = subject.whole_numbers, subject.pattern
     if pattern is None:
         if graph is not None:
@@ -259,7 +252,7 @@ def _nothing_of(what: str, **options: object) -> None:
 
 
 def _sized(algorithm: Algorithm) -> tuple[str, int, Maker] | None:
-    """The name of what a program's size is, this size, and how to make another; None where it has only one."""
+    """The name of a program's size, its value, and a function that makes another; None if it has only one."""
     if (sizing := algorithm.sizing) is None or not sizing.numbers:
         return None
     name, value = next(iter(sizing.numbers.items()))  # the first is its size

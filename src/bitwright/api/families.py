@@ -21,7 +21,7 @@ from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
 from bitwright.inference.families.text import rule_lines
-from bitwright.program import Algorithm, parse
+from bitwright.program import Algorithm, Program, parse
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.files import read_text
 from bitwright.running.progress import Progress
@@ -36,7 +36,7 @@ _COPIED = ("input", "output", "start", "steps", "halt", *_STATED)
 
 @dataclass(frozen=True, eq=False)
 class FamilyInference:
-    """What executions at several sizes say of a program for every size.
+    """A program for every size, inferred from executions at several sizes.
 
     >>> from bitwright import addition, executions, infer
     >>> found = infer({l: executions(addition(l), "states", states=300) for l in (5, 6, 7)})
@@ -50,7 +50,7 @@ class FamilyInference:
     lines: tuple[str, ...] = ()  # input, output and others, as they were given
     from_runs: tuple[str, ...] = ()  # input, start and steps lines that fit the runs
 
-    @property
+    @cached_property
     def verdict(self) -> str:
         """DETERMINED, SHORTEST, CONTRADICTION, NO FAMILY, or NOT DECIDED within the seconds given.
 
@@ -62,8 +62,10 @@ class FamilyInference:
             return "NOT DECIDED"
         if self._failure is not None:
             return "NO FAMILY"
-        unique = all(fit.determined for fit in self._fits) and self.found.unique_blocks and self._valid_above
-        return "DETERMINED" if unique else "SHORTEST"
+        if not self.found.unique_blocks or not all(fit.determined for fit in self._fits):
+            return "SHORTEST"
+        looked_at = range(self.first, max(self.executions) + 4)
+        return "SHORTEST" if any(self._at_size(size) is None for size in looked_at) else "DETERMINED"
 
     @property
     def inferred(self) -> bool:
@@ -77,7 +79,7 @@ class FamilyInference:
 
     @property
     def first(self) -> int:
-        """The size from which on the theorem holds."""
+        """The size from which the theorem holds."""
         first = max(fit.first for fit in self._fits)
         return first if self.found.odd is None else 2 * first - 1
 
@@ -85,13 +87,13 @@ class FamilyInference:
     def smallest(self) -> int:
         """The smallest size at which the text is a program, as it is at all sizes above."""
         size = min(self.executions)
-        while size > 1 and self._valid(size - 1):
+        while size > 1 and self._at_size(size - 1) is not None:
             size -= 1
         return size
 
     @property
     def sentence(self) -> str:
-        """What came of it, in a line."""
+        """The verdict, in a line."""
         return str(self).partition("\n")[0]
 
     __repr__ = short_repr
@@ -169,12 +171,12 @@ class FamilyInference:
 
     @property
     def _fits(self) -> list[Fitted]:
-        """What fits: one of all sizes, or one of even and one of odd ones."""
+        """The fits: one for all sizes, or one for even and one for odd sizes."""
         return [self._fitted] if self.found.odd is None else [self._fitted, self.found.odd]
 
     @property
     def _deciding(self) -> int | None:
-        """The size, or the larger of an even and an odd one, at which programs that agree agree at all larger ones."""
+        """The size such that programs that agree there agree at every larger one; None without a theorem."""
         if any(fit.needs.size is None for fit in self._fits):
             return None
         sizes = [fit.needs.size or 0 for fit in self._fits]
@@ -188,32 +190,24 @@ class FamilyInference:
 
     @cached_property
     def _failure(self) -> str | None:
-        """Why there is no program; every state of every size is run."""
+        """Why there is no program, after running every state of every size; None if there is one."""
         if self.found.limit is not None:
             more = f"give {option('seconds')} more, or the blocks by {option('blocks')}"
             return f"no program was found in {self.found.limit:g} s; {more}"
         if self.found.fitted is None:
             return self.found.reason
         for size, executions in self.executions.items():
-            if not (self._valid(size) and self._reproduces(size, executions)):
+            program = self._at_size(size)
+            if program is None or (successors(program, executions.before) != executions.after).any():
                 return f"the program that fits the larger sizes does not reproduce {self.let} = {size}"
         return None
 
-    @cached_property
-    def _valid_above(self) -> bool:
-        """Whether the text is a program at the sizes that the theorem speaks of, as far as they are looked at."""
-        return all(self._valid(size) for size in range(self.first, max(self.executions) + 4))
-
-    def _valid(self, size: int) -> bool:
+    def _at_size(self, size: int) -> Program | None:
+        """The program of the rules alone at a size; None if the text is none there."""
         try:
-            parse("\n".join(self.rules), "inferred", {self.let: size})
+            return parse("\n".join(self.rules), "inferred", {self.let: size}).program
         except ProgramError:
-            return False
-        return True
-
-    def _reproduces(self, size: int, executions: Executions) -> bool:
-        program = parse("\n".join(self.rules), "inferred", {self.let: size}).program
-        return bool((successors(program, executions.before) == executions.after).all())
+            return None
 
     def _at(self, size: int) -> Inference:
         assert self.found.contradiction is not None
@@ -233,14 +227,14 @@ class FamilyInference:
 def infer_families(
     executions: Mapping[int, Executions],
     blocks: Mapping[int, Blocks] | None,
+    let: str,
     *,
-    let: str = "l",
-    like: PathName | None = None,
-    lines: str | Sequence[str] = (),
-    coefficients: int | None = None,
-    offsets: int | None = None,
-    seconds: float | None = None,
-    progress: Progress | None = None,
+    like: PathName | None,
+    lines: str | Sequence[str],
+    coefficients: int | None,
+    offsets: int | None,
+    seconds: float | None,
+    progress: Progress,
 ) -> FamilyInference:
     """The shortest program for every size, and whether it is the only one of its class."""
     for size in executions:
@@ -311,13 +305,13 @@ def _line(line: object) -> str:
 
 
 def _lines(path: Path) -> tuple[str, ...]:
-    """What a rule file says of inputs, outputs and the end of a run."""
+    """The lines of a rule file about inputs, outputs and the end of a run."""
     lines = [line.strip() for line in read_text(path).replace("\\\n", " ").splitlines()]
     return tuple(line for line in lines if line.split(" ")[0] in _COPIED)
 
 
 def carried_size(lets: Sequence[Mapping[str, int]]) -> str | None:
-    """The number in which files differ that carry their sizes; None where they are all of one size, or carry none."""
+    """The name of the size in which these files differ; None if they have one size, or carry none."""
     differ = sorted(name for name in lets[0] if len({one.get(name) for one in lets}) > 1)
     if not differ or any(one.keys() != lets[0].keys() for one in lets):
         return None
@@ -329,7 +323,7 @@ def carried_size(lets: Sequence[Mapping[str, int]]) -> str | None:
 
 
 def path_sizes(given: Sequence[str | PathLike[str]]) -> tuple[str, dict[int, list[Path]]] | None:
-    """The name of the size, and the files of each, of arguments such as l=5:a.npz; None where no argument has one."""
+    """The name of the size, and the files at each size, of arguments such as l=5:a.npz; None without sizes."""
     found = [re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([0-9]{1,9}):(.+)", str(one)) for one in given]
     if not any(found):
         return None

@@ -1,4 +1,4 @@
-"""What `infer` says of a program for every size: the verdict, its class, and what the states leave open."""
+"""The report of `infer` on a program for every size: the verdict, its class, and what the states leave open."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def report(result: FamilyInference, most: int) -> Iterator[str]:
 
 
 def _decided(fit: Fitted, name: str) -> Iterator[str]:
-    """What the theorem says."""
+    """The theorem, or why it is not needed or does not apply."""
     needs, space = fit.needs, fit.space
     if fit.contained is not None:
         yield f"  theorem     not needed: all that fits lies in what is forced, at every {name} >= {fit.first}"

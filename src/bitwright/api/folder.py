@@ -1,4 +1,4 @@
-"""A network as a folder that the Hugging Face Hub takes as it is: weights, facts, a model card and the certificate."""
+"""A network as a folder for the Hugging Face Hub: weights, facts, a model card and the certificate."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _NETWORKS = (".safetensors", ".onnx")
 
 
 def is_folder(path: Path, given: object) -> bool:
-    """Whether a name stands for a folder: one that is there, that ends in a slash, or that has no ending."""
+    """Whether a name stands for a folder: it exists as one, ends in a slash, or has no suffix."""
     return path.is_dir() or str(given).endswith(("/", "\\")) or not path.suffix
 
 
 def save_folder(
     network: Network, path: Path, certificate: LimitCertificate | NetworkCertificate | None = None
 ) -> list[Path]:
-    """Writes the files of a network; without a certificate, the one that trying all its states gives, if they are few.
+    """Writes the files of a network; without a certificate it makes one by trying all states, if they are few.
 
     The same network and certificate make the same bytes.
     """
@@ -57,43 +57,38 @@ def save_folder(
 def card(network: Network, name: str, certificate: NetworkCertificate | None) -> str:
     """The model card: what the network is, what is proved of it, and how to run and check it."""
     what = _program(network, certificate)
-    claims = [] if certificate is None else [f"- {claim.about}: {claim.sentence}" for claim in certificate.claims]
-    proved = "No certificate is in this folder." if certificate is None else f"{certificate.sentence.capitalize()}."
-    check = f"bitwright certify {what} --network {name} --check"
-    again = [] if certificate is None else ["Check it again, without trusting this card:", "", f"    {check}", ""]
-    lines = [
-        "---",
-        "library_name: bitwright",
-        "tags:",
-        "- bitwright",
-        "- neural-algorithmic-reasoning",
-        "- formal-verification",
-        "---",
-        "",
-        f"# {name}",
-        "",
-        f"A network made with bitwright: {network.sentence}. It was trained for {network.trained_for}.",
-        "",
-        "## What is proved",
-        "",
-        proved,
-        *(["", *claims] if claims else []),
-        "",
-        *again,
-        "## Use",
-        "",
-        "```python",
-        "from bitwright import Network, open, run",
-        "",
-        f'network = Network.load("{name}")',
-        f'run(open("{what}"), network=network)  # and the inputs, by name',
-        "```",
-        "",
-        f"The weights are in `{MODEL}` (sha256 of the network: `{network.digest}`), the facts in `{CONFIG}`"
-        + (f", the certificate in `{CERTIFICATE}`." if certificate is not None else "."),
-        "",
-    ]
-    return "\n".join(lines)
+    proved, kept = "No certificate is in this folder.\n", ""
+    if certificate is not None:
+        claims = "\n".join(f"- {claim.about}: {claim.sentence}" for claim in certificate.claims)
+        check = f"Check it again, without trusting this card:\n\n    bitwright certify {what} --network {name} --check"
+        proved = f"{certificate.sentence.capitalize()}.\n\n{claims}\n\n{check}\n"
+        kept = f", the certificate in `{CERTIFICATE}`"
+    return f"""---
+library_name: bitwright
+tags:
+- bitwright
+- neural-algorithmic-reasoning
+- formal-verification
+---
+
+# {name}
+
+A network made with bitwright: {network.sentence}. It was trained for {network.trained_for}.
+
+## What is proved
+
+{proved}
+## Use
+
+```python
+from bitwright import Network, open, run
+
+network = Network.load("{name}")
+run(open("{what}"), network=network)  # and the inputs, by name
+```
+
+The weights are in `{MODEL}` (sha256 of the network: `{network.digest}`), the facts in `{CONFIG}`{kept}.
+"""
 
 
 def certificate_beside(path: Path) -> Path:
@@ -114,7 +109,7 @@ def _program(network: Network, certificate: NetworkCertificate | None) -> str:
 
 
 def _checked(network: Network, certificate: LimitCertificate | NetworkCertificate) -> NetworkCertificate:
-    """A certificate of this very network, without how long it took."""
+    """The certificate without its duration; raises InputError if it is about another network."""
     from bitwright.api.certificates import NetworkCertificate
 
     if not isinstance(certificate, NetworkCertificate) or certificate.network_sha256 != network.digest:

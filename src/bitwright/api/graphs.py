@@ -1,21 +1,35 @@
-"""Node programs on the graphs that a person names."""
+"""Node programs on graphs, and their runs on one graph or on many at once."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from warnings import warn
 
-from bitwright.errors import InputError
-from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
-from bitwright.graphs.matrix import from_matrix, is_matrix
-from bitwright.graphs.shapes import is_shape, shaped_graph
+from bitwright.api.arguments import check_named, check_once
+from bitwright.api.run import run
+from bitwright.api.telling import teller
+from bitwright.bits import shorten
+from bitwright.errors import BitwrightError, BitwrightWarning, InputError, counted, option, printable, problems_of
+from bitwright.files.storage import as_path
+from bitwright.graphs.files import NamedGraph as NamedGraph
+from bitwright.graphs.files import from_networkx, read_graph
+from bitwright.graphs.named import from_matrix, is_matrix
+from bitwright.graphs.shapes import is_shape
+from bitwright.graphs.shapes import shaped_graph as shaped_graph
 from bitwright.graphs.values import parse_assignments, values_for
 from bitwright.program import GraphAlgorithm as GraphAlgorithm
-from bitwright.program import NodeProgram, Topology
+from bitwright.program import NodeProgram, Topology, parse_node_program
+from bitwright.program.text import parse_any
+from bitwright.program.text.files import read_text
+from bitwright.running.run import Run
+from bitwright.workers import in_threads
+
+Result = TypeVar("Result")
 
 
 def open_graph(what: Any, directed: bool = False) -> NamedGraph:
@@ -67,16 +81,80 @@ def as_node_program(
 ) -> NodeProgram | None:
     """The node program in a rule file; None for another program.
 
-    With `any_rules` all rules are one, whose nodes need not talk to each other.
+    With `any_rules` any rule file counts as one, even if its nodes do not communicate.
     """
-    from bitwright.errors import printable, problems_of
-    from bitwright.program import parse_node_program
-    from bitwright.program.text import parse_any
-    from bitwright.program.text.files import read_text
-
     place = Path(path)
     if place.suffix.lower() != ".bw" or not place.is_file():
         return None
     with problems_of(place):
         found = (parse_node_program if any_rules else parse_any)(read_text(place), printable(place.stem), lets)
     return found if isinstance(found, NodeProgram) else None
+
+
+def run_on_graph(
+    program: NodeProgram, graph: Any, inputs: Any, values: Mapping[str, Any], how: Mapping[str, Any]
+) -> Run:
+    """A run of a node program on one graph; its inputs may be in a table (.csv)."""
+    if graph is None:
+        raise InputError(
+            f"{program.name} is a node program; give the graph that it is to run on: {option('graph')}, a file, or a "
+            "shape such as torus:20x30"
+        )
+    table = as_path(inputs, "a table of inputs") if isinstance(inputs, str | PathLike) else None
+    if table is None:
+        check_named(program, inputs)
+        values = {**(inputs or {}), **values}
+    with teller(how["progress"]).working("wiring the graph"):
+        algorithm = on_graph(program, graph, values, table)
+    done: Run = run(algorithm, **how)
+    return done
+
+
+def run_on_graphs(
+    program: NodeProgram,
+    graphs: Sequence[Any],
+    inputs: Any,
+    values: Mapping[str, Any],
+    how: Mapping[str, Any],
+    skip: bool,
+) -> list[Run] | list[Run | None]:
+    """Runs on many graphs, on all cores; all graphs and inputs are looked at before the first run."""
+    if inputs is None or isinstance(inputs, Mapping):
+        each: list[Any] = [inputs or {}] * len(graphs)
+    else:
+        each = list(inputs)
+    if len(each) != len(graphs):
+        raise InputError(f"there are {len(graphs)} graphs and the inputs of {len(each)}; give those of each graph")
+    for one in each:
+        check_named(program, one)
+        check_once(one, values)
+    given = [{**one, **values} for one in each]
+    failed: dict[int, str] = {}
+
+    def named(place: int, work: Callable[[], Result]) -> Result | None:
+        if place in failed:
+            return None
+        try:
+            return work()
+        except BitwrightError as error:
+            graph = graphs[place]
+            name = f" ({shorten(str(graph))})" if isinstance(graph, str | PathLike) else ""
+            failed[place] = f"graphs[{place}]{name}: {error}"
+            if skip:
+                return None
+            raise InputError(failed[place]) from None
+
+    places = range(len(graphs))
+    on = list(in_threads(lambda at: named(at, lambda: on_graph(program, graphs[at], given[at])), places))
+
+    def ran(place: int) -> Run:
+        algorithm = on[place]
+        assert algorithm is not None
+        found: Run = run(algorithm, **how)
+        return found
+
+    done = list(in_threads(lambda at: named(at, lambda: ran(at)), places))
+    if failed:
+        first = failed[min(failed)]
+        warn(f"{counted(len(failed), 'graph')} of {len(graphs):,} skipped; {first}", BitwrightWarning, stacklevel=3)
+    return done

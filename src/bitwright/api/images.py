@@ -1,4 +1,4 @@
-"""A SUBLEQ image on machine V: run with a reader and a writer, kept in checkpoints, and what came of it."""
+"""Runs of SUBLEQ images on machine V, with a console and checkpoints."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.api.engines import choice_of
 from bitwright.api.open import SubleqProgram, with_padding
 from bitwright.api.run import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import parse_number, shorten
+from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
+from bitwright.files.storage import as_path, check_writable
 from bitwright.machines.subleq import Shape
 from bitwright.machines.subleq import image_text as image_text
+from bitwright.machines.subleq import misfits as misfits
+from bitwright.machines.subleq.machine import bytes_available
+from bitwright.proofs.width import suggested_width
+from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
+from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.computer import MachineTally as MachineTally
 from bitwright.running.progress import Progress
 from bitwright.running.run import program_id
@@ -31,7 +39,7 @@ _IN_A_LINE = 8
 
 
 class ImageConsole:
-    """Who a machine talks to while it runs: it reads the bytes of a text, and what it writes is collected."""
+    """The console of a machine: it gives the bytes of a text, and collects what the machine writes."""
 
     def __init__(self, given: bytes = b"") -> None:
         self.collected, self._given = bytearray(), iter(given)
@@ -47,20 +55,20 @@ class ImageConsole:
         return next(self._given, None)
 
     def write(self, byte: int) -> None:
-        """Takes a byte of output."""
+        """Collects a byte of output."""
         self.collected.append(byte)
 
     def flush(self) -> None:
-        """Hands on what was written, before a checkpoint says that it was."""
+        """Flushes the output, before a checkpoint says that it was written."""
 
     def look(self, now: MachineTally) -> bool:  # noqa: ARG002
-        """Called a few times a second with what is done; False stops the run."""
+        """Called a few times a second with the progress; returning False stops the run."""
         return True
 
 
 @dataclass(frozen=True)
 class ComputerRun:
-    """What came of a run of machine V."""
+    """The result of a run of machine V."""
 
     name: str
     machine: MachineV
@@ -68,7 +76,7 @@ class ComputerRun:
     ending: MachineEnding
     image_id: str  # the hash of the words that memory began with
     start: int | None  # the first address; None for a run that was taken up
-    words: Sequence[tuple[Words, list[int]]]  # of memory, that were asked for
+    words: Sequence[tuple[MemoryRange, list[int]]]  # of memory, that were asked for
     signed: bool
     output: bytes = b""
 
@@ -78,13 +86,13 @@ class ComputerRun:
 
     @property
     def pc(self) -> int | None:
-        """Where the machine stands."""
+        """The address that the machine is at."""
         at = self.ending.pc
         return self.machine.shape.signed(at) if self.signed and at is not None else at
 
     @property
     def sentences(self) -> list[str]:
-        """How it ended and what made it, in a few lines."""
+        """How it ended, and the engine that ran it, in a few lines."""
         tally, machine, engine = self.ending.tally, self.machine, self.engine
         how = {
             "halt": f"halted at address {self.pc}",
@@ -171,10 +179,6 @@ def run_image(
     >>> run_image(open_subleq("halt.dec", MachineChoice("V", 8, 5, "howerj"))).halted
     True
     """
-    from bitwright.engines.rules import RuleEngine
-    from bitwright.files.storage import as_path, check_writable
-    from bitwright.running.computer import Computer, RunLimits
-
     tell, console = teller(progress), ImageConsole() if console is None else console
     kept = None if checkpoint is None else as_path(checkpoint, "a checkpoint")
     if kept is not None:
@@ -229,9 +233,7 @@ def run_image(
 def _engine(
     machine: MachineV, engine: str | Engine | None, network: Any, settings: Mapping[str, Any], tell: Teller
 ) -> Engine:
-    """The engine that runs the machine; its K is that of the machine without an image, which has no part in it."""
-    from bitwright.api.engines import choice_of
-
+    """The engine that runs the machine; its K does not depend on the image."""
     algorithm = machine.algorithm()
     if isinstance(engine, str) and network is None:
         choice = choice_of({"engine": engine, **settings}).checked()
@@ -242,10 +244,7 @@ def _engine(
 
 
 def _check_training(machine: MachineV, hidden: int | None) -> None:
-    """Raises InputError where the network to train would not fit: weights, their speeds, gradients and a copy."""
-    from bitwright.machines.subleq.resources import bytes_available
-    from bitwright.proofs.width import suggested_width
-
+    """Raises InputError if training would not fit in memory: weights, momenta, gradients and a copy."""
     program = machine.program
     width = hidden or suggested_width(machine.algorithm())
     needed, there = 16 * width * (program.templates + program.bits), bytes_available()
@@ -259,10 +258,7 @@ def _check_training(machine: MachineV, hidden: int | None) -> None:
 def _start(
     program: SubleqProgram, first: int, resume: Path | None, tell: Teller
 ) -> tuple[Any, MachineTally | None, str]:
-    """The state to go on from, what was done before, and the hash of the image that the run began with."""
-    from bitwright.machines.subleq import misfits
-    from bitwright.running.checkpoint import image_hash, load_checkpoint
-
+    """The state to start from, the tally so far, and the hash of the image that the run began with."""
     machine, image = program.machine, program.image
     if resume is None:
         for line in misfits(machine.shape, image):
@@ -275,13 +271,11 @@ def _start(
 
 
 def _save(path: Path, machine: MachineV, computer: Computer, began_with: str) -> None:
-    from bitwright.running.checkpoint import save_checkpoint
-
     save_checkpoint(path, machine, computer.state(), computer.tally, began_with)
 
 
 @dataclass(frozen=True)
-class Words:
+class MemoryRange:
     """The words `first` to `last`, both included, and how they were asked for."""
 
     asked: str
@@ -293,14 +287,14 @@ class Words:
         return [shape.signed(word) for word in words] if signed else list(words)
 
     def lines(self, words: Sequence[int], bare: bool) -> Iterator[str]:
-        """A few words a line, behind the address of the first; a single one behind the name it was asked for by."""
+        """A few words per line, after the address of the first; a single word after the name it was asked for by."""
         for at in range(0, len(words), _IN_A_LINE):
             shown = " ".join(map(str, words[at : at + _IN_A_LINE]))
             place = self.asked if self.first == self.last else self.first + at
             yield shown if bare else f"{place}: {shown}"
 
 
-def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> Words:
+def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRange:
     """What `FROM:TO`, `ADDRESS` or the name of a label stands for."""
     first, colon, last = text.partition(":")
     begin = find_address(first, labels, "memory")
@@ -309,7 +303,7 @@ def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> Words:
         raise InputError(f"{option('memory')} takes FROM:TO with FROM before TO, got '{shorten(text)}'")
     if end >= shape.words:
         raise InputError(f"{option('memory')} takes addresses from 0 to {shape.words - 1:,}, got {shorten(end)}")
-    return Words(text, begin, end)
+    return MemoryRange(text, begin, end)
 
 
 def find_address(text: str, labels: Mapping[str, int], setting: str) -> int:

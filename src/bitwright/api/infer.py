@@ -1,4 +1,4 @@
-"""Templates from executions: which rules explain what was seen."""
+"""Inference of templates from executions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bitwright.inference.recovered import Recovered
 from bitwright.program import Algorithm, Layout, NodeProgram, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.tables import layout_of_names
-from bitwright.program.text.layouts import parse_blocks, parse_layout
+from bitwright.program.text import parse, parse_blocks
 from bitwright.running.progress import Progress
 
 FIND = "find"
@@ -88,26 +88,17 @@ def infer(  # type: ignore[misc]
     """
     tell = teller(progress)
     sized = _sized(executions, let, tell)
+    families: dict[str, Any] = {"like": like, "lines": lines, "coefficients": coefficients, "offsets": offsets}
+    families["seconds"] = seconds
     if sized is not None:
         if grid is not None or neighbourhood is not None or against is not None or undetermined != "off" or lets:
             unfit = [option(name) for name in ("grid", "neighbourhood", "against", "undetermined", "let")]
             raise InputError(f"{', '.join(unfit)} do not go with executions of several sizes")
         name, by_size = sized
         with tell.working("looking for families, choices of blocks", at_most=True) as told:
-            return infer_families(
-                by_size,
-                _blocks_by_size(blocks, by_size, name),
-                let=name,
-                like=like,
-                lines=lines,
-                coefficients=coefficients,
-                offsets=offsets,
-                seconds=seconds,
-                progress=told,
-            )
+            return infer_families(by_size, _blocks_by_size(blocks, by_size, name), name, progress=told, **families)
     assert not isinstance(executions, Mapping)
-    families: dict[str, Any] = {"let": let, "like": like, "coefficients": coefficients, "offsets": offsets}
-    families |= {"lines": lines or None, "seconds": seconds}
+    families |= {"let": let, "lines": lines or None}
     if (unfit_one := next((name for name, given in families.items() if given is not None), None)) is not None:
         raise InputError(f"{option(unfit_one)} goes with executions of several sizes, such as l=5:a.npz l=6:b.npz")
     if undetermined not in _OPEN:
@@ -136,7 +127,7 @@ def infer(  # type: ignore[misc]
 
 
 def has_sizes(files: Sequence[PathName]) -> bool:
-    """Whether files of executions are named with different sizes, such as l=5:a.npz, or carry such."""
+    """Whether files of executions have different sizes, in their arguments (l=5:a.npz) or inside."""
     if path_sizes(files) is not None:
         return True
     carried = [load_lets(Path(file)) for file in files]  # of one file too: is it there?
@@ -144,7 +135,7 @@ def has_sizes(files: Sequence[PathName]) -> bool:
 
 
 def check_rule_file(file: Path) -> None:
-    """Raises InputError now if rules could not be written to this file later."""
+    """Raises InputError if rules cannot be written to this file."""
     if file.suffix != ".bw":
         raise InputError(f"rules are written to a .bw file, got {file}")
     check_writable(file)
@@ -157,7 +148,7 @@ def _inferred(
     blocks: Sequence[Sequence[int]] | None,
     progress: Progress,
 ) -> Inference:
-    """The same for blocks of bits by their numbers; None: they are looked for, and `progress` hears of looks."""
+    """The inference for blocks of bits, given by number; None searches for them, and reports to `progress`."""
     search = find_blocks(executions, progress=progress) if blocks is None else None
     chosen = blocks if search is None else search.blocks
     if chosen is None:
@@ -170,7 +161,7 @@ def _inferred(
 def _blocks_by_size(
     asked: Blocks | None, by_size: Mapping[int, Executions], let: str
 ) -> dict[int, list[list[int]]] | None:
-    """The blocks that are meant, at each size; None to look for some."""
+    """The blocks asked for at each size; None to search for them."""
     found = {
         size: _blocks(FIND if asked is None else asked, layout_of_names(one.names), {let: size})[1]
         for size, one in by_size.items()
@@ -247,7 +238,7 @@ def _check_same_bits(wanted: Layout, layout: Layout, name: str) -> None:
 
 
 def _blocks(asked: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Algorithm | None, list[list[int]] | None]:
-    """The blocks that are meant, with the algorithm that has them; None to look for some."""
+    """The blocks asked for, with the algorithm that has them; None to search for them."""
     if isinstance(asked, Algorithm | Program):
         algorithm = as_algorithm(asked)
         return algorithm, _blocks_of(algorithm, layout, algorithm.name)
@@ -261,7 +252,7 @@ def _blocks(asked: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Alg
             from bitwright.program.text.files import read_text
 
             with problems_of(text):
-                algorithm = parse_layout(read_text(Path(text)), Path(text).stem, lets)
+                algorithm = parse(read_text(Path(text)), Path(text).stem, lets, needs_rules=False)
             return algorithm, _blocks_of(algorithm, layout, text)
         if not re.search(r"[\s;\[]", text) and text not in layout:
             hint = suggestion(text, [FIND, *SIZED])
@@ -277,7 +268,7 @@ def _blocks(asked: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Alg
 
 
 def _blocks_of(algorithm: Algorithm, layout: Layout, name: str) -> list[list[int]]:
-    """The blocks of an algorithm, after looking that its bits are those of the executions."""
+    """The blocks of an algorithm, after checking that its bits are those of the executions."""
     program = algorithm.program
     _check_same_bits(program.layout, layout, name)
     return [program.block_members(block).tolist() for block in range(program.blocks)]

@@ -1,4 +1,4 @@
-"""What executions say of the rules behind them: which writes are confirmed, excluded or open, and a program of it.
+"""The result of an inference: which writes executions confirm, exclude or leave open, and their program.
 
 People and JSON count states from 1, as they count lines; the arrays in here count from 0.
 """
@@ -28,7 +28,7 @@ PathName = str | PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """What executions say of the rules behind them.
+    """The rules that executions determine, as far as they do.
 
     >>> from bitwright import addition, executions, infer
     >>> found = infer(executions(addition(2), "states", states=300), blocks=addition(2), against=addition(2))
@@ -75,7 +75,7 @@ class Inference:
 
     @property
     def sentence(self) -> str:
-        """What came of it, in a line."""
+        """The result, in a line."""
         return str(self).partition("\n")[0]
 
     __repr__ = short_repr
@@ -95,7 +95,7 @@ class Inference:
         return self._found().program(undetermined or self.undetermined)
 
     def compare(self, what: Algorithm | Program) -> ProgramComparison:
-        """Which templates of a program the executions confirm, and which they speak against."""
+        """Compares with a program: which of its templates the executions confirm, and which they contradict."""
         return compare(self._found(), what.program if isinstance(what, Algorithm) else what)
 
     def text(self, undetermined: Undetermined | None = None) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, overload
 
+from bitwright import machines
+from bitwright.bits import whole_number
 from bitwright.errors import InputError, shorten
+from bitwright.machines import subleq
 
 if TYPE_CHECKING:
     from bitwright.machines import Machine, Sizes
@@ -48,9 +51,6 @@ def machine(
     >>> [done.memory[7] for done in run(plain, images=[[6, 7, 30, 0, 0, 0, 2, 1], [6, 7, 30, 0, 0, 0, 1, 1]])]
     [31, 0]
     """
-    from bitwright import machines
-    from bitwright.machines import subleq
-
     asked = {"instructions": instructions, "words": words, "word_width": word_width}
     if letter in ("A", "B"):
         if dialect is not None:
@@ -70,8 +70,6 @@ def machine(
 
 def _given(what: str, asked: dict[str, int | None]) -> list[int]:
     """The numbers, all of which are needed."""
-    from bitwright.bits import whole_number
-
     if missing := [name for name, value in asked.items() if value is None]:
         raise InputError(f"{what} needs {' and '.join(missing)}, such as {missing[0]}=16")
     return [whole_number(value, name) for name, value in asked.items() if value is not None]

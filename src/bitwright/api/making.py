@@ -1,23 +1,23 @@
-"""A network to keep, trained while somebody watches how its error falls, and rounded to integers."""
+"""Training of one integer network, with the curve of its error, for a page that shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern, train_smallest
+from bitwright.api.cells import pattern_of, train_on_pattern, train_smallest
 from bitwright.api.network import Network
 from bitwright.api.open import SubleqProgram
 from bitwright.api.whole import whole_network
-from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, train
+from bitwright.networks import FloatNetwork as FloatNetwork
+from bitwright.networks import IntegerNetwork, Recipe, train
+from bitwright.networks import Plan as Plan
 from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.width import suggested_cells_width, suggested_width
-
-__all__ = ["Curve", "FloatNetwork", "Making", "Plan", "Program", "Recipe", "Trainer", "watched"]
 
 MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
 Curve = list[tuple[int, float]]  # steps of a training, and the largest error
@@ -26,7 +26,7 @@ Trainer = Callable[[Program, Recipe], tuple[FloatNetwork, Curve]]
 
 
 def watched(program: Program, recipe: Recipe, report: Report) -> tuple[FloatNetwork, Curve]:
-    """Trains a network, and shows how its error falls."""
+    """Trains a network and reports the curve of its error."""
     most, curve = recipe.plan.expected_steps(program.templates + recipe.padding), Curve()
 
     def step(number: int, error: float) -> None:
@@ -46,28 +46,29 @@ def _point(step: int, error: float) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class Making:
-    """What a network is to be trained for: the cells of a program, or its whole state; then the network itself."""
+    """What a network is to be trained for: the cells of a program, or its whole state."""
 
     program: Program  # that it is trained on; the pattern's, if it is one of cells
     pattern: Pattern | None
     algorithm: Algorithm | None
     covers: str
-    network: IntegerNetwork
-    curve: Curve
 
     @classmethod
-    def of_cells(cls, what: Algorithm | NodeProgram | SubleqProgram) -> _Wanted:
+    def of_cells(cls, what: Algorithm | NodeProgram | SubleqProgram) -> Making:
         """A network of the cells of a program."""
+        own, covers = None, "every image of such a machine"
         if isinstance(what, NodeProgram):
-            return _Wanted(Pattern.of(what.kinds), None, covered_by_cells(None, what.graphs))
-        if isinstance(what, SubleqProgram):
-            return _Wanted(pattern_of([what.machine.program]), None, "every image of such a machine")
-        return _Wanted(pattern_of([what.program]), what, covered_by_cells())
+            pattern, covers = Pattern.of(what.kinds), covered_by_cells(None, what.graphs)
+        elif isinstance(what, SubleqProgram):
+            pattern = pattern_of([what.machine.program])
+        else:
+            pattern, own, covers = pattern_of([what.program]), what, covered_by_cells()
+        return cls(pattern.program, pattern, own, covers)
 
     @classmethod
-    def of_whole(cls, algorithm: Algorithm) -> _Wanted:
+    def of_whole(cls, algorithm: Algorithm) -> Making:
         """A network of the whole state of a program."""
-        return _Wanted(None, algorithm, "every choice in every block")
+        return cls(algorithm.program, None, algorithm, "every choice in every block")
 
     @property
     def states(self) -> int:
@@ -76,10 +77,38 @@ class Making:
 
     def proved_as(self, name: str) -> Algorithm:
         """What a proof of it is about: the program, or its cells if it is not a program of bits."""
-        if self.algorithm is not None:
-            return self.algorithm
-        assert self.pattern is not None
-        return as_algorithm(self.pattern, name)
+        return Algorithm(name, self.program) if self.algorithm is None else self.algorithm
+
+    def made(self, width: int | None, most: int, seed: int, train: Trainer, rounding: Callable[[], None]) -> Made:
+        """Trains the network, and rounds it to integers; `rounding` is called in between, for the whole state.
+
+        Without a `width` it is the one that the width law suggests, or `most`.
+        """
+        curves: dict[tuple[int, int], Curve] = {}
+
+        def make(program: Program, recipe: Recipe) -> FloatNetwork:
+            network, curves[recipe.seed, recipe.width] = train(program, recipe)
+            return network
+
+        if self.pattern is not None:
+            fit = train_on_pattern if width else train_smallest
+            recipe = Recipe(width or min(suggested_cells_width(self.pattern), most), seed)
+            network = fit(self.pattern, recipe, make=make).network
+        else:
+            assert self.algorithm is not None
+            trained = make(self.program, Recipe(width or min(suggested_width(self.algorithm), most), seed))
+            rounding()
+            network = whole_network(self.algorithm, [trained])[0]
+        curve = curves[network.origin.seed, network.shape.width]
+        return Made(**vars(self), network=network, curve=curve)
+
+
+@dataclass(frozen=True)
+class Made(Making):
+    """The network that was trained, and how its error fell."""
+
+    network: IntegerNetwork
+    curve: Curve
 
     @property
     def held(self) -> Network:
@@ -89,43 +118,3 @@ class Making:
     def file(self) -> bytes:
         """The .safetensors file of the network."""
         return network_bytes(self.network, self.program)
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    pattern: Pattern | None
-    algorithm: Algorithm | None
-    covers: str
-
-    @property
-    def program(self) -> Program:
-        if self.pattern is not None:
-            return self.pattern.program
-        assert self.algorithm is not None
-        return self.algorithm.program
-
-    def width(self) -> int:
-        """What the width law suggests."""
-        if self.pattern is not None:
-            return suggested_cells_width(self.pattern)
-        assert self.algorithm is not None
-        return suggested_width(self.algorithm)
-
-    def made(self, width: int | None, most: int, seed: int, train: Trainer, rounding: Callable[[], None]) -> Making:
-        """Trains the network, and rounds it to integers; `rounding` is called in between, for the whole state."""
-        recipe, curves = Recipe(width or min(self.width(), most), seed), dict[tuple[int, int], Curve]()
-
-        def make(program: Program, recipe: Recipe) -> FloatNetwork:
-            network, curves[recipe.seed, recipe.width] = train(program, recipe)
-            return network
-
-        if self.pattern is not None:
-            fit = train_smallest if width is None else train_on_pattern
-            network = fit(self.pattern, recipe, make=make).network
-        else:
-            assert self.algorithm is not None
-            trained = make(self.program, recipe)
-            rounding()
-            network = whole_network(self.algorithm, [trained])[0]
-        curve = curves[network.origin.seed, network.shape.width]
-        return Making(self.program, self.pattern, self.algorithm, self.covers, network, curve)

@@ -1,23 +1,22 @@
-"""Networks that were made elsewhere: what their columns are, the states to train them on, and engines of them."""
+"""Networks of your own: what their columns are, the states to train them on, and their engines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitwright.api.claimed import Subject, by_algorithm, in_those_sizes, opened_subjects
 from bitwright.api.engines import EngineChoice
 from bitwright.api.sizes import SizesAsked, every_size_or_own
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import Columns, FittedModel
-from bitwright.errors import InputError, counted, option
+from bitwright.errors import InputError, option
 from bitwright.networks.foreign import READS, HeldModel, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
+from bitwright.networks.foreign.model import StateTable
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern, pattern_of
 
@@ -29,7 +28,7 @@ _MOST = 1 << 20  # rows of a table
 
 
 def model_of(network: Path | None, reads: str | None, threshold: float | None) -> Path | Model | None:
-    """A network file as the command line names it: ours as it is, one that was made elsewhere as it is to be read."""
+    """A network file of the command line: ours as it is, an ONNX file with how to read it."""
     if network is None or not is_model(network):
         for name, value in (("reads", reads), ("threshold", threshold)):
             if value is not None:
@@ -72,7 +71,7 @@ def fitted(
 def _ways(
     subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, cells: bool | None
 ) -> Iterator[tuple[Reads, Program | Pattern]]:
-    """What a network could read of these programs."""
+    """The ways in which a network could read these programs."""
     if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and not cells:
         yield "states", subjects[0].program
         yield "templates", subjects[0].program
@@ -91,39 +90,8 @@ def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | No
     return pattern_of([one.algorithm.program for one in looked.programs])
 
 
-@dataclass(frozen=True, eq=False)
-class StateTable:
-    """Every state that a network can be asked about, as it reads it, and what is right.
-
-    Rows and columns are those that `certify` tries. Of cells, `asked` is False for the ports of other kinds than that
-    of the row, which are never looked at; `labels` are 0 there.
-    """
-
-    inputs: NDArray[np.float32]  # (states, columns) of 0 and 1
-    labels: NDArray[np.float32]  # (states, outputs) of 0 and 1
-    asked: BoolArray  # (states, outputs)
-    input_names: tuple[str, ...]
-    output_names: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        columns = f"{counted(self.inputs.shape[1], 'column')} to {self.labels.shape[1]:,}"
-        return f"<StateTable: {counted(len(self.inputs), 'state')}, {columns}>"
-
-
-def state_table(
-    what: Subject | Sequence[Subject], reads: Reads = "cells", *, sizes: SizesAsked | None = None
-) -> StateTable:
-    """The states to train a network of your own on: all there are, as arrays of 0 and 1.
-
-    `reads` is "cells" (the kind and the bits of a cell, to its ports), "states" (a whole state to the next) or
-    "templates" (those that match, to the next state).
-
-    >>> table = state_table("addition")
-    >>> table
-    <StateTable: 16 states, 8 columns to 5>
-    >>> table.input_names[:5]
-    ('kind1', 'kind2', 'kind1_block1[1]', 'kind1_block1[2]', 'kind1_block2[1]')
-    """
+def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
+    """The table of `Model.table`."""
     from bitwright.proofs.exhaustion.judges import Truth
     from bitwright.proofs.exhaustion.models import states_of
 
@@ -159,7 +127,7 @@ def state_table(
 
 
 def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any]) -> Engine:
-    """The engine that runs a program by a network that was made elsewhere."""
+    """The engine that runs a program by a network of your own."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.cells.model import ModelDecider
     from bitwright.engines.model import ModelEngine

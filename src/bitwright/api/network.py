@@ -1,4 +1,4 @@
-"""A trained network as people hold it: its weights, what it was trained for, and what is known of it."""
+"""A trained network: its weights, what it was trained for, and what is known about it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitwright.algorithms.known import known_algorithm
+from bitwright.api.open import subject
+from bitwright.api.trained import algorithm_of, described
+from bitwright.api.whole import algorithm_in, whole_network
+from bitwright.engines.cells.trained import TrainedCells, check_made_for
 from bitwright.errors import InputError, counted
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.members import network_files
+from bitwright.networks.quantize import quantize
 from bitwright.networks.store import check_network_file, load_any_network, read_about, read_network, save_network
 from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ CLAIM = "tested, not proved"  # of float weights, and of networks with too many 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """How a network came about; a file does not have it."""
+    """How a network was trained; a file does not say it."""
 
     seconds: float
     loss: float | None = None
@@ -102,7 +109,7 @@ class Network(Shown):
 
     @property
     def digest(self) -> str:
-        """The sha256 of all that decides what the network does, and where it comes from."""
+        """The sha256 of everything that determines the network's outputs, and of its origin."""
         return self.weights.digest
 
     @property
@@ -114,16 +121,14 @@ class Network(Shown):
 
     @cached_property
     def trained_cells(self) -> TrainedCells | None:
-        """An integer network of cells, with what its local states show; None for other networks."""
-        from bitwright.engines.cells.trained import TrainedCells
-
+        """An integer network of cells, with its answers in all local states; None for other networks."""
         if self.pattern is None or not isinstance(self.weights, IntegerNetwork):
             return None
         return TrainedCells(self.pattern, self.weights)
 
     @cached_property
     def claim(self) -> ExportClaim | None:
-        """What trying its states has shown; None for float weights, and for a program that is not known."""
+        """The result of trying its states; None for float weights, or if the program is not known."""
         from bitwright.api.export.claims import ExportClaim, claim_of
 
         if (cells := self.trained_cells) is not None and cells.tables is not None:
@@ -135,12 +140,12 @@ class Network(Shown):
 
     @property
     def proved(self) -> bool:
-        """Whether every state, or every local state of its cells, was tried and is right."""
+        """Whether it was right in every state, or in every local state of its cells."""
         return self.claim is not None and self.claim.proved
 
     @property
     def sentence(self) -> str:
-        """What it is, in a line."""
+        """A description, in a line."""
         held = self.weights
         kind = f"{held.weight_bits}-bit " if isinstance(held, IntegerNetwork) else f"{held.first.dtype.name} "
         of = "the whole state" if self.pattern is None else f"{counted(len(self.pattern.kinds), 'kind')} of cells"
@@ -149,7 +154,7 @@ class Network(Shown):
 
     @property
     def rounding(self) -> str | None:
-        """What quantizing has cost, in a line; None where it was not quantized just now."""
+        """The cost of quantizing, in a line; None if it was not quantized just now."""
         from bitwright.api.advice import wider
 
         if self.training is None or self.training.cost is None or not isinstance(self.weights, IntegerNetwork):
@@ -176,7 +181,6 @@ class Network(Shown):
         16
         """
         from bitwright.api.run import engine_for
-        from bitwright.program.given import as_algorithm
 
         return engine_for(as_algorithm(what), None, self, settings)
 
@@ -255,8 +259,6 @@ class Network(Shown):
         768
         """
         from bitwright.api.cells import local_sample
-        from bitwright.api.whole import whole_network
-        from bitwright.networks.quantize import quantize
 
         given = [networks] if isinstance(networks, str | PathLike | Network) else list(networks)
         held: list[Network] = []
@@ -324,11 +326,8 @@ class Network(Shown):
         return self.training.before[0].to_torch()
 
     def _steps_of(self, what: Any) -> Any:
-        """One step of a program as a module."""
-        from bitwright.api.open import subject
-        from bitwright.engines.cells.trained import check_made_for
+        """One step of a program as a PyTorch module."""
         from bitwright.networks.torch_trainer import torch_module
-        from bitwright.program.given import as_algorithm
 
         torch_module()
         from bitwright.engines.torch_step import StepModule
@@ -386,9 +385,6 @@ class Network(Shown):
     @property
     def trained_for(self) -> str:
         """What it was trained for: a name and a bit length, kinds of cells, or the id of a program without a name."""
-        from bitwright.algorithms.known import known_algorithm
-        from bitwright.api.trained import described
-
         held, program, known = self.weights, self.program, None
         if program is not None and self.pattern is None:
             texts = (program.template_text(template) for template in range(program.templates))
@@ -413,10 +409,6 @@ class Network(Shown):
 
 def _loaded(file: Path, what: Any = None, known: bool = False) -> Network:
     """The network of one file; `known` refuses one of a program that the file does not describe."""
-    from bitwright.api.open import subject
-    from bitwright.api.trained import algorithm_of
-    from bitwright.api.whole import algorithm_in
-
     about = read_about(file)
     pattern = read_pattern(about.bits, about.examples)
     own = None if what is None else subject(what)

@@ -1,4 +1,4 @@
-"""How things show themselves in notebooks: programs, algorithms, traces, runs and certificates, as HTML and SVG."""
+"""Views for notebooks: programs, algorithms, traces, runs, networks and certificates as HTML and SVG."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _(run: Run) -> str:
 
 
 def _nodes(run: Run) -> str:
-    """A row for each node of a graph, with what it puts out."""
+    """A row for each node of a graph, with its outputs."""
     if not isinstance(run.algorithm, GraphAlgorithm):
         return ""
     names = [*next(iter(run.nodes.values()))]

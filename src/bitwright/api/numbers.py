@@ -1,4 +1,4 @@
-"""Numbers as people type and read them: NAME=NUMBER, positions, other bases, JSON."""
+"""Numbers as users type and read them: NAME=NUMBER, positions, other bases, JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parse_order(text: str) -> list[int]:
 
 
 def parse_two(given: Mapping[str, str]) -> dict[str, int]:
-    """Two numbers by the names of what they are given for."""
+    """Two numbers, by the names of their inputs."""
     from bitwright.bits import parse_number
 
     which = ("the first number", "the second number")
@@ -39,7 +39,7 @@ def parse_two(given: Mapping[str, str]) -> dict[str, int]:
 
 
 def in_base_of(given: Iterable[str], numbers: Iterable[int], bits: Iterable[int] = repeat(0)) -> list[str]:
-    """Numbers in the base that some were given in, 0x or 0b; in binary with that many bits.
+    """Numbers in the base of the given ones, 0x or 0b; in binary with that many bits.
 
     >>> in_base_of(["0b101", "0b1"], [6], [5])
     ['0b00110']

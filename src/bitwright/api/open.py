@@ -1,4 +1,4 @@
-"""From what a person names to an algorithm: a shipped name, a file of any kind, a machine and an image."""
+"""Opens a program: a shipped name, a file of any kind, or a machine and an image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bitwright.errors import InputError, option, problems_of, suggestion
 from bitwright.files.storage import as_path
 
 if TYPE_CHECKING:
-    from bitwright.machines import Code, Machine
+    from bitwright.machines import Code
     from bitwright.machines.subleq import MachineV
     from bitwright.program import Algorithm, NodeProgram, Program
 
@@ -24,7 +24,7 @@ IMAGES = (".dec", ".sq")
 
 @dataclass(frozen=True)
 class MachineChoice:
-    """Which machine a program is to run on; what is None is what the program itself says."""
+    """The machine that a program runs on; None stands for what the program itself says."""
 
     letter: str | None = None  # A or B for SBN, V for SUBLEQ
     words: int | None = None
@@ -33,15 +33,6 @@ class MachineChoice:
 
     def __str__(self) -> str:
         return self.letter or "V"
-
-
-@dataclass(frozen=True)
-class SbnProgram:
-    """An SBN program on a machine of its size."""
-
-    machine: Machine
-    code: Code
-    algorithm: Algorithm
 
 
 @dataclass(frozen=True)
@@ -117,7 +108,7 @@ def opened(
     files: Sequence[Path] = (),
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
-    """What a shipped name or a file of any kind stands for.
+    """The program that a shipped name or a file of any kind stands for.
 
     A name is the algorithm in the size that network `files` were trained for, or that `values` need. With `nodes` a
     node program is given as it is; otherwise it is refused.
@@ -141,7 +132,7 @@ def opened(
             raise InputError(
                 f"{option('bits')} and {option('order')} do not go with an SBN program; it has a .width of its own"
             )
-        return open_sbn(target, machine).algorithm
+        return open_sbn(target, machine)
     if is_image(target):
         if bits is not None or order is not None:
             raise InputError(
@@ -177,7 +168,7 @@ def opened(
 
 
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:
-    """A shipped algorithm; a permutation without an order turns the bits round."""
+    """A shipped algorithm; a permutation without an order reverses the bits."""
     from bitwright.algorithms import addition, multiplication, permutation
     from bitwright.algorithms.arithmetic import check_bits
 
@@ -199,7 +190,7 @@ def shipped(
     counter: bool = False,
     default_bits: int = 4,
 ) -> Algorithm:
-    """A shipped algorithm in the size that was asked for, that network files say, or that the values need."""
+    """A shipped algorithm in the size asked for, of the network files, or that the values need."""
     if files:
         from bitwright.api.trained import trained_algorithm
 
@@ -219,29 +210,28 @@ def _width(values: Mapping[str, Any], default: int) -> int:
     return max(map(width_of, numbers), default=default)
 
 
-def open_sbn(target: str, choice: MachineChoice | None = None) -> SbnProgram:
+def open_sbn(target: str, choice: MachineChoice | None = None) -> Algorithm:
     """An SBN program, assembled or compiled, on machine A or B."""
     from bitwright.machines import load_sbn
 
     letter = None if choice is None else choice.letter
     if Path(target).suffix.lower() != ".py":
-        return sbn_program(load_sbn(target), letter)
+        return on_sbn_machine(load_sbn(target), letter)
     from bitwright.machines import assemble, compile_function
     from bitwright.program.text.files import read_text
 
     name = Path(target).stem
     with problems_of(target):
-        return sbn_program(assemble(compile_function(read_text(Path(target), ".py"), name=name), name), letter)
+        return on_sbn_machine(assemble(compile_function(read_text(Path(target), ".py"), name=name), name), letter)
 
 
-def sbn_program(code: Code, letter: str | None = None) -> SbnProgram:
-    """A program on a machine of its size, padded so that the sign rule is certified for it."""
+def on_sbn_machine(code: Code, letter: str | None = None) -> Algorithm:
+    """Code on a machine of its size, padded so that the sign rule is certified for it."""
     from bitwright.machines import machine_a, machine_b
 
     if letter == "V":
         raise InputError("an SBN program runs on machine A or B; machine V runs SUBLEQ, .sq and .dec files")
-    machine = (machine_a if letter == "A" else machine_b)(code.sizes)
-    return SbnProgram(machine, code, with_padding(machine.algorithm(code)))
+    return with_padding((machine_a if letter == "A" else machine_b)(code.sizes).algorithm(code))
 
 
 def open_subleq(target: str, choice: MachineChoice) -> SubleqProgram:
@@ -280,7 +270,7 @@ def with_padding(algorithm: Algorithm) -> Algorithm:
 
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
-    """A program of bits; of a node program the first of those that have its cells."""
+    """A program of bits; for a node program its first schema."""
     from bitwright.program import NodeProgram
 
     return what.schemas()[0] if isinstance(what, NodeProgram) else what
@@ -292,7 +282,7 @@ def is_image(target: str) -> bool:
 
 
 def subject(what: Algorithm | Program | NodeProgram | str | PathLike[str]) -> Algorithm | NodeProgram:
-    """What a function is about: a program that is held, or in a file, or shipped under a name.
+    """The program that was given: an object, a file or a shipped name.
 
     >>> subject("addition").name
     'addition'

@@ -1,47 +1,22 @@
-"""Programs and graphs that were typed or drawn instead of kept in files; nothing here reads a file."""
+"""Programs and graphs from typed text or a drawing; nothing here reads a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bitwright.api.graphs import on_graph
-from bitwright.api.open import SbnProgram, SubleqProgram, named_algorithm, sbn_program, with_padding
+from bitwright.api.open import SubleqProgram, on_sbn_machine
 from bitwright.bits import parse_signed
 from bitwright.errors import InputError, Problem, ProgramError, shorten
 from bitwright.graphs.named import NamedGraph
-from bitwright.graphs.shapes import shaped_graph
 from bitwright.machines import assemble, compile_function
-from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, machine_v, misfits, parse_image
-from bitwright.program import Algorithm, GraphAlgorithm, NodeProgram, Topology, parse
+from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, machine_v, parse_image
+from bitwright.program import Algorithm, NodeProgram, Topology, parse
 from bitwright.program.graph.node_program import check_graph
 from bitwright.program.graph.schema import Schema
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.text import parse_node_program
-
-__all__ = [
-    "Algorithm",
-    "GraphAlgorithm",
-    "NamedGraph",
-    "NodeProgram",
-    "PastedImage",
-    "SbnProgram",
-    "SubleqProgram",
-    "drawn_graph",
-    "misfits",
-    "named_algorithm",
-    "numbers_of",
-    "on_graph",
-    "pasted_image",
-    "pasted_nodes",
-    "pasted_rules",
-    "pasted_sbn",
-    "shaped_graph",
-    "whole_program",
-    "with_padding",
-]
 
 
 def pasted_rules(text: str, name: str) -> Algorithm:
@@ -54,35 +29,25 @@ def pasted_nodes(text: str, name: str) -> NodeProgram:
     return parse_node_program(_plain(text), name)
 
 
-def pasted_sbn(text: str, name: str, machine: str, language: str) -> SbnProgram:
+def pasted_sbn(text: str, name: str, machine: str, language: str) -> Algorithm:
     """SBN assembly, or the small language (`python`), on machine A or B."""
     text = compile_function(_plain(text), name=name) if language == "python" else _plain(text)
-    return sbn_program(assemble(text, name), machine)
-
-
-@dataclass(frozen=True)
-class PastedImage:
-    """A SUBLEQ program, and the machine that it is for, which is not built yet and may be large."""
-
-    words: int
-    width: int
-    dialect: str
-    image: list[int]
-    labels: dict[str, int]
-    name: str
-
-    def program(self) -> SubleqProgram:
-        """The program on its machine."""
-        if len(self.image) > self.words:
-            raise InputError(f"this image has {len(self.image):,} words, and the machine {self.words:,}; give it more")
-        shape = Shape(self.words, self.width, find_dialect(self.dialect))
-        return SubleqProgram(machine_v(shape), self.image, self.labels, self.name)
+    return on_sbn_machine(assemble(text, name), machine)
 
 
 def pasted_image(
-    text: str, name: str, language: str, words: int | None, width: int | None, dialect: str | None
-) -> PastedImage:
-    """SUBLEQ assembly, an `image`, or the small language (`python`); what is None is what the text says."""
+    check: Callable[[int, int], None],
+    text: str,
+    name: str,
+    language: str,
+    words: int | None,
+    width: int | None,
+    dialect: str | None,
+) -> SubleqProgram:
+    """SUBLEQ assembly, an `image`, or the small language (`python`); None stands for what the text says.
+
+    `check` may refuse a number of words of that width, before the machine is built, which may be large.
+    """
     text, labels = _plain(text), dict[str, int]()
     if language == "image":
         image = _image(text)
@@ -94,11 +59,14 @@ def pasted_image(
         wanted = (("words", words), ("width", width), ("dialect", dialect))
         missing = ", ".join(name for name, value in wanted if value is None)
         raise InputError(f"this does not say what machine it is for; give its {missing}, such as 64, 16, howerj")
-    return PastedImage(words, width, dialect, image, labels, name)
+    check(words, width)
+    if len(image) > words:
+        raise InputError(f"this image has {len(image):,} words, and the machine {words:,}; give it more")
+    return SubleqProgram(machine_v(Shape(words, width, find_dialect(dialect))), image, labels, name)
 
 
 def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: bool) -> NamedGraph:
-    """A graph of named nodes, and edges by the numbers of their ends; raises InputError for what is none."""
+    """A graph of named nodes, and edges by the numbers of their ends; raises InputError if it is not a graph."""
     if not names:
         raise InputError("a graph has at least one node; add one")
     if len(set(names)) < len(names):
@@ -124,7 +92,7 @@ def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, S
 
 
 def numbers_of(texts: Mapping[str, str]) -> dict[str, int]:
-    """Input values by name, which were typed: decimal, with a minus, or 0x and 0b."""
+    """Typed input values by name: decimal, negative, 0x or 0b."""
     return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
 
 
@@ -133,7 +101,7 @@ def _plain(text: str) -> str:
 
 
 def _image(text: str) -> list[int]:
-    """The words of a text; what is none is a problem at its place."""
+    """The words of a text; anything else is a problem at its place."""
     try:
         return parse_image(text)
     except InputError as error:

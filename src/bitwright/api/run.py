@@ -1,4 +1,4 @@
-"""Runs: one, many at once, or on many graphs; with the engine that is asked for."""
+"""Runs: one, many at once, or on many graphs, with any engine."""
 
 from __future__ import annotations
 
@@ -13,43 +13,35 @@ from bitwright.api.arguments import as_array, check_batch, check_named, check_on
 from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
 from bitwright.api.models import model_engine
 from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
-from bitwright.api.run_graphs import run_on_graph, run_on_graphs
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, to_bit_rows
+from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
 from bitwright.machines.subleq import MachineV
+from bitwright.networks import AnyNetwork, FloatNetwork
 from bitwright.networks.foreign import HeldModel, Model, as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.running.observers import Watch
 from bitwright.running.progress import Progress
 from bitwright.running.run import BatchRun, Run, run_batch, run_with
+from bitwright.theory import check_rounding
 
 if TYPE_CHECKING:
     from bitwright.api.images import ComputerRun
     from bitwright.api.network import Network
-    from bitwright.engines.cells.trained import TrainedCells
     from bitwright.networks import AnyNetwork
     from bitwright.running.images import ImageRun
 
     What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
-    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | TrainedCells | Model | Callable[..., Any]
+    Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | Model | Callable[..., Any]
     Networks: TypeAlias = Held | Sequence[Held]
 
 _OPTIONS = (
-    "inputs",
-    "graph",
-    "on_error",
-    "states",
-    "images",
-    "engine",
-    "network",
-    "steps",
-    "record",
-    "progress",
-    "watch",
+    *("inputs", "graph", "on_error", "states", "images"),
+    *("engine", "network", "steps", "record", "progress", "watch"),
 )
 _OF_MANY = ("workers", "margins")
 
@@ -168,6 +160,8 @@ def run(
         check_values(what, values, (*_OPTIONS, *SETTINGS, *_OF_MANY))
     how = {"engine": engine, "network": network, "steps": steps, "record": record, "watch": watch}
     if isinstance(what, NodeProgram):
+        from bitwright.api.graphs import run_on_graph, run_on_graphs
+
         if states is not None or of_many:
             raise InputError(f"many runs of a node program are a list of graphs: give {option('graph')}=[...]")
         if on_error not in ("raise", "skip"):
@@ -206,7 +200,7 @@ def run(
 
 
 def _image(path: str, inputs: object, how: dict[str, Any]) -> ComputerRun:
-    """One image on the machine that its file or the options describe; what it reads is given, its output collected."""
+    """Runs one image on the machine that its file or the options describe, and collects its output."""
     from bitwright.api.images import ImageConsole, run_image
 
     if not isinstance(inputs, bytes | None):
@@ -224,7 +218,7 @@ def _images(
     values: dict[str, Any],
     tell: Teller,
 ) -> list[ImageRun]:
-    """Many images on one machine."""
+    """Runs many images on one machine."""
     from bitwright.running.images import run_images
 
     if not isinstance(machine, MachineV):
@@ -246,7 +240,7 @@ def engine_for(
     tell: Teller | None = None,
     default: str = "templates",
 ) -> Engine:
-    """The engine that was asked for: one that was made, or the one of a name, of networks and of settings."""
+    """The engine asked for: an engine object, or one made from a name, networks and settings."""
     settings = {name: value for name, value in settings.items() if value is not None}
     check_options(settings, SETTINGS, "an engine")
     if not isinstance(engine, str | None):
@@ -275,7 +269,7 @@ def engine_for(
 
 
 def _prepared(algorithm: Algorithm, choice: EngineChoice, weights: Any = None, tell: Teller | None = None) -> Engine:
-    """The engine of a choice, and who waits for it is told so."""
+    """The engine of a choice; says that networks are trained if they are."""
     told = teller(None) if tell is None else tell
     if choice.trains and weights is None:
         one = choice.networks == 1
@@ -289,15 +283,13 @@ def _prepared(algorithm: Algorithm, choice: EngineChoice, weights: Any = None, t
 
 
 def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
-    """The networks that were given: those that are held, or the files they are in."""
+    """The networks that were given: objects, or the files they are in."""
     if network is None:
         return [], ()
     from bitwright.api.network import Network
-    from bitwright.engines.cells.trained import TrainedCells
-    from bitwright.networks import AnyNetwork
 
     def known(item: object) -> bool:
-        return isinstance(item, (str | PathLike | Network | TrainedCells, AnyNetwork))
+        return isinstance(item, (str | PathLike | Network, AnyNetwork))
 
     if not known(network) and not isinstance(network, list | tuple):
         raise InputError(f"give networks, or the paths of their files, got a {type(network).__name__}")
@@ -306,7 +298,7 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     given: list[Any] = [network] if known(network) else list(network)  # type: ignore[arg-type]
     if other := [item for item in given if not known(item)]:
         raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
-    if len(given) > 1 and any(_integer_cells(item) for item in given):
+    if len(given) > 1 and any(isinstance(item, Network) and item.trained_cells is not None for item in given):
         raise InputError("one network of cells runs a program: give it by itself, not in a list")
     files = tuple(as_path(item, "a network file") for item in given if isinstance(item, str | PathLike))
     held = [item for item in given if not isinstance(item, str | PathLike)]
@@ -316,7 +308,7 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
 
 
 def _model(network: Networks | None) -> HeldModel | None:
-    """The one network that was made elsewhere, if it is one."""
+    """The network of your own that was given; None if it is one of ours."""
     several = list(network) if isinstance(network, list | tuple) else [network]
     if not any(map(is_model, several)):
         return None
@@ -325,22 +317,11 @@ def _model(network: Networks | None) -> HeldModel | None:
     return as_model(several[0])
 
 
-def _integer_cells(network: object) -> bool:
-    from bitwright.api.network import Network
-    from bitwright.engines.cells.trained import TrainedCells
-
-    return isinstance(network, TrainedCells) or (isinstance(network, Network) and network.trained_cells is not None)
-
-
 def _cell_engine(
     algorithm: Algorithm, engine: str | None, held: list[Any], patterns: list[Any], settings: Mapping[str, Any]
 ) -> Engine:
-    """The engine of networks of cells, which say all that there is to choose."""
-    from bitwright.engines.cells.engine import CellEngine
-    from bitwright.networks import FloatNetwork
-    from bitwright.theory import check_rounding
-
-    weights = [one.weights if hasattr(one, "weights") else one.network for one in held]
+    """The engine of networks of cells, which have their settings already."""
+    weights = [one.weights for one in held]
     averaged = all(isinstance(one, FloatNetwork) for one in weights)
     allowed = ("evaluate", "rounding", "compiled") if averaged else ("evaluate",)
     how = {name: value for name, value in settings.items() if name != "cells" or value is not True}
@@ -355,7 +336,7 @@ def _cell_engine(
 def _opened(
     path: str | PathLike[str], values: Mapping[str, Any], graph: Any, network: Networks | None
 ) -> Algorithm | NodeProgram:
-    """The program of a path or a name; a shipped one as long as its values, or its network, need."""
+    """The program of a path or a name; a shipped one in the size that its values or its network need."""
     from bitwright.api.graphs import as_node_program
 
     if graph is not None and (program := as_node_program(path)) is not None:

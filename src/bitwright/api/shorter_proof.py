@@ -1,4 +1,4 @@
-"""Before a long proof: how long it will take, a GPU if there is one, and what can be proved in less time."""
+"""Before a long proof: its expected duration, a GPU if there is one, and shorter proofs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bitwright.api.devices import gpu_name
 from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError, TrainCellsError, counted, option
 from bitwright.networks import IntegerNetwork
+from bitwright.program.pattern import pattern_of
 from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
 
@@ -34,9 +35,9 @@ def announced(
     tile: int = 1,
     check: bool = False,
 ) -> ProofTask:
-    """Says how much there is to do; raises InputError if that would take too long and nobody said `yes`.
+    """Says how long a proof takes; raises InputError if that is too long, unless `yes`.
 
-    Gives the task, on a GPU where one is here, nobody chose a device, and the CPU would take long.
+    Returns the task, moved to a GPU if there is one, no device was chosen, and the CPU would take long.
     """
     if task.domain.size >= MOST and task.domain_name != "cells":
         many = f"there are {shorten(task.domain.size, 24)} {task.unit}, more than can be tried"
@@ -60,7 +61,7 @@ def announced(
 
 
 def _too_long(what: str, task: ProofTask, workers: Workers, tell: Teller, tile: int, check: bool) -> InputError:
-    """What takes too long, and what takes less time."""
+    """The error for a proof that takes too long, with a shorter one if there is one."""
     if check:
         shorter = "tries all that the certificate speaks of; one of a smaller domain takes less time"
         return InputError(f"{what}; {option('check')} {shorter}")
@@ -76,7 +77,7 @@ def _too_long(what: str, task: ProofTask, workers: Workers, tell: Teller, tile: 
 
 
 def _of_domain(task: ProofTask, workers: Workers) -> str:
-    """The other domain, if trying all of it takes little time."""
+    """Advice to take the other domain, if that takes little time."""
     name = "runs" if task.domain_name == "states" else "states"
     other = ProofTask(task.algorithm, task.network, name, task.device)
     try:
@@ -92,9 +93,8 @@ def _of_domain(task: ProofTask, workers: Workers) -> str:
 
 
 def _of_cells(algorithm: Algorithm) -> str:
-    """A network of cells, if it has few local states."""
+    """Advice to take a network of cells, if it has few local states."""
     from bitwright.engines.cells.engine import TABLED
-    from bitwright.program.pattern import pattern_of
 
     try:
         states = pattern_of([algorithm.program]).local_states

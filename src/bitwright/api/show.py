@@ -1,4 +1,4 @@
-"""What a program consists of: its sizes and rules, and the kinds of its cells with the pattern that has one of each."""
+"""Summaries of a program: its sizes and rules, and the kinds of its cells with their pattern."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from bitwright.api.engines import EngineChoice
 from bitwright.api.open import subject
 from bitwright.errors import InputError, counted, listing, option, short_repr
 from bitwright.files.storage import as_path, write_atomically
+from bitwright.pages.cell_diagram import cell_diagram_svg
+from bitwright.pages.diagram import SBN_UNITS, diagram_svg
 from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.program import cells as of_program
-from bitwright.program.cell_names import first_cells
 from bitwright.program.cells import Kind
 from bitwright.program.given import by_its_cells
 from bitwright.program.graph.schema import NodeWord
-from bitwright.program.pattern import Pattern
+from bitwright.program.pattern import Pattern, first_cells
 
 
 @dataclass(frozen=True)
 class KindOfCells:
-    """One kind: what its cells are, how many there are; of the first its bits, its blocks and what its ports set."""
+    """One kind of cells and how many there are; of the first its bits, its blocks and what its ports set."""
 
     kind: Kind
     cells: int
@@ -168,7 +169,7 @@ def _ending(algorithm: Algorithm) -> str:
 
 
 def node_report(program: NodeProgram) -> Iterator[str]:
-    """What a node program is, line by line, for a graph of 16 nodes where sizes count."""
+    """The report of a node program, line by line; sizes are those of a graph of 16 nodes."""
     schema = program.schema()
     yield f"{program.name}  {program.description}"
     yield f"  a node program: {program.sizes}"
@@ -207,9 +208,6 @@ def save_diagram(
 
     Otherwise cells where blocks are grouped, and machines by their units.
     """
-    from bitwright.pages.cell_diagram import cell_diagram_svg
-    from bitwright.pages.diagram import SBN_UNITS, diagram_svg
-
     place = as_path(path, "a diagram")
     if place.suffix != ".svg":
         raise InputError(f"{option('diagram')} takes a .svg file, got {place}")

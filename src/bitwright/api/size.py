@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from os import PathLike
@@ -15,7 +14,6 @@ from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import by_its_cells
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.cells import cell_sizes
 from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, cells_width, network_width
@@ -200,11 +198,10 @@ def size(  # type: ignore[misc]
     """
     if of not in OF:
         raise InputError(f"{option('of')} is ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}")
-    own = subject(what)
+    own, tell = subject(what), teller(progress)
     cells = cells or isinstance(own, NodeProgram)
     if tile is not None and not cells:
         raise InputError(f"{option('tile')} goes with {option('cells')}")
-    algorithms = by_its_cells(own)
     if of == "network":
         if unmasked or n is not None or scope is not None:
             raise InputError(
@@ -215,30 +212,29 @@ def size(  # type: ignore[misc]
                 f"cells are looked at in all local states, without padding; leave out {option('domain')} and "
                 f"{option('padding')}"
             )
-        return _width(algorithms, delta, domain, cells, tile or 1, sample_seed, padding, progress)
-    for given, name in ((sample_seed, "sample_seed"), (domain, "domain")):
-        if given is not None:
-            raise InputError(
-                f"{option(name)} is for {option('of')} network; the size of an ensemble is for its limit, and not drawn"
-            )
-    if cells and (unmasked or n is not None):
-        raise InputError(f"{option('n')} and {option('unmasked')} are for whole states; leave them out")
-    return _ensemble(algorithms, delta, scope or "inputs", unmasked, n, padding, cells, tile or 1, progress)
-
-
-def _ensemble(
-    algorithms: Sequence[Algorithm],
-    delta: float,
-    scope: str,
-    unmasked: bool,
-    n: str | None,
-    padding: int | None,
-    cells: bool,
-    tile: int,
-    progress: Teller | Progress | bool | None,
-) -> EnsembleSizes:
-    asked, tell, algorithm = check_scope(scope), teller(progress), algorithms[0]
-    if (pattern := _pattern(algorithms, cells, tile, padding, tell)) is not None:
+        if whole_number(sample_seed or 0, option("sample_seed")) < 0:
+            raise InputError(f"{option('sample_seed')} is 0 or more, got {sample_seed}")
+    else:
+        for given, name in ((sample_seed, "sample_seed"), (domain, "domain")):
+            if given is not None:
+                raise InputError(
+                    f"{option(name)} is for {option('of')} network; the size of an ensemble is for its limit, and not "
+                    "drawn"
+                )
+        if cells and (unmasked or n is not None):
+            raise InputError(f"{option('n')} and {option('unmasked')} are for whole states; leave them out")
+    asked, algorithms = check_scope(scope or "inputs"), by_its_cells(own)
+    algorithm = algorithms[0]
+    with tell.working("looking for kinds of cells"):
+        pattern = pattern_asked(algorithms, cells, tile or 1, None, padding)
+    if of == "network":
+        with tell.working("draws") as told:
+            how: dict[str, Any] = {"seed": sample_seed or 0, "progress": told}
+            if pattern is not None:
+                return WidthOfNetwork(algorithm.name, cells_width(pattern, delta, **how))
+            width = network_width(algorithm, delta, str(domain or "states"), padding=padding or 0, **how)
+        return WidthOfNetwork(algorithm.name, width)
+    if pattern is not None:
         found = cell_sizes(pattern, delta, asked, padding=padding)
         local = "one local state" if asked == "input" else f"all {counted(found['local_states'], 'local state')}"
         right = f"{local} of {counted(found['kinds'], 'kind')}"
@@ -249,32 +245,3 @@ def _ensemble(
         within = matches_range(algorithm, n, told)
     found = sizes(algorithm, delta, asked, within, padding=padding, masked=not unmasked)
     return EnsembleSizes(algorithm.name, found, _SCOPES[asked], within.scope)
-
-
-def _width(
-    algorithms: Sequence[Algorithm],
-    delta: float,
-    domain: str | None,
-    cells: bool,
-    tile: int,
-    sample_seed: int | None,
-    padding: int | None,
-    progress: Teller | Progress | bool | None,
-) -> WidthOfNetwork:
-    drawn, tell, algorithm = whole_number(sample_seed or 0, option("sample_seed")), teller(progress), algorithms[0]
-    if drawn < 0:
-        raise InputError(f"{option('sample_seed')} is 0 or more, got {drawn}")
-    pattern = _pattern(algorithms, cells, tile, padding, tell)
-    with tell.working("draws") as told:
-        if pattern is not None:
-            return WidthOfNetwork(algorithm.name, cells_width(pattern, delta, seed=drawn, progress=told))
-        chosen = "states" if domain is None else str(domain)
-        found = network_width(algorithm, delta, chosen, padding=padding or 0, seed=drawn, progress=told)
-    return WidthOfNetwork(algorithm.name, found)
-
-
-def _pattern(
-    algorithms: Sequence[Algorithm], cells: bool, tile: int, padding: int | None, tell: Teller
-) -> Pattern | None:
-    with tell.working("looking for kinds of cells"):
-        return pattern_asked(algorithms, cells, tile, None, padding)

@@ -1,4 +1,4 @@
-"""A program in several sizes: `1..64`, `l=1..64,k=3`, or a range of Python's."""
+"""A program in several sizes: `1..64`, `l=1..64,k=3`, or a Python range."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten
+from bitwright.engines.cells.wiring import tile_of
 from bitwright.errors import BitwrightError, EffortError, InputError, OtherKindError, counted, option
 from bitwright.program import Algorithm, NodeProgram, NodeSchema
+from bitwright.program.graph.node_program import graphs_of
+from bitwright.program.pattern import pattern_of
 
 if TYPE_CHECKING:
+    from bitwright.program.algorithm import Sizing
     from bitwright.program.pattern import Pattern
-    from bitwright.program.sizing import Sizing
     from bitwright.proofs.kinds import KindsProof
 
 SizesAsked = str | int | Sequence[int]
@@ -24,6 +27,8 @@ MOST_TEMPLATES = 1 << 23  # of all sizes together: that many take a minute or tw
 BITS = "bits"  # the number of a shipped algorithm, which need not be named
 FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
 _FEW_NUMBERS = 4
+_REMEMBERED = 64  # proofs of kinds
+_PROVED: dict[tuple[str, ...], KindsProof] = {}
 _FEW_SIZES, _MANY_SIZES = 64, 512  # up to which they are tried, one after the other, before they are advised
 
 
@@ -37,7 +42,7 @@ class ProgramAtSize:
 
 @dataclass(frozen=True)
 class InSizes:
-    """A program in some sizes, and all of them in words such as `1..64` or `l=1..64,k=3`."""
+    """A program in some sizes, and their text, such as `1..64` or `l=1..64,k=3`."""
 
     text: str | None
     programs: tuple[ProgramAtSize, ...]
@@ -46,8 +51,6 @@ class InSizes:
     @property
     def graphs(self) -> str | None:
         """For a node program, the graphs that these programs stand for: `every graph`, or those of some sizes."""
-        from bitwright.program.graph.node_program import graphs_of
-
         found = {one.algorithm.node_program for one in self.programs if isinstance(one.algorithm, NodeSchema)}
         if found and self.proof is not None:
             return "every graph"
@@ -55,7 +58,7 @@ class InSizes:
 
 
 def check_covers(looked: InSizes, pattern: Pattern, name: str, tile: int | None) -> None:
-    """Raises unless a pattern has every kind of cell that is proved to be all there are."""
+    """Raises unless a pattern has every kind of cell that is proved to occur at any size."""
     if looked.proof is None:
         return
     if tile not in (None, 1):
@@ -110,7 +113,7 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
     varied = several[0] if several else next(iter(asked))
     fixed = {name: value for name, value in own.items() if name not in asked}
     fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
-    text = ",".join(filter(None, (_named(varied, _text(asked[varied])), _joined(fixed))))
+    text = ",".join(filter(None, (_named(varied, _written(asked[varied])), _joined(fixed))))
     found: list[ProgramAtSize] = []
     for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
         now = {**fixed, varied: size}
@@ -122,7 +125,7 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
 
 
 def _check_effort(largest: int, sizes: range, text: str) -> None:
-    """Raises where looking at every one of these sizes would take too long, or too much memory."""
+    """Raises EffortError if looking at all these sizes would take too much time or memory."""
     if largest * len(sizes) // 2 > MOST_TEMPLATES:
         raise EffortError(
             f"the sizes {text} are too many to look at one by one: {len(sizes):,} programs of up to {largest:,} "
@@ -140,14 +143,12 @@ def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
 
 def _every_size(what: Algorithm | NodeProgram) -> InSizes:
     """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
-    from bitwright.proofs.kinds import prove_kinds
-
     sizing, nodes = _sizing(what), isinstance(what, NodeProgram | NodeSchema)
     if not nodes and (sizing is None or sizing.text is None or not sizing.numbers):
         raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
     if isinstance(what, Algorithm) and not nodes and sizing is not None and not sizing.at().same_as(what):
         raise InputError(f"{option('sizes')} all is not possible: {what.name} is not what its rule text says")
-    proof = prove_kinds(what)
+    proof = _kinds(what, sizing)
     if proof.verdict != "proved":
         raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
     own = ProgramAtSize(what, _joined(numbers_of(what))) if isinstance(what, Algorithm) else None
@@ -159,8 +160,22 @@ def _every_size(what: Algorithm | NodeProgram) -> InSizes:
     return InSizes(EVERY, (own, *(ProgramAtSize(sizing.at(**one), _joined(one)) for one in chosen)), proof)
 
 
+def _kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
+    """The proof of the kinds of a rule text, which is the same at each of its sizes: made once in a process."""
+    from bitwright.proofs.kinds import prove_kinds
+
+    if sizing is None or sizing.text is None:
+        return prove_kinds(what)
+    key = (sizing.text, *sorted(sizing.numbers))
+    if key not in _PROVED:
+        while len(_PROVED) >= _REMEMBERED:
+            del _PROVED[next(iter(_PROVED))]
+        _PROVED[key] = prove_kinds(what)
+    return _PROVED[key]
+
+
 def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
-    """What the size of a program is, by name: the bit length of a shipped one, or the numbers of a rule text."""
+    """The numbers that make up a program's size: the bit length of a shipped one, or the `let` lines of a rule text."""
     sizing = _sizing(what)
     return {} if sizing is None else dict(sizing.numbers)
 
@@ -170,12 +185,10 @@ def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
 
 
 def missing_kinds(what: Algorithm, pattern: Pattern, tile: int = 1) -> Iterator[tuple[str, str | None]]:
-    """Sizes near to this one that have cells which a pattern lacks, and the sizes that would bring them, if some do.
+    """Nearby sizes with cells that a pattern lacks, each with the sizes to train on to have them, if any do.
 
-    Few are tried: of each number the first such size.
+    It tries few sizes, and gives the first one for each number.
     """
-    from bitwright.engines.cells.wiring import tile_of
-
     if what.program.templates > FEW_TEMPLATES:
         return
     for name, value in islice(numbers_of(what).items(), _FEW_NUMBERS):
@@ -195,13 +208,10 @@ def missing_kinds(what: Algorithm, pattern: Pattern, tile: int = 1) -> Iterator[
 def sizes_to_train(
     what: Algorithm, name: str, value: int, others: Sequence[ProgramAtSize] = (), tile: int = 1
 ) -> str | None:
-    """Sizes from the smallest that exists which have all cells of this program and the others; None if none do.
+    """Sizes, from the smallest, that have all kinds of cells of this program and the others; None if none do.
 
-    Kinds of cells rarely change beyond some size, so not all up to `value` are taken if fewer will do.
+    Kinds of cells rarely change beyond some size, so it tries a few sizes before all up to `value`.
     """
-    from bitwright.engines.cells.wiring import tile_of
-    from bitwright.program.pattern import pattern_of
-
     wanted = [*_by_cells(what), *(one.algorithm for one in others)]
     for least in range(1, 5):
         try:
@@ -248,7 +258,7 @@ def _written(sizes: Any) -> str:
         return str(sizes)
     several = isinstance(sizes, range | list | tuple) and len(sizes) and all(type(size) is int for size in sizes)
     if several and list(sizes) == list(range(sizes[0], sizes[-1] + 1)):
-        return f"{sizes[0]}..{sizes[-1]}"
+        return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}..{sizes[-1]}"
     raise InputError(
         f"{option('sizes')} are consecutive, such as '1..64', range(1, 65) or [4, 5, 6], got {shorten(repr(sizes))}"
     )
@@ -280,7 +290,3 @@ def _joined(numbers: Mapping[str, int]) -> str:
 
 def _named(name: str, value: str) -> str:
     return value if name == BITS else f"{name}={value}"
-
-
-def _text(numbers: range) -> str:
-    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}..{numbers[-1]}"

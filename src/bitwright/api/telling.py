@@ -1,4 +1,4 @@
-"""What long work says on the way: notes, how far it is, and that loops are compiled first."""
+"""What long work reports: notes, its progress, and that loops are compiled first."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from bitwright.running.progress import Progress, as_progress, say
 
 
 class Teller(Protocol):
-    """Whoever listens while something takes long."""
+    """A listener to long work."""
 
     def note(self, text: str) -> None:
         """Something worth knowing that is not the result."""
 
     def working(self, what: str, *, at_most: bool = False) -> AbstractContextManager[Progress]:
-        """While this work goes on, the function it calls with what is done and how much there is.
+        """A context in which the work calls a function with what is done and how much there is.
 
-        With `at_most` the work may be finished long before it has gone that far.
+        With `at_most` the work may end long before it has done that much.
         """
 
 
 class Listener:
-    """Python's way: a function of what is done and how much there is, lines on standard error, or silence."""
+    """The listener of Python programs: a function, lines on standard error, or silence."""
 
     def __init__(self, given: Progress | bool | None) -> None:
         self._given = given
@@ -40,7 +40,7 @@ class Listener:
 
 
 def teller(given: Teller | Progress | bool | None) -> Teller:
-    """Who listens: True for lines on standard error, a function, or a Teller; None for nobody."""
+    """The listener that was given: True for lines on standard error, a function, or a Teller; None for nobody."""
     return cast(Teller, given) if hasattr(given, "working") else Listener(given)
 
 
@@ -52,9 +52,9 @@ _said: set[str] = set()  # in this process
 
 
 def say_compiling(tell: Teller | None = None) -> bool:
-    """Says that loops are compiled before the first of many runs, and whether they are: not where they are kept.
+    """Says that loops are compiled before the first of many runs; returns whether they are, or were kept.
 
-    Python programs read it on standard error, once, whether they listen or not.
+    Python programs see it on standard error, once, even without a listener.
     """
     from bitwright.running.sliced.runs import COMPILING, to_be_compiled
 
@@ -69,7 +69,7 @@ def say_compiling(tell: Teller | None = None) -> bool:
 
 
 def keep_nothing() -> None:
-    """From here on compiled loops read and write no file: for a process that may not."""
+    """Keeps compiled loops off the disk from here on, for a process that may not use files."""
     from bitwright.compiling import keep_nothing as keep  # takes numba
 
     keep()

@@ -1,4 +1,4 @@
-"""Every state of a recorded run: as lines of text, as plain data, or in a file to look at."""
+"""The states of a recorded run: as lines of text, as plain data, or in a file."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
-    """For each step of a network of cells, how close a port was to its threshold, below 0 where its answer was wrong;
-    and the bit that it is wired to."""
+    """For each step of a network of cells, the smallest margin of a port, negative if its answer was wrong, and the bit
+    that the port is wired to."""
     trace, asked = _recorded(done), done.asked
     if asked is None:
         return
@@ -101,7 +101,7 @@ def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
 
 
 def _margins(done: Run) -> Iterator[str]:
-    """The same in words, behind the line of the state that the step begins with."""
+    """The same in words, for the line of the state that the step begins with."""
     return (
         "" if margin is None else f"margin {margin:.3f} at {bit}{', WRONG' if margin < 0 else ''}"
         for margin, bit in _closest(done)
@@ -141,7 +141,7 @@ def _recorded(done: Run) -> Trace:
 
 
 def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
-    """What `run` takes as `watch`, to say every instruction when it is done.
+    """A `watch` for `run` that reports every instruction when it is done.
 
     >>> from pathlib import Path
     >>> import bitwright

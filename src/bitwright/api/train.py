@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -11,12 +11,11 @@ from typing import Any
 from warnings import warn
 
 from bitwright.api.advice import of_cells
-from bitwright.api.arguments import check_options
+from bitwright.api.arguments import RECIPE, check_options, make_recipe
 from bitwright.api.cells import SEEDS, check_tile, members_of, pattern_of, train_on_pattern, train_smallest
 from bitwright.api.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds, whole_set
 from bitwright.api.network import Network, Training
-from bitwright.api.open import subject
-from bitwright.api.recipe import SETTINGS, make_recipe
+from bitwright.api.open import of_bits, subject
 from bitwright.api.sizes import SizesAsked, at_size, in_sizes, missing_kinds
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
@@ -27,7 +26,9 @@ from bitwright.networks import FloatNetwork, Recipe
 from bitwright.networks import train as descend
 from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.members import network_files
+from bitwright.networks.members import train_members as fill
 from bitwright.networks.start import NetworkShape
+from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_cells_width, suggested_width
@@ -41,7 +42,7 @@ _MOST_NETWORKS, _MOST_SEEDS, _MOST_TILE = 10**6, 1_000, 16
 
 @dataclass(frozen=True)
 class Members:
-    """Several networks in a folder, which run together: their outputs are averaged."""
+    """Several networks in a folder, whose outputs a run averages."""
 
     folder: Path
     name: str
@@ -60,8 +61,6 @@ class Members:
 
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright train --networks N --json` prints."""
-        from bitwright.networks.store import read_about
-
         recipe, plan = self.recipe, self.recipe.plan
         return {
             "folder": str(self.folder),
@@ -84,7 +83,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What is trained on: the templates of a program or of a pattern, or executions in their place."""
+    """A training task: on the templates of a program or of a pattern, or on executions in their place."""
 
     name: str
     programs: tuple[Algorithm, ...]  # as they were given
@@ -186,8 +185,6 @@ def train_members(
     >>> run(addition(2), p=3, q=2, network=members.folder).value
     5
     """
-    from bitwright.networks.members import train_members as fill
-
     whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
     who = Workers.parse(str(workers), str(settings.get("device") or "cpu"))
     place = as_path(folder, "a folder")
@@ -202,7 +199,7 @@ def train_members(
 
 
 def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1) -> None:
-    """Raises InputError now for a file that could not be written later, or holds weights that are to be kept.
+    """Raises InputError for a file that cannot be written, or that holds weights to keep.
 
     One file has one network, which `workers` cannot share.
     """
@@ -230,10 +227,10 @@ def _task(
     tell: Teller,
     settings: Mapping[str, Any],
 ) -> _Task:
-    """What is trained on, and how; raises InputError for what does not go together."""
-    check_options(settings, (*SETTINGS, *_OPTIONS), "train")
-    programs: list[Any] = [own for one in several for own in (one if isinstance(one, list | tuple) else [one])]
-    if not programs:
+    """The training task; raises InputError for options that do not go together."""
+    check_options(settings, (*RECIPE, *_OPTIONS), "train")
+    given: list[Any] = [own for one in several for own in (one if isinstance(one, list | tuple) else [one])]
+    if not given:
         raise InputError("give at least one program to train on")
     whole_number(tile, option("tile"), 1, _MOST_TILE)
     sample = executions if isinstance(executions, Sample | None) else Sample(executions)
@@ -244,70 +241,55 @@ def _task(
             own = {"tolerance": TOLERANCE, "descent": "momentum"}
             settings = dict(settings) | {name: value for name, value in own.items() if settings.get(name) is None}
     if not cells:
-        if len(programs) > 1:
+        if len(given) > 1:
             raise InputError("one network serves several programs by their cells; name one for the whole state")
-        for name, given in (("tile", tile != 1), ("sizes", sizes is not None)):
-            if given:
+        for name, unfit in (("tile", tile != 1), ("sizes", sizes is not None)):
+            if unfit:
                 raise InputError(f"{option(name)} goes with networks of cells, not of the whole state")
-        return _of_whole(subject(programs[0]), sample, recipe, tell, settings)
-    return _of_cells([subject(one) for one in programs], sizes, tile, sample, recipe, tell, settings)
-
-
-def _of_cells(
-    opened: Sequence[Algorithm | NodeProgram],
-    sizes: SizesAsked | None,
-    tile: int,
-    sample: Sample | None,
-    recipe: Recipe | None,
-    tell: Teller,
-    settings: Mapping[str, Any],
-) -> _Task:
-    first, *others = (one.schemas()[0] if isinstance(one, NodeProgram) else one for one in opened)
-    if sizes is None:
-        check_tile(first, tile)
-    with tell.working("looking for kinds of cells"):
-        looked = [*in_sizes(first, sizes).programs, *(at for one in others for at in in_sizes(one).programs)]
-        programs = [one.algorithm for one in looked]
-        pattern = pattern_of([one.program for one in programs], tile)
-        more = 1 if sample is None else WIDER
-        made = make_recipe(lambda _: more * suggested_cells_width(pattern), settings, recipe)
-    learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
-    smallest = learnt is None and recipe is None and settings.get("width") is None
-    task = _Task(first.name, (first, *others), pattern.program, pattern, learnt, made, smallest, tell)
+        whole = subject(given[0])
+        if isinstance(whole, NodeProgram):
+            raise InputError(f"{whole.name} is a node program, whose networks are of cells, not of the whole state")
+        with tell.working("choosing a width"):
+            made = make_recipe(lambda padding: suggested_width(whole, padding), settings, recipe)
+        learnt = None if sample is None else whole_set(whole, sample)
+        task = _Task(whole.name, (whole,), whole.program, None, learnt, made, False, tell)
+    else:
+        first, *others = (of_bits(subject(one)) for one in given)
+        if sizes is None:
+            check_tile(first, tile)
+        with tell.working("looking for kinds of cells"):
+            looked = [*in_sizes(first, sizes).programs, *(at for one in others for at in in_sizes(one).programs)]
+            programs = [one.algorithm for one in looked]
+            pattern = pattern_of([one.program for one in programs], tile)
+            more = 1 if sample is None else WIDER
+            made = make_recipe(lambda _: more * suggested_cells_width(pattern), settings, recipe)
+        learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
+        smallest = learnt is None and recipe is None and settings.get("width") is None
+        task = _Task(first.name, (first, *others), pattern.program, pattern, learnt, made, smallest, tell)
     if learnt is not None:
-        found = learnt.learnt_from
-        states = counted(pattern.local_states, "local state")
-        tell.note(f"{found.examples:,} of {states} occur in {found.states:,} {_of(learnt)}")
-        _tell_steps(task, learnt)
-        if missing := unseen_kinds(pattern, learnt):
-            numbers = listing([str(kind + 1) for kind in missing], 8)
-            never = "never occurs" if len(missing) == 1 else "never occur"
-            tell.note(f"{counted(len(missing), 'kind')} of cells {never} in the data, number {numbers}")
+        _tell_learnt(task, learnt)
     return task
 
 
-def _of_whole(
-    what: Algorithm | NodeProgram,
-    sample: Sample | None,
-    recipe: Recipe | None,
-    tell: Teller,
-    settings: Mapping[str, Any],
-) -> _Task:
-    if isinstance(what, NodeProgram):
-        raise InputError(f"{what.name} is a node program, whose networks are of cells, not of the whole state")
-    with tell.working("choosing a width"):
-        made = make_recipe(lambda padding: suggested_width(what, padding), settings, recipe)
-    learnt = None if sample is None else whole_set(what, sample)
-    task = _Task(what.name, (what,), what.program, None, learnt, made, False, tell)
-    if learnt is not None:
-        found = learnt.learnt_from
-        tell.note(f"{counted(found.examples, 'different state')} of {found.states:,} {_of(learnt)}")
-        _tell_steps(task, learnt)
-        if missing := unseen(learnt):
-            shown = listing([f"'{what.program.template_text(template)}'" for template in missing], 2)
-            never = counted(len(missing), "template")
-            tell.note(f"these states never match {never}, which cannot be learnt: {shown}")
-    return task
+def _tell_learnt(task: _Task, learnt: ExecutionSet) -> None:
+    """Reports how much the executions show, how long learning takes, and what they never show."""
+    found, pattern, program, plan = learnt.learnt_from, task.pattern, task.program, task.recipe.plan
+    if pattern is not None:
+        shown = f"{found.examples:,} of {counted(pattern.local_states, 'local state')} occur in"
+    else:
+        shown = f"{counted(found.examples, 'different state')} of"
+    task.tell.note(f"{shown} {found.states:,} {_of(learnt)}")
+    ends = learnt.spectrum(plan, NetworkShape(program.templates, task.recipe.width, program.bits))
+    steps = plan.expected_steps(learnt.set.examples, ends)
+    task.tell.note(f"the kernel of these has condition number {ends[1] / ends[0]:,.0f}: about {steps:,} steps")
+    if pattern is not None and (kinds := unseen_kinds(pattern, learnt)):
+        numbers = listing([str(kind + 1) for kind in kinds], 8)
+        never = "never occurs" if len(kinds) == 1 else "never occur"
+        task.tell.note(f"{counted(len(kinds), 'kind')} of cells {never} in the data, number {numbers}")
+    if pattern is None and (templates := unseen(learnt)):
+        texts = listing([f"'{program.template_text(template)}'" for template in templates], 2)
+        never = counted(len(templates), "template")
+        task.tell.note(f"these states never match {never}, which cannot be learnt: {texts}")
 
 
 def _of(executions: ExecutionSet) -> str:
@@ -317,30 +299,15 @@ def _of(executions: ExecutionSet) -> str:
     return "random states" if learnt.source == "states" else "states of the file"
 
 
-def _tell_steps(task: _Task, learnt: ExecutionSet) -> None:
-    plan, program = task.recipe.plan, task.program
-    ends = learnt.spectrum(plan, NetworkShape(program.templates, task.recipe.width, program.bits))
-    steps = plan.expected_steps(learnt.set.examples, ends)
-    task.tell.note(f"the kernel of these has condition number {ends[1] / ends[0]:,.0f}: about {steps:,} steps")
-
-
 def _train_one(task: _Task, recipe: Recipe, losses: dict[str, float]) -> FloatNetwork:
     """One network of this recipe; `losses` gets its last loss, by its digest."""
+    shape = NetworkShape(task.program.templates + recipe.padding, recipe.width, task.program.bits)
+    ends = None if task.executions is None else task.executions.spectrum(recipe.plan, shape)
+    most = recipe.plan.expected_steps(shape.inputs, ends)
     with task.tell.working("training") as told:
-        steps = training_steps(task.program, recipe, task.executions, told)
-        network, history = descend(task.program, recipe, steps, task.executions)
+        network, history = descend(task.program, recipe, lambda step, _: told(min(step, most), most), task.executions)
     losses[network.digest] = history.loss[-1]
     return network
-
-
-def training_steps(
-    program: Program, recipe: Recipe, executions: ExecutionSet | None, told: Progress
-) -> Callable[[int, float], None]:
-    """Tells of steps of gradient descent, of as many as the spectrum of the kernel suggests."""
-    shape = NetworkShape(program.templates + recipe.padding, recipe.width, program.bits)
-    ends = None if executions is None else executions.spectrum(recipe.plan, shape)
-    most = recipe.plan.expected_steps(shape.inputs, ends)
-    return lambda step, _: told(min(step, most), most)
 
 
 def _cells_network(task: _Task, pattern: Pattern, networks: int, weight_bits: int, seeds: int, begin: float) -> Network:
@@ -365,7 +332,7 @@ def _cells_network(task: _Task, pattern: Pattern, networks: int, weight_bits: in
 
 
 def _plain_network(task: _Task, networks: int, weight_bits: int | None, begin: float) -> Network:
-    """Float weights, of the whole state or of cells, or what they become when they are quantized."""
+    """A network of float weights, of the whole state or of cells, or the integer network made of them."""
     losses: dict[str, float] = {}
     trained = [_train_one(task, recipe, losses) for recipe in members_of(task.recipe, networks)]
     training = Training(0.0, max(losses.values()), executions=task.executions)
@@ -381,7 +348,7 @@ def _plain_network(task: _Task, networks: int, weight_bits: int | None, begin: f
 
 
 def _tell_sizes(algorithm: Algorithm, pattern: Pattern, tile: int, tell: Teller) -> None:
-    """Says where other sizes of the program have kinds of cells that this network lacks."""
+    """Reports other sizes of the program that have kinds of cells which this network lacks."""
     with tell.working("looking at other sizes"):
         missing = list(missing_kinds(algorithm, pattern, tile))
     for size, wanted in missing:

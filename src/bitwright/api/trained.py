@@ -1,4 +1,4 @@
-"""What a network file was trained for, so that a bit length need not be said again."""
+"""What a network file was trained for, so that its bit length need not be given again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
-    """The network files that say a size; beside an engine that takes none they are refused when it begins."""
+    """The network files that determine a size; none if the engine takes no files, which is refused later."""
     from bitwright.api.engines import EngineChoice
 
     files: tuple[Path, ...] = options["files"]
@@ -79,7 +79,7 @@ def algorithm_of(about: About) -> Algorithm | None:
 
 
 def what_of(about: About) -> str:
-    """The same for a person."""
+    """What a network was trained for, in words."""
     from bitwright.program.pattern import read_pattern
 
     found = algorithm_of(about)

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright import validation
+from bitwright.algorithms.known import order_of
+from bitwright.api import devices
 from bitwright.api.engines import EngineChoice
-from bitwright.api.open import SIZED, SbnProgram, is_image, named_algorithm, open_sbn, opened, subject
+from bitwright.api.open import SIZED, is_image, named_algorithm, opened, subject
 from bitwright.api.run import engine_for
 from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import whole_number
@@ -17,8 +19,10 @@ from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
 from bitwright.networks import IntegerNetwork
+from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
+from bitwright.program.pattern import read_pattern
 from bitwright.running.endings import step_limit
 from bitwright.running.progress import Progress
 from bitwright.running.sentences import cells_sentence
@@ -26,7 +30,7 @@ from bitwright.validation import Arithmetic, InterpreterOracle, Oracle
 from bitwright.validation import Failure as Failure
 from bitwright.validation import Validation as Validation
 from bitwright.validation.ensured import ensured
-from bitwright.validation.given import Given
+from bitwright.validation.functions import Given
 from bitwright.validation.report import broken_bound as broken_bound
 from bitwright.workers import Workers
 
@@ -37,7 +41,7 @@ _MANY = 1 << 20  # evaluations from which on a GPU is looked for
 
 
 def validate(
-    what: Algorithm | Program | SbnProgram | str | PathLike[str],
+    what: Algorithm | Program | str | PathLike[str],
     oracle: Given | None = None,
     *,
     arrays: bool = False,
@@ -61,7 +65,7 @@ def validate(
     Outputs are compared with an `oracle`: a function that takes the inputs by name and gives the output, or a
     dictionary of outputs; None where a run never ends. With `arrays` it takes NumPy arrays of inputs, which is much
     faster. Without one they are compared with Python's integers for `addition`, `multiplication` and `permutation`,
-    with the plain interpreter for an .sbn file, with the `ensure` lines of a program that give its outputs, and
+    with the plain interpreter for SBN code, with the `ensure` lines of a program that give its outputs, and
     otherwise with what the rules give.
 
     With several `workers`, or a file to `resume` from, a function is in a file, and named as "module:function". A run
@@ -119,7 +123,7 @@ def validate(
 
 
 def notes(done: Validation) -> list[str]:
-    """What is worth knowing beside the report: how cells were run, a doubtful oracle, and how fast it went."""
+    """Notes beside the report: how cells were run, a doubtful oracle, and the speed."""
     facts, doubt = done.task.engine.cell_facts, done.doubt
     return [
         *([] if facts is None else [cells_sentence(facts, done.tally.evaluations, done.tally.margin)]),
@@ -130,34 +134,27 @@ def notes(done: Validation) -> list[str]:
 
 def order_text(permutation: Algorithm) -> str:
     """The order of a permutation, such as `3,1,2`."""
-    from bitwright.algorithms.known import order_of
-
     return ",".join(map(str, order_of(permutation)))
 
 
 def _subject(
-    what: Algorithm | Program | SbnProgram | str | PathLike[str], network: Networks | None, steps: int | None
+    what: Algorithm | Program | str | PathLike[str], network: Networks | None, steps: int | None
 ) -> tuple[Algorithm, Oracle | None]:
-    """What is validated, and the oracle of its own that it has: one that shares nothing with any engine."""
+    """The program to validate, and its own oracle, which shares nothing with any engine."""
     if isinstance(what, str | PathLike):
         target = fspath(what)
         if is_image(target):
             raise InputError("an image has no inputs to go through; run it, and compare what it prints")
         files = [Path(one) for one in _several(network) if isinstance(one, str | PathLike)]
-        if target in SIZED and files:
-            what = opened(target, files=files)  # type: ignore[assignment]
-        else:
-            what = open_sbn(target) if Path(target).suffix.lower() == ".sbn" else subject(target)  # type: ignore[assignment]
-    if isinstance(what, SbnProgram):
-        return what.algorithm, InterpreterOracle(what.code, step_limit(what.algorithm, steps))
+        what = opened(target, files=files) if target in SIZED and files else subject(target)  # type: ignore[assignment]
     algorithm = as_algorithm(what)  # type: ignore[arg-type]
+    if algorithm.computer is not None:
+        return algorithm, InterpreterOracle(algorithm.computer.code, step_limit(algorithm, steps))
     return algorithm, _arithmetic(algorithm) or ensured(algorithm)
 
 
 def _arithmetic(algorithm: Algorithm) -> Oracle | None:
     """Python's integers for an algorithm that is the shipped one in every part."""
-    from bitwright.algorithms.known import order_of
-
     if algorithm.name not in SIZED or not algorithm.inputs:
         return None
     name, bits = algorithm.name, len(algorithm.inputs[0].bits)
@@ -175,8 +172,6 @@ def _several(network: Networks | None) -> Sequence[Any]:
 
 def _device(algorithm: Algorithm, network: Networks | None, random: int | None, workers: Workers, tell: Teller) -> str:
     """A GPU for long work through one integer network of the whole state, whose bits are the same anywhere."""
-    from bitwright.api import devices
-
     inputs = sum(len(word.bits) for word in algorithm.inputs)
     runs = random if random is not None else 2 ** min(inputs, 64)
     given = _several(network)
@@ -184,7 +179,8 @@ def _device(algorithm: Algorithm, network: Networks | None, random: int | None, 
         return "cpu"
     (one,) = given
     if isinstance(one, str | PathLike):
-        integers = devices.is_integer_network(Path(one))
+        about = read_about(Path(one))
+        integers = about.rounded is not None and read_pattern(about.bits, about.examples) is None
     else:
         integers = isinstance(getattr(one, "weights", one), IntegerNetwork) and getattr(one, "pattern", None) is None
     if not integers or (gpu := devices.gpu_name()) is None:

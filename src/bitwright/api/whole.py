@@ -1,4 +1,4 @@
-"""From trained networks of the whole state to one of integers, for a person who holds files."""
+"""Integer networks of the whole state, and the programs of their files."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def whole_network(
     weight_bits: int = 8,
     executions: ExecutionSet | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
-    """The scales are chosen by states of runs, and by any states if the trained weights are right there too.
+    """Quantizes networks of the whole state into one, and gives the cost.
 
-    A network that learnt from executions is quantized by these alone.
+    Scales are chosen by states of runs, and also by arbitrary states if the trained weights are right there. A network
+    that learnt from executions is quantized by these alone.
     """
     if executions is not None:
         return quantize(networks, algorithm.program, weight_bits, sample=executions.sample)
@@ -41,8 +42,8 @@ def whole_network(
 def algorithm_in(about: About) -> Algorithm:
     """The algorithm that a network file was trained for, as far as the file says; InputError if it does not.
 
-    Of other programs than the shipped ones a file has the bits and the templates. Blocks without templates are not in
-    it; if bits that no template looks at are blocks of their own, the program's id comes out right.
+    For programs that are not shipped, a file has the bits and the templates, but no blocks without templates. If bits
+    that no template reads are blocks of their own, the program's id comes out right.
     """
     known = algorithm_of(about)
     if known is not None:

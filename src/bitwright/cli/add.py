@@ -6,16 +6,16 @@ from typing import Any
 
 import click
 
-from bitwright.cli.options import bits_option, run_options, verb
+from bitwright.cli import options as opt
 from bitwright.cli.reporting import run_shipped
 
 
-@verb("add")
+@opt.verb("add")
 @click.argument("p")
 @click.argument("q")
-@bits_option
+@opt.bits
 @click.option("--counter", is_flag=True, help="Add the paper's termination counter: the program itself says when.")
-@run_options
+@opt.running
 def command(p: str, q: str, **options: Any) -> int:
     """Add two numbers of any size, bit by bit."""
     return run_shipped("addition", "+", {"p": p, "q": q}, **options)

@@ -1,18 +1,18 @@
-"""`bitwright cache`: the networks that runs have trained on the spot and kept."""
+"""`bitwright cache`: the networks that runs trained and kept."""
 
 from __future__ import annotations
 
 import click
 
-from bitwright.cli.options import json_option, verb
+from bitwright.cli import options as opt
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError
 
 
-@verb("cache")
+@opt.verb("cache")
 @click.option("--verify", is_flag=True, help="Read every entry and compare it with its digest; exit 1 if one fails.")
 @click.option("--clear", is_flag=True, help="Remove all entries. Other files in the folder stay.")
-@json_option
+@opt.json
 def command(verify: bool, clear: bool, as_json: bool) -> int:
     """List the networks that were trained on the spot and kept, with their folder and sizes.
 

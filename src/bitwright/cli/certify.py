@@ -8,33 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import (
-    FILE,
-    bits_option,
-    cells_option,
-    device_option,
-    json_option,
-    machine_option,
-    order_option,
-    padding_option,
-    quiet_option,
-    range_option,
-    resume_option,
-    rounding_option,
-    sizes_option,
-    tile_option,
-    verb,
-    workers_option,
-)
-from bitwright.cli.progress import TerminalTeller
-from bitwright.cli.reporting import note, print_json
-from bitwright.cli.sizes import keep_sizes
-from bitwright.cli.targets import find_algorithm, let_words
+from bitwright.cli import options as opt
+from bitwright.cli.progress import TerminalTeller, is_quiet
+from bitwright.cli.reporting import print_json
+from bitwright.cli.targets import Target, keep_sizes, let_words, option_words
 from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
     from bitwright.api.certificates import LimitCertificate, NetworkCertificate, StateLookedAt
-    from bitwright.api.open import MachineChoice
 
     Found = LimitCertificate | NetworkCertificate | StateLookedAt
 
@@ -42,28 +23,25 @@ if TYPE_CHECKING:
 _BESIDE = "."  # the certificate next to the network
 
 
-@verb("certify")
-@click.argument("target", metavar="FILE|NAME")
-@bits_option
-@order_option
-@machine_option
-@rounding_option
-@range_option
-@padding_option
-@click.option("--output", "-o", type=FILE, help="Write the certificate to this file.")
+@opt.verb("certify")
+@opt.program()
+@opt.rounding
+@opt.matches
+@opt.padding
+@click.option("--output", "-o", type=opt.FILE, help="Write the certificate to this file.")
 @click.option(
     "--check",
-    type=FILE,
+    type=opt.FILE,
     is_flag=False,
     flag_value=_BESIDE,
     help="Check this certificate file against the program; without a name, the one next to the network.",
 )
-@click.option("--network", type=FILE, help="Prove this network, ours or an ONNX file, instead of the limit.")
+@click.option("--network", type=opt.FILE, help="Prove this network, ours or an ONNX file, instead of the limit.")
 @click.option("--reads", help="Of an ONNX file: what its columns are, states, templates or cells, if several fit.")
 @click.option(
     "--threshold", type=float, help="Of an ONNX file: a bit is on where its output is above this.  [default: 0.5]"
 )
-@click.option("--oracle", type=FILE, help="An ONNX file that says what is right, not the rules.")
+@click.option("--oracle", type=opt.FILE, help="An ONNX file that says what is right, not the rules.")
 @click.option(
     "--domain",
     help="With --network: states (the default), runs (of all inputs), or cells, which is the default and the only one "
@@ -72,29 +50,24 @@ _BESIDE = "."  # the certificate next to the network
 @click.option(
     "--state", metavar="BITS", help="With --network: look at the state with these bits on, none, or of cells kind2."
 )
-@cells_option
-@sizes_option
-@tile_option
-@device_option
-@workers_option
-@resume_option
+@opt.cells
+@opt.sizes
+@opt.tile
+@opt.device
+@opt.workers
+@opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
-@json_option
-@quiet_option
+@opt.json
+@opt.quiet
 def command(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
-    source: str | None,
+    target: Target,
     output: Path | None,
     check: Path | None,
     network: Path | None,
     reads: str | None,
     threshold: float | None,
     as_json: bool,
-    quiet: bool,
     **how: Any,
 ) -> int:
     """Prove a trained network (--network FILE), or without one the limit of ever wider networks.
@@ -116,60 +89,60 @@ def command(
     from bitwright.api.models import model_of
     from bitwright.api.trained import is_of_cells
 
-    _check_together(output, check, how | {"n": source})
+    _check_together(output, check, how)
     if check == Path(_BESIDE):
         if network is None:
             raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
         check = network
     claimed = None if check is None else Certificate.load(check)
-    given = model_of(network, reads, threshold)
+    model = model_of(network, reads, threshold)
     by_cells = how["cells"] if network is None else is_of_cells(network)
     files = () if network is None or by_cells else (network,)
     how["cells"] = how["cells"] or None
-    algorithm = find_algorithm(target, bits, order, machine=machine, files=files, cells=by_cells)
+    algorithm = target.algorithm(files=files, cells=by_cells)
     if claimed is not None and how["cells"] and not claimed.cells:
         raise InputError(f"{check} is a certificate of whole states; leave out --cells")
-    how["sizes"], tell = keep_sizes(how["sizes"]), TerminalTeller(quiet)
+    how["sizes"], tell = keep_sizes(how["sizes"]), TerminalTeller()
     kept = how["resume"]
     try:
         found: Found
         if claimed is not None:
             again = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
-            found = claimed.check(algorithm, given, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
+            found = claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
         else:
             if output is not None:
                 check_writable(output)
                 if network is not None:
                     kept = kept or output.with_name(output.name + ".part")
-            found = certify(algorithm, given, **how | {"n": source, "resume": kept, "progress": tell})
+            found = certify(algorithm, model, **how | {"resume": kept, "progress": tell})
     except ProofError as error:
         if as_json:
             print_json(error.to_dict())
         else:
-            click.echo("does not hold" if quiet else f"DOES NOT HOLD: {error}")
+            click.echo("does not hold" if is_quiet() else f"DOES NOT HOLD: {error}")
         return 1
     except KeyboardInterrupt:
-        note(f"what is done so far is in {kept}; the same command goes on from there", quiet or kept is None)
+        if kept is not None:
+            tell.note(f"what is done so far is in {kept}; the same command goes on from there")
         raise
     if output is not None and isinstance(found, Certificate):
         found.save(output)
-        note(f"wrote {output}", quiet)
+        tell.note(f"wrote {output}")
         if kept is not None and how["resume"] is None:
             kept.unlink(missing_ok=True)
     if as_json:
         print_json(found.to_dict())
     elif isinstance(found, StateLookedAt):
         click.echo(str(found))
-    elif quiet:
+    elif is_quiet():
         click.echo(found.sentence)
     else:
         see = ""
         if isinstance(found, NetworkCertificate) and found.counterexample is not None:
             sizes = let_words() if found.sizes is None else ["--sizes", found.sizes]
-            letter = [] if machine is None or machine.letter is None else ["--machine", machine.letter]
-            asked = [("--reads", reads), ("--threshold", threshold), ("--oracle", how["oracle"])]
-            read = [word for name, value in asked if value is not None for word in (name, str(value))]
-            words = [target, *sizes, *letter, "--network", str(network), *read, "--state", found.shown_by]
+            given: dict[str, object] = {"machine": target.machine and target.machine.letter, "network": network}
+            given |= {"reads": reads, "threshold": threshold, "oracle": how["oracle"]}
+            words = [target.name, *sizes, *option_words(given), "--state", found.shown_by]
             see = f"bitwright certify {shlex.join(words)}"
         click.echo("\n".join(found.report(see)))
     return 0 if (found.right if isinstance(found, StateLookedAt) else found.certified) else 1

@@ -1,43 +1,43 @@
-"""`bitwright check`: every problem of a program file, with line and column, and what it can hardly mean."""
+"""`bitwright check`: every problem of a program file, with line and column, and warnings."""
 
 from __future__ import annotations
 
 import click
 
-from bitwright.cli.options import json_option, let_option, quiet_option, verb
-from bitwright.cli.progress import TerminalTeller
+from bitwright.cli import options as opt
+from bitwright.cli.progress import is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import given_lets
+from bitwright.errors import counted
 
 _MOST = 20  # warnings that a person is shown
 
 
-@verb("check")
+@opt.verb("check")
 @click.argument("file")
-@let_option
-@json_option
-@quiet_option
-def command(file: str, as_json: bool, quiet: bool) -> int:
+@opt.let
+@opt.json
+@opt.quiet
+def command(file: str, as_json: bool) -> int:
     """List every problem of a .bw, .sbn, .sq or .dec file. Exit 1 if there is one.
 
     Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
     """
     from bitwright.api.check import check
-    from bitwright.errors import counted
 
-    found, tell = check(file, given_lets()), TerminalTeller(quiet)
+    found = check(file, given_lets())
     if as_json:
         print_json(found.to_dict())
         return 0 if found.ok else 1
     if not found.ok:
         print_lines(f"{file}:{problem}" for problem in found.problems)
         click.echo(f"bitwright: {found.sentence}", err=True)
-    elif not quiet:
+    elif not is_quiet():
         click.echo(found.sentence)
     for warning in found.warnings[:_MOST]:
         where = f"{file}:{warning.line}:{warning.column}" if warning.line else file
-        tell.note(f"{where}: warning: {warning.message}")
+        note(f"{where}: warning: {warning.message}")
     if len(found.warnings) > _MOST:
-        tell.note(f"and {counted(len(found.warnings) - _MOST, 'more warning')}; --json lists all")
+        note(f"and {counted(len(found.warnings) - _MOST, 'more warning')}; --json lists all")
     return 0 if found.ok else 1

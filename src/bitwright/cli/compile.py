@@ -1,4 +1,4 @@
-"""`bitwright compile`: a program of a machine in its next form."""
+"""`bitwright compile`: compiles or assembles a program for a machine."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.options import FILE, verb
+from bitwright.cli import options as opt
 
 
-@verb("compile")
-@click.argument("file", type=FILE)
+@opt.verb("compile")
+@click.argument("file", type=opt.FILE)
 @click.option(
     "--target", type=click.Choice(["sbn", "subleq"]), default="sbn", show_default=True, help="For .py: the machine."
 )
 @click.option("--word-width", type=int, help="For .py: bits of a word; 8 for SBN and 16 for SUBLEQ if it is not given.")
-@click.option("--output", "-o", type=FILE, help="Write to this file instead of stdout.")
+@click.option("--output", "-o", type=opt.FILE, help="Write to this file instead of stdout.")
 def command(file: Path, target: str, word_width: int | None, output: Path | None) -> None:
     """Compile or assemble a program for a machine.
 

@@ -1,4 +1,4 @@
-"""`bitwright examples`: the files that pages and help speak of, for whoever has the package and not the repository."""
+"""`bitwright examples`: writes the files that the documentation mentions, for users without the repository."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bitwright.cli.options import FILE, json_option, verb
+from bitwright.cli import options as opt
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError, counted
 
@@ -17,13 +17,13 @@ _TRY = """try, {here}:
   jupyter lab examples/the-paper-in-ten-minutes.ipynb"""
 
 
-@verb("examples")
-@click.argument("folder", type=FILE, required=False)
+@opt.verb("examples")
+@click.argument("folder", type=opt.FILE, required=False)
 @click.option(
     "--list", "only_list", is_flag=True, help="Say which files there are, each with its first line; write none."
 )
 @click.option("--force", is_flag=True, help="Replace files that are there already and differ.")
-@json_option
+@opt.json
 def command(folder: Path | None, only_list: bool, force: bool, as_json: bool) -> None:
     """Write the examples that pages and help speak of, so that every command shown there can be typed.
 
@@ -50,12 +50,8 @@ def command(folder: Path | None, only_list: bool, force: bool, as_json: bool) ->
         longest = max(len(one.name) for one in files)
         click.echo("\n".join(f"{one.name:{longest}}  {one.about}" for one in files))
     else:
-        click.echo(_sentence(len(files), len(written), f"{place / 'examples'} and {place / 'sceptic'}"))
+        where, kept = f"{place / 'examples'} and {place / 'sceptic'}", len(files) - len(written)
+        there = f"; {kept:,} were there already" if kept else ""
+        wrote = f"wrote {counted(len(written), 'file')} into {where}{there}"
+        click.echo(wrote if written else f"all {kept:,} files are in {where} already")
         click.echo(_TRY.format(here="here" if folder is None else f"in {place}"))
-
-
-def _sentence(files: int, written: int, where: str) -> str:
-    if not written:
-        return f"all {files:,} files are in {where} already"
-    kept = files - written
-    return f"wrote {counted(written, 'file')} into {where}{f'; {kept:,} were there already' if kept else ''}"

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bitwright.api.numbers import parse_values
-from bitwright.cli.options import (
-    FILE,
-    bits_option,
-    graph_option,
-    json_option,
-    lets_option,
-    machine_option,
-    padding_option,
-    places_option,
-    quiet_option,
-    sample_options,
-    verb,
-    weight_bits_option,
-)
+from bitwright.api.open import MachineChoice, is_image, open_subleq
+from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import find_algorithm, find_program, keep_lets
+from bitwright.cli.targets import Target, keep_lets
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
     from bitwright import Algorithm, NodeProgram
-    from bitwright.api.open import MachineChoice, SubleqProgram
+    from bitwright.api.open import SubleqProgram
 
-Writer = Callable[..., tuple[dict[str, Any], str]]
 FORMATS = {
     "c": "one C99 file, with a program that runs",
     "js": "a module of JavaScript, with its types",
@@ -45,7 +31,7 @@ FORMATS = {
     "dataset": "the training set of a program, as a NumPy file",
     "executions": "states of a program and their successors, as a NumPy file",
 }
-# Which options go with these forms; the others look for themselves.
+# The options of these forms; the other forms check their own.
 _OPTIONS = {
     "integer": {"program", "weight_bits", "bits", "order", "machine", "let"},
     "dataset": {"padding", "basis_seed", "bits", "order", "machine", "let"},
@@ -54,7 +40,7 @@ _OPTIONS = {
 _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states", "sample_seed"}
 
 
-@verb("export")
+@opt.verb("export")
 @click.argument("target", metavar="NETWORK|FILE|NAME")
 @click.option(
     "--to",
@@ -64,7 +50,7 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
     "--output",
     "-o",
     required=True,
-    type=FILE,
+    type=opt.FILE,
     help="The file to write; with --to vnnlib or rocq the folder, which must be new or empty; with hub a folder.",
 )
 @click.option(
@@ -73,11 +59,11 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
     help="What it was trained for, where the file does not say; of a network of cells, with --to c, js, page, onnx or "
     "rocq, the program to run.",
 )
-@bits_option
-@places_option
-@lets_option
-@machine_option
-@graph_option
+@opt.bits
+@opt.order
+@opt.lets
+@opt.machine
+@opt.graph
 @click.option(
     "--input",
     "values",
@@ -89,17 +75,17 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
     "--properties", metavar="FROM..TO", help="With --to vnnlib: the states that get a property.  [default: all]"
 )
 @click.option("--vnnlib-version", metavar="VERSION", help="With --to vnnlib: 1.0, the default, or 2.0.")
-@weight_bits_option
-@padding_option
+@opt.weight_bits
+@opt.padding
 @click.option(
     "--basis-seed",
     type=click.IntRange(0),
     help="With --to dataset: encode each block in a random orthonormal basis instead of unit vectors.",
 )
-@sample_options
-@json_option
-@quiet_option
-def command(target: str, output: Path, to: str | None, as_json: bool, quiet: bool, **asked: Any) -> None:
+@opt.sample
+@opt.json
+@opt.quiet
+def command(target: str, output: Path, to: str | None, as_json: bool, **asked: Any) -> None:
     """Write a network as source text, for other tools or in integers; or write the data that networks learn from.
 
     \b
@@ -118,45 +104,48 @@ def command(target: str, output: Path, to: str | None, as_json: bool, quiet: boo
         if name not in _OPTIONS[form] if form in _OPTIONS else name in _OF_OTHERS:
             spelt = {"source": "from", "values": "input"}.get(name, name.replace("_", "-"))
             raise InputError(f"--{spelt} does not go with --to {form or 'c or onnx'}; leave it out")
-    tell = TerminalTeller(quiet)
     of_program = form in ("dataset", "executions")
     program = target if of_program else given.pop("program", None)
     if program is None and given.keys() & {"bits", "order", "machine", "let"}:
         raise InputError("--bits, --order, --machine and --let go with --program, whose size they give")
     keep_lets(program, given.pop("let", ()))
     size = {name: given.pop(name) for name in ("bits", "order", "machine") if name in given}
-    writers: dict[str | None, Writer] = {"integer": _integer, "dataset": _dataset, "executions": _dataset}
-    write: Writer = writers.get(form) or _network
-    document, note = write(target, output, form, program, size, given, tell)
+    asked_for = None if program is None else Target(program, **size)
+    tell, network = TerminalTeller(), Path(target)
+    if asked_for is not None and of_program:
+        document, said = _dataset(asked_for, output, form, given, tell)
+    elif form == "integer":
+        document, said = _integer(network, output, asked_for, given, tell)
+    else:
+        document, said = _network(network, output, form, asked_for, given, tell)
     if as_json:
         print_json(document)
         return
-    tell.note(note)
+    tell.note(said)
     if not of_program:
         click.echo(str(output))
 
 
-def _dataset(
-    target: str, output: Path, form: str | None, _: str | None, size: Any, given: dict[str, Any], tell: TerminalTeller
-) -> tuple[dict[str, Any], str]:
+Written = tuple[dict[str, Any], str]  # what --json prints, and a note
+
+
+def _dataset(program: Target, output: Path, form: str | None, given: dict[str, Any], tell: TerminalTeller) -> Written:
     from bitwright.api.dataset import dataset
     from bitwright.api.executions import Sample
 
-    sample = Sample(given.pop("source", "runs"), **given) if form == "executions" else None
-    more = {} if form == "executions" else given
-    written = dataset(find_algorithm(target, **size), output, executions=sample, progress=tell, **more)
+    more = {"executions": Sample(given.pop("source", "runs"), **given)} if form == "executions" else given
+    written = dataset(program.algorithm(), output, progress=tell, **more)
     return written.to_dict(), written.sentence
 
 
 def _integer(
-    target: str, output: Path, _: str | None, program: str | None, size: Any, given: Any, tell: TerminalTeller
-) -> tuple[dict[str, Any], str]:
+    network: Path, output: Path, program: Target | None, given: dict[str, Any], tell: TerminalTeller
+) -> Written:
     from bitwright.api.network import Network
     from bitwright.api.train import check_outputs
 
-    network = Path(target)
     check_outputs(output, kept=network)
-    own = None if program is None else find_algorithm(program, files=[network], **size)
+    own = None if program is None else program.algorithm(files=[network])
     with tell.working("quantizing"):
         found = Network.combine(network, given.get("weight_bits", 8), own)
     found.save(output)
@@ -164,29 +153,24 @@ def _integer(
 
 
 def _network(
-    target: str, output: Path, form: str | None, program: str | None, size: Any, given: Any, tell: TerminalTeller
-) -> tuple[dict[str, Any], str]:
+    network: Path, output: Path, form: str | None, program: Target | None, given: dict[str, Any], tell: TerminalTeller
+) -> Written:
     from bitwright.api.exports import export
 
-    network, first = Path(target), parse_values(given.pop("values", ()))
-    page = output.suffix == ".html" or form == "page"
-    what = None if program is None else _opened(program, network, page, **size)
+    first = parse_values(given.pop("values", ()))
+    what = None if program is None else _opened(program, network, output.suffix == ".html" or form == "page")
     written = export(network, output, what, to=form, inputs=first, progress=tell, **given)
     return written.to_dict(), written.note
 
 
-def _opened(
-    target: str, network: Path, page: bool, bits: int | None = None, machine: MachineChoice | None = None, **size: Any
-) -> Algorithm | NodeProgram | SubleqProgram:
+def _opened(target: Target, network: Path, page: bool) -> Algorithm | NodeProgram | SubleqProgram:
     """The program to run; a name in the size that the network was trained for, or in a small one."""
     from bitwright.api.exports import default_bits
-    from bitwright.api.open import MachineChoice, is_image, open_subleq
     from bitwright.api.trained import is_of_cells
 
-    if is_image(target):
-        if bits is not None or size:
+    if is_image(target.name):
+        if target.bits is not None or target.order is not None:
             raise InputError("--bits and --order do not go with machine V; leave them out")
-        return open_subleq(target, machine or MachineChoice())
+        return open_subleq(target.name, target.machine or MachineChoice())
     files = [] if network.is_dir() or not network.exists() or is_of_cells(network) else [network]
-    small = default_bits("page" if page else None)
-    return find_program(target, bits, default_bits=small, machine=machine, files=files, nodes=True, **size)
+    return target.program(default_bits=default_bits("page" if page else None), files=files, nodes=True)

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from bitwright.api.open import SIZED
-from bitwright.cli.options import FILE, bits_option, json_option, let_option, quiet_option, verb
+from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import find_algorithm, given_lets
+from bitwright.cli.targets import Target, given_lets
 from bitwright.errors import InputError
 
 
-@verb("infer")
-@click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=FILE)
+@opt.verb("infer")
+@click.argument("traces", nargs=-1, required=True, metavar="TRACES...", type=opt.FILE)
 @click.option(
     "--blocks",
     "target",
     metavar="LAYOUT|NAME|TEXT|find",
     help="A rule file or NAME whose blocks are meant, blocks as text such as 'p[1] q[1]; c[1]', or find.",
 )
-@bits_option
-@let_option
-@click.option("--output", "-o", type=FILE, help="The .bw file to write.")
+@opt.bits
+@opt.let
+@click.option("--output", "-o", type=opt.FILE, help="The .bw file to write.")
 @click.option(
     "--undetermined",
     type=click.Choice(["off", "on", "refuse"]),
@@ -35,7 +36,7 @@ from bitwright.errors import InputError
 @click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
 @click.option("--grid", metavar="HxW", help="The states are boards of a cellular automaton on a torus, row by row.")
 @click.option("--neighbourhood", help="With --grid: moore (the default), von-neumann or line.")
-@click.option("--cell", type=FILE, help="With --grid: write the rule of one cell to this .bw file.")
+@click.option("--cell", type=opt.FILE, help="With --grid: write the rule of one cell to this .bw file.")
 @click.option(
     "--like",
     metavar="FILE",
@@ -55,25 +56,18 @@ from bitwright.errors import InputError
     type=float,
     help="For several sizes: how long to look for blocks, and then for a shorter text.  [default: no limit, and 60]",
 )
-@json_option
-@quiet_option
+@opt.json
+@opt.quiet
 def command(
     traces: tuple[Path, ...],
     target: str | None,
     bits: int | None,
     output: Path | None,
-    undetermined: str,
     against: str | None,
     grid: str | None,
-    neighbourhood: str | None,
     cell: Path | None,
-    like: str | None,
-    coefficients: int | None,
-    offsets: int | None,
-    lines: tuple[str, ...],
-    seconds: float | None,
     as_json: bool,
-    quiet: bool,
+    **how: Any,
 ) -> int:
     """Recover templates from executions: which writes they confirm, exclude, or leave open.
 
@@ -97,21 +91,15 @@ def command(
         )
     if cell is not None and grid is None:
         raise InputError("--cell goes with --grid")
-    tell = TerminalTeller(quiet)
-    found = infer(  # type: ignore[misc]  # too many unions
+    tell = TerminalTeller()
+    found: Any = infer(
         traces,
-        find_algorithm(target, bits) if target in SIZED else target,
+        Target(target, bits).algorithm() if target in SIZED else target,
         grid=grid,  # type: ignore[arg-type]  # text is read there
-        neighbourhood=neighbourhood,
-        undetermined=undetermined,
-        against=None if against is None else find_algorithm(against, bits if against in SIZED else None),
+        against=None if against is None else Target(against, bits if against in SIZED else None).algorithm(),
         lets=given_lets(),
-        like=like,
-        coefficients=coefficients,
-        offsets=offsets,
-        lines=lines,
-        seconds=seconds,
         progress=tell,
+        **how,
     )
     written = {"file": output} if grid is None else {"file": output, "cell_file": cell}
     if not found.inferred:
@@ -119,7 +107,7 @@ def command(
     if written["file"] is not None:
         found.save(written["file"])
     if (place := written.get("cell_file")) is not None:
-        found.save_cell(place)  # type: ignore[attr-defined]
+        found.save_cell(place)
     if as_json:
         files = {name: None if path is None else str(path) for name, path in written.items()}
         print_json(found.to_dict() | files)

@@ -1,4 +1,4 @@
-"""The `bitwright` command: finds the verb, and turns whatever goes wrong into one line and an exit code.
+"""The `bitwright` command: finds the verb, and turns every error into one line and an exit code.
 
 Exit 0: done. 1: the answer is no (the program did not halt, a file has problems). 2: bad usage or bad input.
 """
@@ -15,7 +15,7 @@ import click
 
 from bitwright.api.open import NAMES
 from bitwright.cli.streams import patient_streams
-from bitwright.cli.targets import spell_option
+from bitwright.cli.targets import asked_program, spell_option, training_command
 from bitwright.errors import BitwrightError, InputError, TrainCellsError, spelling, suggestion
 from bitwright.version import __version__
 
@@ -54,13 +54,10 @@ class _Verbs(click.Group):
             formatter.write_dl([(verb, one.get_short_help_str(10_000)) for verb, one in commands.items() if one])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Adds how to train a network of cells to an error that such a network would avoid."""
+        """Adds to an error how to train the network of cells that would avoid it."""
         try:
             return super().invoke(ctx)
         except TrainCellsError as error:
-            from bitwright.cli.sizes import training_command
-            from bitwright.cli.targets import asked_program
-
             if (asked := asked_program()) is None:
                 raise
             raise InputError(f"{error}: {training_command(*asked)}") from None
@@ -89,7 +86,7 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None, command: click.Command = cli, name: str = "bitwright") -> int:
-    """Runs the command line, or another command in the same way, and gives its exit code."""
+    """Runs the command line, or another command in the same way, and returns its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with patient_streams(), spelling(spell_option):
@@ -129,7 +126,7 @@ def _refuse(message: str) -> int:
 
 
 def _negative(arguments: Sequence[str]) -> str | None:
-    """A negative number looks like an option to the parser; say what is really wrong with it."""
+    """The error for a negative number, which the parser takes for an option; None without one."""
     for argument in arguments:
         if re.fullmatch(r"-[0-9][0-9_]*", argument):
             return f"numbers must be 0 or more, got {argument}"

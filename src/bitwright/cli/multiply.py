@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from bitwright.cli.options import bits_option, run_options, verb
+from bitwright.cli import options as opt
 from bitwright.cli.reporting import run_shipped
 
 
-@verb("multiply")
+@opt.verb("multiply")
 @click.argument("multiplicand")
 @click.argument("multiplier")
-@bits_option
-@run_options
+@opt.bits
+@opt.running
 def command(multiplicand: str, multiplier: str, **options: Any) -> int:
     """Multiply two numbers of any size by shift and add."""
     return run_shipped("multiplication", "*", {"multiplicand": multiplicand, "multiplier": multiplier}, **options)

@@ -1,4 +1,4 @@
-"""Options that several verbs share: each is defined once, means the same everywhere, and has its place in the help."""
+"""Options that several verbs share: each is defined once, and means the same everywhere."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from bitwright.api.open import MachineChoice
-from bitwright.cli.targets import find_algorithm, keep_lets
+from bitwright.cli.progress import QUIET
+from bitwright.cli.targets import Target, keep_lets
 
-# What options are about, in the order of the help; those of one verb alone come first.
+# Groups of options in the order of the help; those of one verb alone come first.
 GROUPS = {
     "The program": "bits order let sizes program counter graph values directed",
     "Its machine": "machine words word-width dialect",
@@ -30,7 +31,7 @@ _OWN = "Options"
 
 
 def grouped(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
-    """The options of a verb by what they are about, its own first."""
+    """The options of a verb by group, its own first."""
     found: dict[str, list[click.Option]] = {title: [] for title in (_OWN, *GROUPS)}
     for one in command.get_params(context):
         if isinstance(one, click.Option) and not one.hidden:
@@ -86,12 +87,20 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return apply
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the bare result, without notes and progress.")
-bits_option = click.option(
+json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+quiet = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update({QUIET: value}),
+    help="Print the bare result, without notes and progress.",
+)
+bits = click.option(
     "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
 )
-_machine_options = together(
+order = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
+_machine = together(
     click.option(
         "--machine",
         type=click.Choice(["A", "B", "V"]),
@@ -103,25 +112,18 @@ _machine_options = together(
 )
 
 
-def machine_option(function: Any) -> Any:
+def machine(function: Any) -> Any:
     """--machine, and for machine V --words, --word-width and --dialect, together as the argument `machine`."""
 
     @wraps(function)
-    def gather(
-        *args: Any,
-        machine: str | None,
-        words: int | None,
-        word_width: int | None,
-        dialect: str | None,
-        **more: Any,
-    ) -> Any:
+    def gather(*args: Any, machine: Any, words: Any, word_width: Any, dialect: Any, **more: Any) -> Any:
         choice = MachineChoice(machine, words, word_width, dialect)
         return function(*args, machine=None if choice == MachineChoice() else choice, **more)
 
-    return _machine_options(gather)
+    return _machine(gather)
 
 
-lets_option = click.option(
+lets = click.option(
     "--let",
     multiple=True,
     metavar="NAME=NUMBER",
@@ -129,31 +131,44 @@ lets_option = click.option(
 )
 
 
-def let_option(function: Any) -> Any:
-    """--let: `find_algorithm` then opens the rule file with these values."""
+def let(function: Any) -> Any:
+    """--let: a rule file is then opened with these values."""
 
     @wraps(function)
     def gather(*args: Any, let: tuple[str, ...], **more: Any) -> Any:
         keep_lets(more.get("target", more.get("file")), let)
         return function(*args, **more)
 
-    return lets_option(gather)
+    return lets(gather)
 
 
-places_option = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
-order_option = together(places_option, let_option)
-sizes_option = click.option(
+def sized(function: Any) -> Any:
+    """--bits, --order, --let and --machine; with what `target` names they are a `Target`."""
+
+    @wraps(function)
+    def gather(*args: Any, target: str, bits: Any, order: Any, machine: Any, **more: Any) -> Any:
+        return function(*args, target=Target(target, bits, order, machine), **more)
+
+    return together(bits, order, let, machine)(gather)
+
+
+def program(metavar: str = "FILE|NAME") -> Callable[[Any], Any]:
+    """The program that a verb is about, as the argument `target`."""
+    return together(click.argument("target", metavar=metavar), sized)
+
+
+sizes = click.option(
     "--sizes",
     help="For cells: take every kind of cell at these sizes: 1..64, l=1..64, or all, where that can be proved.",
 )
 
-graph_option = click.option(
+graph = click.option(
     "--graph",
     metavar="FILE|SHAPE",
     help="For node programs: an edge list, adjacency list, .graphml or .json, or a shape such as torus:20x30.",
 )
-graph_options = together(
-    graph_option,
+graphs = together(
+    graph,
     click.option(
         "--values",
         type=FILE,
@@ -163,38 +178,24 @@ graph_options = together(
 )
 
 
-def algorithm_argument(function: Any) -> Any:
-    """FILE or NAME with --bits, --order and --machine: the argument `algorithm` is what they stand for."""
-
-    @wraps(function)
-    def gather(
-        *args: Any, target: str, bits: int | None, order: str | None, machine: MachineChoice | None, **more: Any
-    ) -> Any:
-        return function(*args, algorithm=find_algorithm(target, bits, order, machine=machine), **more)
-
-    chosen = together(click.argument("target", metavar="FILE|NAME"), bits_option, order_option, machine_option)
-    return chosen(gather)
-
-
-padding_option = click.option(
+padding = click.option(
     "--padding", type=click.IntRange(0, 10**9), help="Examples to add that are never matched (App. C)."
 )
-range_option = click.option(
+matches = click.option(
     "--n",
-    "source",
     help="How n, the matches of a state, is bounded: blocks (proved, the default), declared (assumed) or reachable "
     "(met in runs of all inputs).",
 )
 
 
 def _with_network(context: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Whoever gives a network and no engine means that network."""
+    """Makes network the default engine if a network is given."""
     if value:
         context.default_map = {**(context.default_map or {}), "engine": "network"}
     return value
 
 
-def engine_option(default: str) -> Callable[[Any], Any]:
+def engine(default: str) -> Callable[[Any], Any]:
     """--engine, with the verb's own default."""
     return click.option(
         "--engine",
@@ -205,36 +206,34 @@ def engine_option(default: str) -> Callable[[Any], Any]:
     )
 
 
-rounding_option = click.option(
+rounding = click.option(
     "--rounding", help="How real outputs become bits: calibrated (ours, the default) or sign (the paper's)."
 )
-workers_option = click.option(
+workers = click.option(
     "--workers",
     default="1",
     show_default=True,
     help="1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.",
 )
-whole_option = click.option("--whole", is_flag=True, help="Train on the whole state of one program, not on its cells.")
-cells_option = click.option("--cells", is_flag=True, help="By cells: one small network, or its limit, in every cell.")
-tile_option = click.option("--tile", type=click.IntRange(1, 16), help="Take this many neighbouring cells as one.")
-seed_option = click.option("--seed", type=click.IntRange(0, 2**63), help="Random seed of the networks.  [default: 0]")
-sample_seed_option = click.option(
+whole = click.option("--whole", is_flag=True, help="Train on the whole state of one program, not on its cells.")
+cells = click.option("--cells", is_flag=True, help="By cells: one small network, or its limit, in every cell.")
+tile = click.option("--tile", type=click.IntRange(1, 16), help="Take this many neighbouring cells as one.")
+seed = click.option("--seed", type=click.IntRange(0, 2**63), help="Random seed of the networks.  [default: 0]")
+sample_seed = click.option(
     "--sample-seed", type=click.IntRange(0, 2**63), help="Random seed of the inputs or states.  [default: 0]"
 )
-width_option = click.option(
+width = click.option(
     "--width", type=int, help="Hidden units; by default the fewest that suffice for cells, else by the width law."
 )
-device_option = click.option(
+device = click.option(
     "--device", help="Where networks run: cpu or cuda.  [default: cpu; cuda for long proofs and validations]"
 )
-weight_bits_option = click.option(
-    "--weight-bits", type=click.IntRange(2, 8), help="Bits of an integer weight.  [default: 8]"
-)
+weight_bits = click.option("--weight-bits", type=click.IntRange(2, 8), help="Bits of an integer weight.  [default: 8]")
 
 
-recipe_options = together(
-    width_option,
-    seed_option,
+recipe = together(
+    width,
+    seed,
     click.option(
         "--start",
         type=click.Choice(["zero", "random"]),
@@ -263,7 +262,7 @@ recipe_options = together(
         show_default=True,
         help="torch (the extra train) can use a GPU.",
     ),
-    device_option,
+    device,
     click.option(
         "--precision",
         type=click.Choice(["float32", "float64"]),
@@ -275,7 +274,7 @@ recipe_options = together(
         "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Threads for linear algebra."
     ),
 )
-sample_options = together(
+sample = together(
     click.option("--from", "source", metavar="runs|states|FILE", help="Executions: of runs, random states, or a file."),
     click.option("--runs", type=click.IntRange(1, 10**6), help="With --from runs: every step of this many runs."),
     click.option(
@@ -283,11 +282,11 @@ sample_options = together(
         type=click.IntRange(1, 10**6),
         help="How many states.  [default: 20 for each template; 1,000 to measure]",
     ),
-    sample_seed_option,
+    sample_seed,
 )
-network_options = together(
-    rounding_option,
-    padding_option,
+networks = together(
+    rounding,
+    padding,
     click.option(
         "--network",
         "files",
@@ -296,21 +295,21 @@ network_options = together(
         callback=_with_network,
         help="Trained network file(s), for --engine network; they set the bit length.",
     ),
-    width_option,
-    whole_option,
-    cells_option,
-    tile_option,
+    width,
+    whole,
+    cells,
+    tile,
     click.option("--evaluate", is_flag=True, help="Evaluate the network at every step, even if it is proved."),
     click.option(
         "--networks", type=click.IntRange(1, 10**9), help="For sampled, network: how many to average.  [default: 1]"
     ),
-    seed_option,
-    device_option,
+    seed,
+    device,
     click.option("--max-steps", type=int, help="Stop a run after this many steps even if the program is not done."),
 )
-engine_options = together(
-    engine_option("templates"),
-    network_options,
+engines = together(
+    engine("templates"),
+    networks,
     click.option(
         "--precision",
         type=click.Choice(["float32", "float64", "bfloat16", "float16"]),
@@ -320,14 +319,14 @@ engine_options = together(
 
 
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """A range of numbers lets nan through, which is neither below nor above anything."""
+    """Refuses nan and infinity, which click.FloatRange lets through."""
     if value is not None and not isfinite(value):
         raise click.BadParameter(f"{value} is not a number of seconds such as 60.", context, parameter)
     return value
 
 
-resume_option = click.option("--resume", type=FILE, help="Continue from this file, which keeps what is done.")
-computer_options = together(
+resume = click.option("--resume", type=FILE, help="Continue from this file, which keeps what is done.")
+computer = together(
     click.option("--max-instructions", type=click.IntRange(0), help="Stop after this many instructions."),
     click.option(
         "--max-seconds",
@@ -340,7 +339,7 @@ computer_options = together(
         type=FILE,
         help="Save the run to this .npz file, so that --resume can continue it.",
     ),
-    resume_option,
+    resume,
     click.option(
         "--memory",
         multiple=True,
@@ -350,4 +349,4 @@ computer_options = together(
     click.option("--signed", is_flag=True, help="Show words and addresses as signed numbers."),
     click.option("--entry", metavar="ADDRESS", help="The first instruction.  [default: 0]"),
 )
-run_options = together(engine_options, json_option, quiet_option)
+running = together(engines, json, quiet)

@@ -1,4 +1,4 @@
-"""Signs of life on stderr while something takes long: a bar on a terminal, else a line about every ten seconds."""
+"""Progress of long work on stderr: a bar on a terminal, else a line about every ten seconds."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PULSE = 0.5  # seconds after which time itself is a reason to look
 
 
 class StepProgress:
-    """Is called with what is done and how much there is, from any thread; work that never calls it is shown as well.
+    """Shows how far some work is; work calls it, from any thread, with what is done and how much there is.
 
-    `at_most` says that the work may be done long before it has come so far. Of those that are open at the same time,
-    the last one speaks. `clock` and `terminal` are for tests.
+    Work that never calls it is shown as well. `at_most` says that the work may end before it has done that much. Of
+    several that are open, the last one is shown. `clock` and `terminal` are for tests.
     """
 
     _open: ClassVar[list[StepProgress]] = []
@@ -66,7 +66,7 @@ class StepProgress:
         self.hide()
 
     def hide(self) -> None:
-        """Takes the bar away; it comes back when there is something to show."""
+        """Hides the bar until there is something to show."""
         with self._lock:
             if self._bar:
                 self._bar.stop()
@@ -78,14 +78,14 @@ class StepProgress:
             self.look()
 
     def note(self, step: int, limit: int) -> None:
-        """What is done, and how much there is, or 0 where that is not known."""
+        """Notes what is done, and how much there is, or 0 if that is not known."""
         with self._lock:
             if self._first is None:
                 self._first = (self._clock(), step)
             self._done, self._total = step, limit
 
     def look(self) -> None:
-        """Shows how far it is, if it is time for that."""
+        """Shows the progress, if it is time."""
         if self in self._open and self._open[-1] is not self:
             return
         with self._lock:
@@ -99,7 +99,7 @@ class StepProgress:
                 click.echo(self.line(now), err=True)
 
     def line(self, now: float) -> str:
-        """How far it is, in words."""
+        """The progress in words."""
         spent = f"{_duration(now - self._begin)} so far"
         if not self._total:
             return f"{self._what}: {spent}" if not self._done else f"{self._what}: {self._done:,}, {spent}"
@@ -107,7 +107,7 @@ class StepProgress:
         return ", ".join(part for part in (f"{self._what}: {share}", spent, self._left(now)) if part)
 
     def _left(self, now: float) -> str:
-        """The time that the rest takes if it goes on as it went since the first call."""
+        """The time left, at the rate since the first call."""
         if self._first is None or self._done <= self._first[1] or now <= self._first[0]:
             return ""
         rate = (self._done - self._first[1]) / (now - self._first[0])
@@ -137,24 +137,42 @@ def _now() -> float:
     return time.monotonic()
 
 
-def working(what: str, *, at_most: bool = False) -> StepProgress:
-    """Signs of life of the verb that runs now, unless it was asked to be quiet."""
+QUIET = "bitwright.quiet"  # where a command line keeps what --quiet says
+
+
+def is_quiet() -> bool:
+    """Whether the verb that runs now was asked to be quiet; without a verb nobody listens."""
     context = click.get_current_context(silent=True)
-    return StepProgress(context is not None and not context.params.get("quiet"), what, at_most=at_most)
+    return context is None or bool(context.meta.get(QUIET))
 
 
 class TerminalTeller:
-    """The person at the command line, as api's functions see them: notes and signs of life on stderr, unless quiet."""
+    """The user at the command line as a `Teller`: notes and progress on stderr, unless quiet.
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._quiet = quiet
+    By default the verb that runs now knows whether to be quiet.
+    """
+
+    def __init__(self, quiet: bool | None = None) -> None:
+        self._quiet = is_quiet() if quiet is None else quiet
 
     def note(self, text: str) -> None:
+        """Prints something that is worth knowing but not the result."""
         if not self._quiet:
             click.secho(text, err=True, dim=True)
 
     def working(self, what: str, *, at_most: bool = False) -> StepProgress:
+        """Shows progress while this work goes on."""
         return StepProgress(not self._quiet, what, at_most=at_most)
+
+
+def note(text: str) -> None:
+    """Prints a note to stderr, unless the verb that runs now was asked to be quiet."""
+    TerminalTeller().note(text)
+
+
+def working(what: str) -> StepProgress:
+    """Shows progress of the verb that runs now, unless it was asked to be quiet."""
+    return TerminalTeller().working(what)
 
 
 def _duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Running with the options that users give, and saying what came of it: results to stdout, notes to stderr."""
+"""Runs with the options of the command line, and their reports: results to stdout, notes to stderr."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.api.numbers import in_base_of, json_text, parse_two
-from bitwright.api.open import SIZED
-from bitwright.cli.progress import TerminalTeller
-from bitwright.cli.targets import keep_program
+from bitwright.api.open import SIZED, shipped
+from bitwright.cli.progress import TerminalTeller, is_quiet, note
+from bitwright.cli.targets import Target, keep_program
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
     from bitwright import Algorithm, Run
-
-
-def note(text: str, quiet: bool = False) -> None:
-    """Something worth knowing that is not the result: to stderr."""
-    if not quiet:
-        click.secho(text, err=True, dim=True)
 
 
 def print_json(document: Mapping[str, object]) -> None:
@@ -33,17 +27,16 @@ def execute(
     values: Mapping[str, int],
     *,
     max_steps: int | None,
-    quiet: bool,
     files: Sequence[Path] = (),
     **options: Any,
 ) -> Run:
-    """A run with the options that users give, under a progress bar."""
+    """Runs an algorithm with the options of the command line, under a progress bar."""
     from bitwright.api.run import run
 
     if algorithm.name in SIZED:  # add and multiply name none
-        keep_program(algorithm.name, algorithm)
+        keep_program(Target(algorithm.name), algorithm)
     network = list(files) or None
-    done: Run = run(algorithm, values, steps=max_steps, network=network, progress=TerminalTeller(quiet), **options)
+    done: Run = run(algorithm, values, steps=max_steps, network=network, progress=TerminalTeller(), **options)
     return done
 
 
@@ -54,37 +47,35 @@ def run_shipped(
     *,
     bits: int | None,
     as_json: bool,
-    quiet: bool,
     counter: bool = False,
     **options: Any,
 ) -> int:
-    """A shipped algorithm on two numbers."""
-    from bitwright.api.open import shipped
+    """Runs a shipped algorithm on two numbers, and returns the exit code."""
     from bitwright.api.trained import files_of
 
     values = parse_two(given)
     algorithm = shipped(name, values, bits, files=files_of(options), counter=counter)
-    done = execute(algorithm, values, quiet=quiet, **options)
+    done = execute(algorithm, values, **options)
     p, q, found = in_base_of(given.values(), [*values.values(), done.value])
-    return report(done, f"{p} {sign} {q} = {found}", found, as_json, quiet)
+    return report(done, f"{p} {sign} {q} = {found}", found, as_json)
 
 
-def report(run: Run, line: str, bare: str, as_json: bool, quiet: bool) -> int:
-    """Prints a run and gives the exit code: 1 if the step limit came before the end, or the answer is not exact.
+def report(run: Run, line: str, bare: str, as_json: bool) -> int:
+    """Prints a run and returns the exit code: 1 if the step limit came before the end, or the answer is not exact.
 
-    Ensembles and trained networks can be wrong, so what they say is compared with what the rules give.
+    Ensembles and trained networks can be wrong, so their results are compared with those of the rules.
     """
     if as_json:
         print_json(run.to_dict())
     elif run.halted:
-        click.echo(bare if quiet else line)
+        click.echo(bare if is_quiet() else line)
         for sentence in run.sentences:
-            note(sentence, quiet)
+            note(sentence)
     return exit_code(run)
 
 
 def exit_code(run: Run) -> int:
-    """0, or 1 with a line that says why if the step limit came before the end or the answer is not exact."""
+    """The exit code of a run: 0, or 1 with a line that says why."""
     if not run.halted:
         click.echo(
             f"bitwright: {run.algorithm.name} did not halt within {counted(run.steps, 'step')}; "

@@ -3,55 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from bitwright.api.numbers import in_base_of, parse_values
 from bitwright.api.open import is_image
 from bitwright.api.trained import files_of
-from bitwright.cli.options import (
-    bits_option,
-    computer_options,
-    graph_options,
-    machine_option,
-    order_option,
-    run_options,
-    verb,
-)
-from bitwright.cli.reporting import execute, note, report
+from bitwright.cli import options as opt
+from bitwright.cli.progress import is_quiet, note
+from bitwright.cli.reporting import execute, report
 from bitwright.cli.run_graph import asked_graph, report_graph
-from bitwright.cli.targets import find_algorithm
+from bitwright.cli.targets import Target
 from bitwright.errors import InputError, listing
-
-if TYPE_CHECKING:
-    from bitwright.api.open import MachineChoice
 
 COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "entry")
 
 
-@verb("run")
-@click.argument("target", metavar="FILE|NAME")
+@opt.verb("run")
+@opt.program()
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
-@graph_options
-@bits_option
-@order_option
-@machine_option
+@opt.graphs
 @click.option("--trace", is_flag=True, help="For .sbn programs: print every instruction as it is executed.")
-@computer_options
-@run_options
+@opt.computer
+@opt.running
 def command(
-    target: str,
+    target: Target,
     inputs: tuple[str, ...],
     graph: str | None,
     values: Path | None,
     directed: bool,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
     trace: bool,
     as_json: bool,
-    quiet: bool,
     **options: Any,
 ) -> int:
     """Run the program in a .bw or .sbn file on the given numbers, or a SUBLEQ image (.dec, .sq) on machine V.
@@ -72,33 +55,36 @@ def command(
     bitwright run examples/subleq/sieve.sq
     """
     from bitwright.api.check import first_warning
-    from bitwright.api.trace import instructions
 
     computer = {name: options.pop(name) for name in COMPUTER}
-    if is_image(target):
-        if inputs or bits is not None or order is not None or trace:
+    if is_image(target.name):
+        if inputs or target.bits is not None or target.order is not None or trace:
             raise InputError("an image takes its input from standard input; leave out values, --bits, --order, --trace")
         from bitwright.cli.run_image import run_image
 
-        return run_image(target, machine, as_json=as_json, quiet=quiet, **computer, **options)
+        return run_image(target.name, target.machine, as_json=as_json, **computer, **options)
     if any(value not in (None, False, ()) for value in computer.values()):
         names = listing([f"--{name.replace('_', '-')}" for name in computer], len(computer))
         raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
-    if (on_graph := asked_graph(target, inputs, graph, values, directed)) is not None:
-        if trace or bits is not None or order is not None or machine is not None:
+    if (on_graph := asked_graph(target.name, inputs, graph, values, directed)) is not None:
+        if trace or target.sized:
             raise InputError("--bits, --order, --machine and --trace do not go with node programs; there is --let")
-        return report_graph(execute(on_graph, {}, quiet=quiet, **options), as_json, quiet)
+        return report_graph(execute(on_graph, {}, **options), as_json)
     numbers = parse_values(inputs)
     if trace and as_json:
         raise InputError("--trace prints lines for people; leave it out, or --json")
-    algorithm = find_algorithm(target, bits, order, machine=machine, files=files_of(options), values=numbers)
+    algorithm = target.algorithm(files=files_of(options), values=numbers)
     if trace and algorithm.computer is None:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
-    if not quiet and (warning := first_warning(target, algorithm)):
+    if not is_quiet() and (warning := first_warning(target.name, algorithm)):
         note(warning)
-    watch = instructions(algorithm, click.echo) if trace else None
-    done = execute(algorithm, numbers, quiet=quiet, watch=watch, **options)
+    watch = None
+    if trace:
+        from bitwright.api.trace import instructions  # which brings all pages
+
+        watch = instructions(algorithm, click.echo)
+    done = execute(algorithm, numbers, watch=watch, **options)
     widths = [len(word.bits) for word in algorithm.outputs]
     shown = in_base_of((pair.partition("=")[2] for pair in inputs), done.outputs.values(), widths)
     lines = [f"{name} = {value}" for name, value in zip(done.outputs, shown, strict=True)]
-    return report(done, "\n".join(lines), "\n".join(shown), as_json, quiet)
+    return report(done, "\n".join(lines), "\n".join(shown), as_json)

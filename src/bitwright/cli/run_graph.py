@@ -1,4 +1,4 @@
-"""Node programs on the command line: the graph, the values of its nodes, and a table of what they put out."""
+"""Node programs on the command line: the graph, the values of its nodes, and a table of their outputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def node_program(target: str, graph: str | None = None) -> NodeProgram | None:
-    """The node program in a file; None where there is another program, or none.
+    """The node program in a file; None if it is another program, or no file.
 
-    On a graph every program of rules is one, whose nodes need not talk to each other.
+    On a graph every rule file counts as one, even if its nodes do not communicate.
     """
     from bitwright.api.graphs import as_node_program
 
@@ -44,15 +44,15 @@ def asked_graph(
         return on_graph(program, open_graph(graph, directed), inputs, values)
 
 
-def report_graph(done: Run, as_json: bool, quiet: bool) -> int:
-    """Prints a run on a graph, a line for each node, and gives the exit code."""
+def report_graph(done: Run, as_json: bool) -> int:
+    """Prints a run on a graph, a line for each node, and returns the exit code."""
     whole = [f"{name} = {value}" for name, value in done.outputs.items()]
     rows = table({str(node): own for node, own in done.nodes.items()})
-    return report(done, "\n".join([*whole, *rows]), "\n".join([*whole, *rows[1:]]), as_json, quiet)
+    return report(done, "\n".join([*whole, *rows]), "\n".join([*whole, *rows[1:]]), as_json)
 
 
 def table(found: dict[str, dict[str, Any]]) -> list[str]:
-    """Nodes and what they put out, in columns; what has no value is a dash."""
+    """Nodes and their outputs in columns; a missing value is a dash."""
     names = list(next(iter(found.values()), {}))
     if not names:
         return []

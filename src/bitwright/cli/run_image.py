@@ -1,6 +1,6 @@
 """`bitwright run IMAGE`: a SUBLEQ image on machine V, at the terminal or in a pipe.
 
-On stdout what the image writes, then the words asked for or JSON; on stderr what it did.
+stdout has what the image writes, then the words asked for or JSON; stderr has a summary.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.api.images import ImageConsole
+from bitwright.api.images import run_image as run
 from bitwright.api.open import MachineChoice, open_subleq
-from bitwright.cli.progress import StepProgress
-from bitwright.cli.progress import TerminalTeller as Person
-from bitwright.cli.reporting import note, print_json
+from bitwright.cli.progress import StepProgress, TerminalTeller, is_quiet, note
+from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines, reader_gone
 from bitwright.errors import InputError, counted
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class Terminal(ImageConsole):
-    """Standard input and output as the machine sees them, and Ctrl-C or SIGTERM."""
+    """Standard input and output as the console of the machine, with Ctrl-C and SIGTERM."""
 
-    def __init__(self, collect: bool, most: int = 0, quiet: bool = False) -> None:
+    def __init__(self, collect: bool, most: int = 0) -> None:
         super().__init__()
-        self.collect, self._most, self._quiet = collect, most, quiet
+        self.collect, self._most, self._quiet = collect, most, is_quiet()
         self._before: dict[int, Any] = {}  # who heard signals
         self.signal: int | None = None  # the one that stopped the run
         self.in_line = False  # whether the cursor of a terminal stands behind something
@@ -88,7 +88,7 @@ class Terminal(ImageConsole):
             sys.stdout.flush()
 
     def flush(self) -> None:
-        """Hands on what was written so far."""
+        """Flushes what was written so far."""
         if not self.collect and sys.stdout is not None:
             sys.stdout.flush()
 
@@ -98,16 +98,16 @@ class Terminal(ImageConsole):
             raise KeyboardInterrupt
 
     def look(self, now: MachineTally) -> bool:
-        """Shows how far the run is; False if it should end."""
+        """Shows the progress of the run; False if it should end."""
         if not self._quiet and sys.stderr is not None:
             self._progress(now)
         return not self.stopped
 
     def _progress(self, tally: MachineTally) -> None:
-        """How many instructions were executed, of how many at most where there is a limit.
+        """Shows how many instructions were executed, and the limit if there is one.
 
-        A line that stays in its place on a terminal's stderr, while the machine computes without saying anything;
-        elsewhere a line about every ten seconds.
+        On a terminal it is one line that stays in place while the machine prints nothing; elsewhere a line about every
+        ten seconds.
         """
         if not sys.stderr.isatty():
             self._far(tally.instructions, self._most)
@@ -120,7 +120,7 @@ class Terminal(ImageConsole):
         click.echo(f"\r\x1b[K{line} ", nl=False, err=True)
 
     def hide(self) -> None:
-        """Takes the line of progress away."""
+        """Removes the line of progress."""
         self._shown = time.monotonic()
         if self._bar:
             self._bar = False
@@ -144,41 +144,38 @@ def run_image(
     max_steps: int | None,
     files: tuple[Path, ...],
     as_json: bool,
-    quiet: bool,
     **options: Any,
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
-    from bitwright.api.images import run_image as run
-
     if max_steps is not None:
         raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")
     if options["signed"] and not options["memory"] and not as_json:
         raise InputError("--signed goes with --memory or --json")
-    terminal = Terminal(as_json, max_instructions or 0, quiet)
+    terminal = Terminal(as_json, max_instructions or 0)
     done = run(
         open_subleq(target, choice or MachineChoice()),
         terminal,
         network=list(files) or None,
         instructions=max_instructions,
         seconds=max_seconds,
-        progress=Person(quiet),
+        progress=TerminalTeller(),
         **options,
     )
-    return _report(done, terminal, as_json, quiet)
+    return _report(done, terminal, as_json)
 
 
-def _report(done: ComputerRun, terminal: Terminal, as_json: bool, quiet: bool) -> int:
-    """Says what came of it, and gives the exit code."""
+def _report(done: ComputerRun, terminal: Terminal, as_json: bool) -> int:
+    """Prints the result, and returns the exit code."""
     reason, tally = done.ending.reason, done.ending.tally
     if as_json:
         print_json(done.to_dict())
     elif done.words:
         if terminal.mid_line:
             click.echo()
-        print_lines(line for words, values in done.words for line in words.lines(values, quiet))
+        print_lines(line for words, values in done.words for line in words.lines(values, is_quiet()))
     if terminal.signal is None and terminal.stopped:  # nobody reads us any more, so there is nothing to say
         return 0
-    if not as_json and not quiet:
+    if not as_json:
         for line in done.sentences:
             note(line)
         if not done.words and not done.machine.shape.dialect.io:

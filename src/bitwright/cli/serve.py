@@ -1,14 +1,14 @@
-"""`bitwright serve`: a page in the browser on which programs are written, run and looked at."""
+"""`bitwright serve`: a local page to write, run and inspect programs."""
 
 from __future__ import annotations
 
 import click
 
-from bitwright.cli.options import verb
+from bitwright.cli import options as opt
 from bitwright.errors import InputError
 
 
-@verb("serve")
+@opt.verb("serve")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any that is free."
 )

@@ -9,53 +9,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.cli.options import (
-    FILE,
-    bits_option,
-    cells_option,
-    json_option,
-    machine_option,
-    order_option,
-    tile_option,
-    verb,
-)
-from bitwright.cli.progress import working
-from bitwright.cli.reporting import note, print_json
+from bitwright.cli import options as opt
+from bitwright.cli.progress import note, working
+from bitwright.cli.reporting import print_json
 from bitwright.cli.run_graph import node_program
 from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import find_algorithm
+from bitwright.cli.targets import Target
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from bitwright import Algorithm
-    from bitwright.api.open import MachineChoice
 
 _DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
 _WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
 
 
-@verb("show")
-@click.argument("target", metavar="FILE|NAME|NETWORK")
-@bits_option
-@order_option
-@machine_option
+@opt.verb("show")
+@opt.program("FILE|NAME|NETWORK")
 @click.option(
     "--diagram",
-    type=FILE,
+    type=opt.FILE,
     help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program, with its cells, as canonical rule text instead.")
-@cells_option
-@tile_option
-@json_option
+@opt.cells
+@opt.tile
+@opt.json
 def command(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
+    target: Target,
     diagram: Path | None,
     blocks: bool,
     text: bool,
@@ -70,13 +54,13 @@ def command(
     """
     from bitwright.api.show import cell_kinds, node_report, save_diagram, tiled
 
-    if is_network(target):
-        others = {"bits": bits, "order": order, "machine": machine, "diagram": diagram, "text": text or None}
-        others |= {"blocks": blocks or None}
-        show_network(Path(target), [name for name, value in others.items() if value is not None], as_json)
+    if Path(target.name).suffix.lower() == ".safetensors":
+        others = {"bits": target.bits, "order": target.order, "machine": target.machine, "diagram": diagram}
+        others |= {"text": text or None, "blocks": blocks or None}
+        _show_network(Path(target.name), [name for name, value in others.items() if value is not None], as_json)
         return
-    if not cells and (program := node_program(target)) is not None:
-        if bits is not None or order is not None or machine is not None or tile is not None or blocks:
+    if not cells and (program := node_program(target.name)) is not None:
+        if target.sized or tile is not None or blocks:
             raise InputError("of a node program there is --text, --json, --cells and --diagram")
         if diagram is None:
             if as_json and not text:
@@ -85,7 +69,7 @@ def command(
                 print_lines(program.text_lines() if text else node_report(program))
             return
         cells = True  # that is what there is to draw of it
-    algorithm = find_algorithm(target, bits, order, machine=machine, cells=cells)
+    algorithm = target.algorithm(cells=cells)
     if tile is not None and not (cells or text):
         raise InputError("--tile goes with --cells or --text")
     if blocks and (diagram is None or cells):
@@ -154,13 +138,8 @@ def _shortened(text: str, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most]} ... ({text.count(' '):,} words; --text prints all)"
 
 
-def is_network(target: str) -> bool:
-    """Whether a target is the file of a network."""
-    return Path(target).suffix.lower() == ".safetensors"
-
-
-def show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
-    """Reads the file whole, so that a damaged one is refused, and says what is in it."""
+def _show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
+    """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
     from bitwright.api.network import Network, file_format
 
     if others:
@@ -177,7 +156,7 @@ def show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
 
 
 def _learnt_from(found: dict[str, Any]) -> list[str]:
-    """A line on the executions that it was trained on, if it was."""
+    """A line about the executions that it was trained on, if any."""
     learnt = found.get("executions")
     if learnt is None:
         return []

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from bitwright.cli.options import (
-    algorithm_argument,
-    cells_option,
-    json_option,
-    padding_option,
-    range_option,
-    sample_seed_option,
-    tile_option,
-    verb,
-)
+from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-
-if TYPE_CHECKING:
-    from bitwright import Algorithm
+from bitwright.cli.targets import Target
 
 
-@verb("size")
-@algorithm_argument
+@opt.verb("size")
+@opt.program()
 @click.option("--delta", type=float, default=0.01, show_default=True, help="Allowed probability of any wrong bit.")
 @click.option(
     "--of",
@@ -35,14 +24,14 @@ if TYPE_CHECKING:
 )
 @click.option("--scope", help="What must be right: one input, all inputs (the default), or all steps of all runs.")
 @click.option("--domain", help="With --of network: right in all states (the default), or in those of runs (runs).")
-@sample_seed_option
+@opt.sample_seed
 @click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
-@cells_option
-@tile_option
-@range_option
-@padding_option
-@json_option
-def command(algorithm: Algorithm, source: str | None, as_json: bool, **asked: Any) -> None:
+@opt.cells
+@opt.tile
+@opt.matches
+@opt.padding
+@opt.json
+def command(target: Target, as_json: bool, **asked: Any) -> None:
     """Say how many networks an ensemble needs, under each rounding, to be right with probability 1 - delta.
 
     With --of network: how wide one network with a zero-output start and calibrated rounding should be, from the width
@@ -50,7 +39,7 @@ def command(algorithm: Algorithm, source: str | None, as_json: bool, **asked: An
     """
     from bitwright.api.size import size
 
-    found = size(algorithm, n=source, progress=TerminalTeller(as_json), **asked)
+    found = size(target.algorithm(), progress=TerminalTeller(as_json), **asked)
     if as_json:
         print_json(found.to_dict())
     else:

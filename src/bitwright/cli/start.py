@@ -1,11 +1,11 @@
-"""Where the `bitwright` command begins: Ctrl-C is one line even while the first modules are being loaded."""
+"""The entry point of the `bitwright` command: Ctrl-C prints one line even while modules are loading."""
 
 import sys
 from contextlib import suppress
 
 
 def start() -> int:
-    """Runs the command line and gives its exit code."""
+    """Runs the command line and returns its exit code."""
     try:
         from bitwright.cli.main import main  # here, and not above: this is what takes time
 

@@ -1,6 +1,6 @@
 """Standard output and error whose readers may go away: `bitwright show addition --text | head -1` is no failure.
 
-What nobody reads any more is dropped, and the command ends with the exit code of its answer.
+Output without a reader is dropped, and the command ends with the exit code of its answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import click
 
 
 class _Pipe(io.FileIO):
-    """A stream that takes everything once its reader has gone."""
+    """A stream that drops everything once its reader has gone."""
 
     gone = False
     notes = False  # for standard error: what cannot be written there for any reason is no failure either
@@ -65,7 +65,7 @@ def reader_gone() -> bool:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Line by line, as long as somebody reads them."""
+    """Prints lines as long as somebody reads them."""
     for line in lines:
         if reader_gone():
             return

@@ -1,8 +1,10 @@
-"""How NAME or FILE on the command line becomes a program."""
+"""How NAME or FILE on the command line becomes a program, and the command that trains a network for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def spell_option(setting: str) -> str:
-    """What an option is called that stands for a setting of the service layer."""
+    """The option of the command line for a setting of the service layer."""
     other = {
         "executions": "--from",
         "files": "--network",
@@ -33,82 +35,108 @@ def spell_option(setting: str) -> str:
 
 _LETS = "bitwright.lets"  # where a command line keeps what --let says
 _TARGET = "bitwright.target"  # and the program that it asks for
+_SIZES = "bitwright.sizes"  # and what --sizes says
 _NO_RULES = (".sbn", ".safetensors", *IMAGES)
 
 
+def _kept() -> dict[str, Any]:
+    """What the command line that runs now has kept."""
+    context = click.get_current_context(silent=True)
+    return {} if context is None else context.meta
+
+
 def keep_lets(target: str | None, pairs: Sequence[str]) -> None:
-    """Keeps what --let says for `find_algorithm`; raises InputError if the target is no rule file."""
+    """Keeps what --let says for `Target.program`; raises InputError if the target is no rule file."""
     if lets := parse_lets(pairs):
         path = Path(target or "")
         if target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir():
             raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
-        click.get_current_context().meta[_LETS] = lets
+        _kept()[_LETS] = lets
 
 
 def given_lets() -> dict[str, int]:
     """The values in place of those of a rule file's `let` lines."""
-    context = click.get_current_context(silent=True)
-    return {} if context is None else context.meta.get(_LETS, {})
-
-
-def let_words() -> list[str]:
-    """What --let said, as words of a command that shows something again."""
-    return [word for name, value in given_lets().items() for word in ("--let", f"{name}={value}")]
-
-
-def is_sbn(target: str, bits: int | None, order: str | None) -> bool:
-    """Whether a target is an SBN program; then there is no bit length to choose."""
-    if Path(target).suffix.lower() != ".sbn":
-        return False
-    if bits is not None or order is not None:
-        raise InputError("--bits and --order do not go with an SBN program; it has a .width of its own")
-    return True
-
-
-def find_algorithm(
-    target: str, bits: int | None = None, order: str | None = None, *, cells: bool = False, **more: Any
-) -> Algorithm:
-    """The algorithm that a shipped name, a rule file or an SBN program stands for; see `find_program`.
-
-    Where only `cells` count, a node program is one too.
-    """
-    return of_bits(find_program(target, bits, order, nodes=cells, **more))
-
-
-def find_program(
-    target: str,
-    bits: int | None = None,
-    order: str | None = None,
-    default_bits: int = 4,
-    machine: MachineChoice | None = None,
-    files: Sequence[Path] = (),
-    nodes: bool = False,
-    values: Mapping[str, int] | None = None,
-) -> Algorithm | NodeProgram:
-    """The program of a target, in the size that network files were trained for, or that `values` need."""
-    with working("reading the program"):
-        found = opened(
-            target,
-            bits=bits,
-            order=None if order is None else parse_order(order),
-            machine=machine,
-            lets=given_lets(),
-            default_bits=default_bits,
-            values=values,
-            files=files,
-            nodes=nodes,
-        )
-    keep_program(target, of_bits(found), order, None if machine is None else machine.letter)
+    found: dict[str, int] = _kept().get(_LETS, {})
     return found
 
 
-def keep_program(target: str, algorithm: Algorithm, order: str | None = None, machine: str | None = None) -> None:
-    """Keeps which program the command line asks for, so that an error can name it; the first is the one."""
-    if (context := click.get_current_context(silent=True)) is not None:
-        context.meta.setdefault(_TARGET, (target, algorithm, order, machine))
+def let_words(without: Container[str] = ()) -> list[str]:
+    """The --let options that were given, as words of a command."""
+    lets = (f"{name}={value}" for name, value in given_lets().items() if name not in without)
+    return [word for let in lets for word in ("--let", let)]
 
 
-def asked_program() -> tuple[str, Algorithm, str | None, str | None] | None:
-    """The first program that the command line asks for: its name, order and machine; None before it is read."""
-    context = click.get_current_context(silent=True)
-    return None if context is None else context.meta.get(_TARGET)
+def option_words(given: Mapping[str, object]) -> list[str]:
+    """Options as words of a command; None and False are left out, and True is a flag."""
+    words = []
+    for name, value in given.items():
+        if value is not None and value is not False:
+            words += [spell_option(name), *([] if value is True else [str(value)])]
+    return words
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program as the command line asks for it: FILE or NAME, --bits, --order and --machine."""
+
+    name: str
+    bits: int | None = None
+    order: str | None = None
+    machine: MachineChoice | None = None
+
+    @property
+    def sized(self) -> bool:
+        """Whether any option is given."""
+        return (self.bits, self.order, self.machine) != (None, None, None)
+
+    def algorithm(self, *, cells: bool = False, **more: Any) -> Algorithm:
+        """The algorithm it stands for; with `cells`, also the first schema of a node program."""
+        return of_bits(self.program(nodes=cells, **more))
+
+    def program(self, **more: Any) -> Algorithm | NodeProgram:
+        """The program it stands for; other arguments are those of `opened`."""
+        order = None if self.order is None else parse_order(self.order)
+        with working("reading the program"):
+            found = opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=given_lets(), **more)
+        keep_program(self, of_bits(found))
+        return found
+
+
+def keep_program(target: Target, algorithm: Algorithm) -> None:
+    """Keeps the first program that the command line asks for, so that an error can name it."""
+    _kept().setdefault(_TARGET, (target, algorithm))
+
+
+def asked_program() -> tuple[Target, Algorithm] | None:
+    """The first program that the command line asks for; None before it is read."""
+    return _kept().get(_TARGET)
+
+
+def keep_sizes(sizes: str | None) -> str | None:
+    """Keeps what --sizes says for `training_command`; raises InputError for a number that --let has given too."""
+    asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
+    for name in asked & set(given_lets()):
+        raise InputError(f"{name} is given twice, by --sizes and --let")
+    if sizes not in (None, "all") and not asked and given_lets():
+        raise InputError(f"beside --let, --sizes names its number: --sizes NAME={sizes}")
+    if sizes is not None:
+        _kept()[_SIZES] = sizes
+    return sizes
+
+
+def training_command(target: Target, algorithm: Algorithm) -> str:
+    """The command that trains a network with all cells of this program, in the sizes that are asked for.
+
+    It names many sizes only where these were seen to have all its cells.
+    """
+    from bitwright.api import sizes as api
+
+    own, sizes, machine = api.numbers_of(algorithm), _kept().get(_SIZES), target.machine
+    if sizes is None and algorithm.program.templates <= api.FEW_TEMPLATES:
+        for name, value in islice(own.items(), 1):
+            sizes = api.sizes_to_train(algorithm, name, value)
+    varied = {part.partition("=")[0] for part in (sizes or "").split(",")}
+    words = [*option_words({"sizes": sizes}), *let_words(without=varied)]
+    bits = own.get(api.BITS) if sizes is None and target.order is None else None
+    words += option_words({"order": target.order, "bits": bits, "machine": machine and machine.letter})
+    return " ".join(["bitwright train", target.name, *words, "-o FILE"])

@@ -8,63 +8,41 @@ from warnings import catch_warnings
 
 import click
 
-from bitwright.cli.options import (
-    FILE,
-    bits_option,
-    json_option,
-    machine_option,
-    order_option,
-    padding_option,
-    quiet_option,
-    recipe_options,
-    rounding_option,
-    sample_options,
-    sizes_option,
-    tile_option,
-    verb,
-    weight_bits_option,
-    whole_option,
-    workers_option,
-)
-from bitwright.cli.progress import TerminalTeller
-from bitwright.cli.reporting import note, print_json
-from bitwright.cli.sizes import keep_sizes
-from bitwright.cli.targets import find_algorithm
-from bitwright.errors import InputError, counted
+from bitwright.cli import options as opt
+from bitwright.cli.progress import TerminalTeller, is_quiet, note
+from bitwright.cli.reporting import print_json
+from bitwright.cli.targets import Target, keep_sizes
+from bitwright.errors import BitwrightWarning, InputError, counted
 
 if TYPE_CHECKING:
     from bitwright import Algorithm
     from bitwright.api.executions import Sample
     from bitwright.api.network import Network
-    from bitwright.api.open import MachineChoice
 
 _MEASURED = ("accuracy", "delta", "ones", "rounding")  # what goes with --ensemble only
 _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels", "sample_seed")  # and what does not
 
 
-@verb("train")
-@click.argument("target", metavar="FILE|NAME")
+@opt.verb("train")
+@opt.program()
 @click.argument("others", nargs=-1, metavar="[FILE|NAME]...")
 @click.option(
     "--output",
     "-o",
-    type=FILE,
+    type=opt.FILE,
     help="A .safetensors file; a folder for several networks; with --ensemble a file of results, to go on from.",
 )
-@bits_option
-@order_option
-@machine_option
-@whole_option
-@sizes_option
-@tile_option
+@opt.whole
+@opt.sizes
+@opt.tile
 @click.option("--seeds", type=click.IntRange(1, 1000), help="For cells: try up to this many seeds.  [default: 10]")
 @click.option(
     "--integer/--float", default=None, help="Integer weights or not.  [default: integers, floats with --whole]"
 )
-@weight_bits_option
-@recipe_options
-@padding_option
-@sample_options
+@opt.weight_bits
+@opt.recipe
+@opt.padding
+@opt.sample
 @click.option(
     "--labels",
     type=click.Choice(["scaled", "plain"]),
@@ -80,21 +58,17 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
 @click.option("--accuracy", type=float, help="With --ensemble: stop once this fraction of the states is right.")
 @click.option("--delta", type=float, help="With --ensemble: train the proven number for this probability of error.")
 @click.option("--ones", type=int, help="With --ensemble: look at inputs with exactly this many bits on.")
-@rounding_option
-@workers_option
-@json_option
-@quiet_option
+@opt.rounding
+@opt.workers
+@opt.json
+@opt.quiet
 def command(
-    target: str,
+    target: Target,
     others: tuple[str, ...],
     output: Path | None,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
     whole: bool,
     ensemble: bool,
     as_json: bool,
-    quiet: bool,
     **how: Any,
 ) -> int:
     """Train one small integer network for the cells of programs, and try every local state.
@@ -116,42 +90,39 @@ def command(
     if ensemble and others:
         raise InputError("--ensemble looks at one program; leave out the others")
     if ensemble:
-        algorithm = find_algorithm(target, bits, order, machine=machine)
-        return _measure(algorithm, output, not whole, as_json, quiet, **how)
+        return _measure(target.algorithm(), output, not whole, as_json, **how)
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     keep_sizes(how["sizes"])
-    first = find_algorithm(target, bits, order, machine=machine, cells=not whole)
-    programs = [first, *(find_algorithm(other, cells=not whole) for other in others)]
-    return _keep(programs, output, whole, as_json, quiet, **how)
+    programs = [one.algorithm(cells=not whole) for one in (target, *map(Target, others))]
+    return _keep(programs, output, whole, as_json, **how)
 
 
-def _measure(algorithm: Algorithm, output: Path | None, cells: bool, as_json: bool, quiet: bool, **how: Any) -> int:
-    """The average of many networks; exit 1 if the accuracy that was asked for is not reached."""
+def _measure(algorithm: Algorithm, output: Path | None, cells: bool, as_json: bool, **how: Any) -> int:
+    """Measures the average of many networks; exit 1 if it does not reach the accuracy asked for."""
     from bitwright.api.ensemble import ensemble
 
     given = {name: value for name, value in how.items() if value is not None and name not in _KEPT}
-    found = ensemble(algorithm, cells=cells, file=output, progress=None if quiet else TerminalTeller(), **given)
+    found = ensemble(algorithm, cells=cells, file=output, progress=None if is_quiet() else TerminalTeller(), **given)
     if as_json:
         print_json(found.to_dict())
     else:
         click.echo(found.sentence)
-        note(found.limit.sentence(), quiet)
+        note(found.limit.sentence())
     if not found.reached:
         wanted = f"{found.networks:,} networks do not reach {found.wanted:.1%}; allow more with -n"
         click.echo(f"bitwright: {wanted}", err=True)
     return 0 if found.reached else 1
 
 
-def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, quiet: bool, **how: Any) -> int:
-    """Networks in a file or a folder; exit 1 if a local state comes out wrong."""
+def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, **how: Any) -> int:
+    """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
     from bitwright.api.train import check_outputs, train, train_members
-    from bitwright.errors import BitwrightWarning
 
     executions, integer, workers = _sample(how), how.pop("integer"), how.pop("workers")
     options = {name: value for name, value in how.items() if value is not None and name not in _MEASURED}
     networks = options.setdefault("networks", 1)
-    options["cells"], tell = not whole, None if quiet else TerminalTeller()
+    options["cells"], tell = not whole, None if is_quiet() else TerminalTeller()
     if networks > 1 and not (not whole if integer is None else integer):
         if executions is not None:
             raise InputError("a folder holds networks that are trained on templates; leave out --from")
@@ -161,7 +132,7 @@ def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, q
         if as_json:
             print_json(members.to_dict())
         else:
-            note(members.sentence, quiet)
+            note(members.sentence)
             click.echo(str(output))
         return 0
     check_outputs(output, workers=workers)
@@ -172,7 +143,7 @@ def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, q
         print_json({"file": str(output), **network.to_dict()})
     else:
         for line in _lines(network, output):
-            note(line, quiet)
+            note(line)
         click.echo(str(output))
     if network.training is not None and network.training.problem is not None:
         click.echo(f"bitwright: {network.training.problem}", err=True)
@@ -181,7 +152,7 @@ def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, q
 
 
 def _sample(how: dict[str, Any]) -> Sample | None:
-    """Takes the options that say what to learn from out of all; None without --from."""
+    """Removes the options about executions, and returns them as a `Sample`; None without --from."""
     names = ("runs", "states", "labels", "sample_seed")
     given = {name: value for name in names if (value := how.pop(name)) is not None}
     source = how.pop("source")
@@ -195,7 +166,7 @@ def _sample(how: dict[str, Any]) -> Sample | None:
 
 
 def _lines(network: Network, file: Path) -> list[str]:
-    """What was trained, and what is known of it."""
+    """Lines about a trained network and its file."""
     made, origin = network.training, network.weights.origin
     assert made is not None
     tried = "" if made.seeds in (None, 1) else f", after {made.seeds} seeds"

@@ -8,58 +8,38 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.open import NAMES, is_image, open_sbn
+from bitwright.api.open import NAMES, is_image
 from bitwright.api.trained import files_of
-from bitwright.cli.options import (
-    bits_option,
-    engine_option,
-    json_option,
-    machine_option,
-    network_options,
-    order_option,
-    quiet_option,
-    resume_option,
-    sample_seed_option,
-    verb,
-    workers_option,
-)
-from bitwright.cli.progress import TerminalTeller
+from bitwright.cli import options as opt
+from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import find_algorithm, is_sbn, let_words
+from bitwright.cli.targets import Target, let_words, option_words
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright import Algorithm
-    from bitwright.api.open import MachineChoice, SbnProgram
     from bitwright.api.validate import Failure, Validation
 
 
-@verb("validate")
-@click.argument("target", metavar="FILE|NAME")
-@bits_option
-@order_option
-@machine_option
-@engine_option("limit")
-@network_options
+@opt.verb("validate")
+@opt.program()
+@opt.engine("limit")
+@opt.networks
 @click.option("--oracle", "function", metavar="MODULE:FUNCTION", help="A Python function that gives the right outputs.")
 @click.option("--oracle-arrays", metavar="MODULE:FUNCTION", help="The same for NumPy arrays of inputs; much faster.")
 @click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
-@sample_seed_option
-@workers_option
-@resume_option
+@opt.sample_seed
+@opt.workers
+@opt.resume
 @click.option("--unsliced", is_flag=True, help="Walk through the engine itself, not through its bit-sliced form.")
-@json_option
-@quiet_option
+@opt.json
+@opt.quiet
 def command(
-    target: str,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
+    target: Target,
     function: str | None,
     oracle_arrays: str | None,
     max_steps: int | None,
     as_json: bool,
-    quiet: bool,
     **asked: Any,
 ) -> int:
     """Run every input of a program through an engine, step by step, and compare every output with an oracle.
@@ -67,44 +47,36 @@ def command(
     EXACT: every run ended with the oracle's outputs, and every step was what the rules give. NOT EXACT: something was
     wrong. NOT DECIDED: nothing was wrong, but some runs were cut off by the step limit. Exit 0 for EXACT, else 1.
 
-    The oracle is Python's integers for addition, multiplication and permutation, the plain interpreter for .sbn
-    programs, and for rule files the rules themselves unless a function is given.
+    The oracle is Python's integers for addition, multiplication and permutation, and the plain interpreter for .sbn
+    programs. For rule files it is the given function, else the ensure lines if they determine every output, else the
+    rules themselves.
     """
+    from bitwright.api.engines import SETTINGS, choice_of
     from bitwright.api.validate import validate
 
     if function is not None and oracle_arrays is not None:
         raise InputError("there is one oracle: give --oracle or --oracle-arrays")
+    what: Algorithm | str = target.name
+    if not is_image(target.name):
+        if asked["files"]:  # before they are read, to see how large the program is
+            choice_of({name: asked.get(name) for name in ("engine", "files", *SETTINGS)}).checked()
+        what = target.algorithm(files=files_of(asked))
     given = {name: value for name, value in asked.items() if value is not None}
     files = given.pop("files", ())
     done = validate(
-        _subject(target, bits, order, machine, asked),
+        what,
         function or oracle_arrays,
         arrays=oracle_arrays is not None,
         network=list(files) or None,
         steps=max_steps,
-        progress=TerminalTeller(quiet),
+        progress=TerminalTeller(),
         **given,
     )
-    again = {**asked, "order": order, "machine": machine, "max_steps": max_steps}
-    _print(done, target, again, as_json, quiet)
+    _print(done, target, asked | {"max_steps": max_steps}, as_json)
     return 0 if done.exact else 1
 
 
-def _subject(
-    target: str, bits: int | None, order: str | None, machine: MachineChoice | None, asked: Mapping[str, Any]
-) -> Algorithm | SbnProgram | str:
-    from bitwright.api.engines import SETTINGS, choice_of
-
-    if is_image(target):
-        return target
-    if asked["files"]:  # before they are read, to see how large the program is
-        choice_of({name: asked.get(name) for name in ("engine", "files", *SETTINGS)}).checked()
-    if is_sbn(target, bits, order):
-        return open_sbn(target, machine)
-    return find_algorithm(target, bits, order, machine=machine, files=files_of(asked))
-
-
-def _print(done: Validation, target: str, options: Mapping[str, Any], as_json: bool, quiet: bool) -> None:
+def _print(done: Validation, target: Target, options: Mapping[str, Any], as_json: bool) -> None:
     from bitwright.api.validate import broken_bound, notes
 
     if as_json:
@@ -113,40 +85,29 @@ def _print(done: Validation, target: str, options: Mapping[str, Any], as_json: b
             one["command"] = _rerun(failure, target, done, options)
         print_json(found)
     else:
-        click.echo(done.verdict if quiet else done.report(lambda failure: _rerun(failure, target, done, options)))
-        tell = TerminalTeller(quiet)
+        click.echo(done.verdict if is_quiet() else done.report(lambda failure: _rerun(failure, target, done, options)))
         for line in notes(done):
-            tell.note(line)
-    if done.bound_broken and quiet:
+            note(line)
+    if done.bound_broken and is_quiet():
         click.echo(f"bitwright: {done.task.algorithm.name}: {'; '.join(broken_bound(done))}", err=True)
 
 
-def _rerun(failure: Failure, target: str, done: Validation, options: Mapping[str, Any]) -> str:
-    """The command that shows one failure; what `run` would choose otherwise than `validate` is written out."""
+def _rerun(failure: Failure, target: Target, done: Validation, options: Mapping[str, Any]) -> str:
+    """The command that reproduces one failure; it states every option whose default differs in `run`."""
     from bitwright.api.validate import order_text
 
-    task, order = done.task, options["order"]
-    if target == "permutation" and options["files"] and order is None:
+    task, order = done.task, target.order
+    if target.name == "permutation" and options["files"] and order is None:
         order = order_text(task.algorithm)  # as the network file says
-    name = f"./{target}" if target.startswith("-") else target
+    name = f"./{target.name}" if target.name.startswith("-") else target.name
     words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
-    if target in NAMES and order is None:
+    if target.name in NAMES and order is None:
         words += ["--bits", str(len(task.algorithm.inputs[0].bits))]
     words += let_words()
-    if order is not None:
-        words += ["--order", order]
-    if options["machine"] is not None:
-        words += ["--machine", str(options["machine"])]
-    words += ["--engine", task.engine.name]
-    if task.engine.rounding is not None:
-        words += ["--rounding", task.engine.rounding]
-    for path in options["files"]:
-        words += ["--network", str(path)]
-    words += [f"--{option}" for option in ("whole", "cells", "evaluate") if options[option]]
-    for option in ("padding", "width", "tile", "max_steps"):
-        if options[option] is not None:
-            words += [f"--{option.replace('_', '-')}", str(options[option])]
-    for option, usual in (("networks", 1), ("seed", 0)):
-        if options[option] not in (None, usual):
-            words += [f"--{option}", str(options[option])]
-    return shlex.join(words)
+    words += option_words({"order": order, "machine": target.machine, "engine": task.engine.name})
+    words += option_words({"rounding": task.engine.rounding})
+    words += [word for path in options["files"] for word in ("--network", str(path))]
+    names = ("whole", "cells", "evaluate", "padding", "width", "tile", "max_steps")
+    given = {name: options[name] for name in names}
+    given |= {"networks": None if options["networks"] == 1 else options["networks"], "seed": options["seed"] or None}
+    return shlex.join([*words, *option_words(given)])

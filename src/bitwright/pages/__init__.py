@@ -1,4 +1,4 @@
-"""A trace as something to look at: text for terminals, SVG for pages and print, one HTML page to explore."""
+"""Views of a trace: text for terminals, SVG for pages and print, one HTML page to explore."""
 
 from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.diagram import diagram_svg

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from bitwright.errors import InputError, counted
 from bitwright.pages.cell_wiring import NOWHERE, SAME, DrawnKind, Wires, drawn_kinds, lines_in_words
-from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw
+from bitwright.pages.layered.drawing import COLOURS, JOINT, Content, Drawing, draw, text_width, wrapped
 from bitwright.pages.layered.svg import drawing_svg
-from bitwright.pages.layered.texts import JOINT, text_width, wrapped
 from bitwright.program import Program
 
 MAX_KINDS = 200

@@ -1,4 +1,4 @@
-"""What a diagram of cells says: the kinds of a program's cells in words, and where the wires of their ports lead."""
+"""The contents of a diagram of cells: the kinds of a program's cells in words, and where their ports are wired to."""
 
 from __future__ import annotations
 

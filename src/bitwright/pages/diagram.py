@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.errors import InputError, counted
-from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw
+from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw, wrapped
 from bitwright.pages.layered.svg import drawing_svg
-from bitwright.pages.layered.texts import wrapped
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 

@@ -1,1 +1,1 @@
-"""`bitwright serve`: a local page to write, run and look at programs. The work is done in processes of its own."""
+"""`bitwright serve`: a local page to write, run and inspect programs, with processes that do the work."""

@@ -108,7 +108,7 @@ def create_app(token: str, limits: Limits | None = None, size: int = 0) -> FastA
         )
 
     async def look_at(do: str, asked: CheckRequest | GraphRequest, request: Request) -> Any:
-        """What is quickly done: it waits for nobody who runs something."""
+        """Quick requests, which do not wait for runs."""
         pool: Pool = app.state.checks
         job = {"do": do, "request": asked.model_dump()}
         return (await _unless_gone(request, pool.do(job, limits.check_seconds))).result
@@ -164,7 +164,7 @@ def create_app(token: str, limits: Limits | None = None, size: int = 0) -> FastA
 
 
 def _assets() -> dict[str, bytes]:
-    """The files of the page by their paths; nothing else is ever read for one."""
+    """The files of the page by path; no other file is ever read for a request."""
     folder = files("bitwright.web") / "assets"
     found = {path.name: path for path in folder.iterdir()}
     found |= {f"vendor/{path.name}": path for path in (folder / "vendor").iterdir()}
@@ -173,7 +173,7 @@ def _assets() -> dict[str, bytes]:
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What the work gives; it is cancelled when whoever asked for it hangs up."""
+    """The result of the work, which is cancelled if the client hangs up."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -192,7 +192,7 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 def _say_what_went_wrong(app: FastAPI) -> None:
-    """Whatever is refused is refused with one line: {"error": "..."}."""
+    """Answers every error with one line: {"error": "..."}."""
 
     @app.exception_handler(StarletteHTTPException)
     async def http(_: Request, error: StarletteHTTPException) -> Response:
@@ -207,17 +207,16 @@ def _say_what_went_wrong(app: FastAPI) -> None:
         message = f"{shorten(where)}: {first['msg']}" if where else str(first["msg"])
         return JSONResponse({"error": shorten(message, 300)}, 422)
 
+    answers: dict[type[Exception], tuple[int, dict[str, str]]] = {
+        RefusedError: (400, {}),
+        NoProcessError: (503, {"retry-after": "10"}),
+        BusyError: (503, {"retry-after": "2"}),
+    }
+
     @app.exception_handler(RefusedError)
-    async def refused(_: Request, error: RefusedError) -> Response:
-        return JSONResponse({"error": printable(str(error))}, 400)
-
-    @app.exception_handler(NoProcessError)
-    async def no_process(_: Request, error: NoProcessError) -> Response:
-        return JSONResponse({"error": str(error)}, 503, {"retry-after": "10"})
-
     @app.exception_handler(BusyError)
-    async def busy(_: Request, error: BusyError) -> Response:
-        return JSONResponse({"error": str(error)}, 503, {"retry-after": "2"})
+    async def refused(_: Request, error: Exception) -> Response:
+        return JSONResponse({"error": printable(str(error))}, *answers[type(error)])
 
     @app.exception_handler(BrokenError)
     async def broken(_: Request, error: BrokenError) -> Response:

@@ -1,4 +1,4 @@
-"""The engine that a request asks for, where this server has it for a program of that size."""
+"""The engine that a request asks for, within the limits of this server."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from bitwright import Algorithm, Program, Recipe
 from bitwright.api.engines import Engine, EngineChoice, choose_engine, recipes
-from bitwright.api.making import Curve, FloatNetwork, Program, Recipe, watched
-from bitwright.api.pasted import Algorithm
+from bitwright.api.making import Curve, FloatNetwork, watched
 from bitwright.errors import InputError
 from bitwright.web.limits import Limits
 from bitwright.web.told import Progress
@@ -17,12 +17,38 @@ ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 ROUNDINGS = ("calibrated", "sign")
 
 
+def check_size(program: Program, limits: Limits, graph: bool = False) -> None:
+    """Raises InputError for a program that is too large for this server, by itself or on its `graph`."""
+    here, smaller = (" on this graph", "; take a smaller graph") if graph else ("", "")
+    for size, most, what in ((program.bits, limits.bits, "bits"), (program.templates, limits.templates, "templates")):
+        if size > most:
+            raise InputError(f"this program has {size:,} {what}{here}; this server takes at most {most:,}{smaller}")
+
+
 def offers(algorithm: Algorithm, limits: Limits) -> dict[str, dict[str, str | None]]:
-    """By engine and rounding, why this server does not run the program so; None where it does."""
+    """By engine and rounding, why this server does not run the program; None if it does."""
     return {
         name: {rounding: problem_of(algorithm, EngineChoice(name, rounding), limits) for rounding in ROUNDINGS}
         for name in ENGINES
     }
+
+
+def described(algorithm: Algorithm, limits: Limits, **more: object) -> dict[str, object]:
+    """What a page shows about a valid program, and needs to ask for its inputs."""
+    program = algorithm.program
+    facts: dict[str, object] = {
+        "description": algorithm.description,
+        "bits": program.bits,
+        "blocks": program.blocks,
+        "templates": program.templates,
+        "steps": algorithm.steps,
+        "inputs": [],
+        "outputs": [],
+        "machine": None,
+        "engines": offers(algorithm, limits),
+        "program_id": program.id,
+    }
+    return facts | more
 
 
 def problem_of(algorithm: Algorithm, choice: EngineChoice, limits: Limits) -> str | None:
@@ -74,7 +100,7 @@ def engine_for(
 
 
 def trained(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[FloatNetwork, Curve]:
-    """Trains a network; people are told how far it is, and are shown all errors so far."""
+    """Trains a network, and reports the progress and all errors so far."""
     phase = f"training {what} at width {recipe.width:,}"
 
     def report(step: int, most: int, curve: Curve) -> None:

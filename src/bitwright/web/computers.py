@@ -1,14 +1,16 @@
-"""SUBLEQ on machine V: what a text is, and what it prints. Steps are not recorded, so that long runs are welcome."""
+"""SUBLEQ on machine V: descriptions and runs. Steps are not recorded, so runs may be long."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bitwright.api.images import ComputerRun, ImageConsole, MachineTally, image_text, run_image
-from bitwright.api.pasted import Algorithm, SubleqProgram, misfits, pasted_image, with_padding
+from bitwright import Algorithm
+from bitwright.api.images import ComputerRun, ImageConsole, MachineTally, image_text, misfits, run_image
+from bitwright.api.open import SubleqProgram, with_padding
+from bitwright.api.pasted import pasted_image
 from bitwright.errors import InputError, counted
-from bitwright.web.choosing import engine_for, offers
+from bitwright.web.choosing import described, engine_for, offers
 from bitwright.web.limits import Limits
 from bitwright.web.told import Files, Progress, json_file
 
@@ -25,44 +27,38 @@ _REASONS = {
 
 def read_computer(source: Mapping[str, Any], limits: Limits) -> SubleqProgram:
     """Machine V as the source or its text describes it, with the image; raises BitwrightError for what cannot run."""
-    found = pasted_image(*(source[name] for name in ("text", "name", "language", "words", "width", "dialect")))
-    if found.words * found.width > limits.memory_bits:
-        raise InputError(
-            f"this machine has {found.words:,} words of {found.width} bits; this server takes at most "
-            f"{limits.memory_bits:,} bits of memory, such as 1,024 words of {limits.memory_bits >> 10}"
-        )
-    return found.program()
+
+    def check(words: int, width: int) -> None:
+        if words * width > limits.memory_bits:
+            raise InputError(
+                f"this machine has {words:,} words of {width} bits; this server takes at most "
+                f"{limits.memory_bits:,} bits of memory, such as 1,024 words of {limits.memory_bits >> 10}"
+            )
+
+    given = (source[name] for name in ("text", "name", "language", "words", "width", "dialect"))
+    return pasted_image(check, *given)
 
 
 def describe_computer(program: SubleqProgram, limits: Limits) -> dict[str, object]:
-    """What a page needs in order to ask for what the machine reads."""
-    machine, shape = program.machine, program.machine.shape
-    algorithm = _algorithm(program)
-    engines: dict[str, dict[str, str | None]] = {
-        name: {
-            rounding: problem if name in _OWN else f"machine V runs here by {' or '.join(_OWN)}"
-            for rounding, problem in found.items()
-        }
-        for name, found in offers(algorithm, limits).items()
-    }
-    return {
-        "description": "",
-        "bits": machine.program.bits,
-        "blocks": machine.program.blocks,
-        "templates": machine.program.templates,
-        "steps": None,
-        "inputs": [],
-        "outputs": [],
-        "machine": f"machine V of {shape}; {counted(len(program.image), 'word')} in use",
-        "console": shape.dialect.io,
-        "notes": misfits(shape, program.image),
-        "engines": engines,
-        "program_id": machine.program.id,
-    }
+    """What a page needs to ask for the machine's input."""
+    shape, algorithm = program.machine.shape, _algorithm(program)
+    engines = offers(algorithm, limits)
+    for name in engines.keys() - _OWN:
+        engines[name] = dict.fromkeys(engines[name], f"machine V runs here by {' or '.join(_OWN)}")
+    return described(
+        algorithm,
+        limits,
+        description="",
+        steps=None,
+        machine=f"machine V of {shape}; {counted(len(program.image), 'word')} in use",
+        console=shape.dialect.io,
+        notes=misfits(shape, program.image),
+        engines=engines,
+    )
 
 
 def run_computer(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
-    """Runs an image with what it reads; gives what it prints, its memory, and what it did."""
+    """Runs an image with its input; returns its output, its memory and the facts of the run."""
     progress("reading the program")
     program = read_computer(request["source"], limits)
     most = request["max_instructions"]
@@ -122,7 +118,7 @@ class _Console(ImageConsole):
 
 
 def _note(done: ComputerRun) -> str:
-    """Why the run ended before it halted, and whether it went wrong."""
+    """Why the run ended before it halted, and whether some steps were wrong."""
     tally, reason = done.ending.tally, done.ending.reason
     note = _REASONS[reason].format(counted(tally.instructions, "instruction")) if reason in _REASONS else ""
     if tally.wrong:

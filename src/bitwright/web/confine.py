@@ -1,4 +1,4 @@
-"""What the process of a run may not do: use much memory, change files, read files other than modules.
+"""Confines the process of a run: little memory, no changes to files, no reading except modules.
 
 The kernel enforces all of it. docs/reference/pages.md says which system enforces what.
 """
@@ -23,7 +23,7 @@ _TCP, _SCOPES = 0b11, 0b11  # to bind and to connect; abstract sockets and signa
 
 
 def confine(memory: int) -> None:
-    """Takes rights away from this process, for good. Call it in the only thread, and import what you need before."""
+    """Removes rights from this process for good. Call it in the only thread, after all imports."""
     with suppress(ImportError):
         resource: Any = import_module("resource")
         for limit, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):

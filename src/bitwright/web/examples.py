@@ -1,4 +1,4 @@
-"""Programs that the page offers to start from, of those that `bitwright examples` writes."""
+"""The programs that the page offers, from those that `bitwright examples` writes."""
 
 from __future__ import annotations
 

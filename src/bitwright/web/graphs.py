@@ -1,28 +1,21 @@
-"""Node programs on graphs that a page has drawn, or that have the name of a shape."""
+"""Node programs on graphs that are drawn on the page, or named as a shape."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.api.pasted import (
-    GraphAlgorithm,
-    NamedGraph,
-    NodeProgram,
-    drawn_graph,
-    on_graph,
-    pasted_nodes,
-    shaped_graph,
-    whole_program,
-)
+from bitwright import NodeProgram
+from bitwright.api.graphs import GraphAlgorithm, NamedGraph, on_graph, shaped_graph
+from bitwright.api.pasted import drawn_graph, pasted_nodes, whole_program
 from bitwright.errors import InputError
 from bitwright.pages.graph.layout import graph_layout
-from bitwright.web.choosing import offers
+from bitwright.web.choosing import check_size, described
 from bitwright.web.limits import Limits
 
 
 def read_graph(graph: Mapping[str, Any], limits: Limits) -> NamedGraph:
-    """The graph of a request; raises InputError for what is none, or too large."""
+    """The graph of a request; raises InputError if it is invalid or too large."""
     if graph["shape"] is not None:
         if graph["nodes"] or graph["edges"]:
             raise InputError("a graph is given by its shape or by its nodes and edges; leave out one of them")
@@ -41,7 +34,7 @@ def read_graph(graph: Mapping[str, Any], limits: Limits) -> NamedGraph:
 
 
 def _check_shape(shape: str, limits: Limits) -> None:
-    """Before it is made: the numbers of a shape are at most its nodes, or its edges."""
+    """Raises InputError for a shape that is too large, before making it: its numbers are at most its nodes or edges."""
     numbers = [int(part) for part in "".join(c if c.isdigit() else " " for c in shape if c.isascii()).split()[:2]]
     most = max(limits.nodes, limits.edges)
     if numbers and max(numbers) > most:
@@ -70,24 +63,19 @@ def read_nodes(source: Mapping[str, Any]) -> NodeProgram:
 
 
 def describe_nodes(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
-    """What a page needs in order to ask for the values of nodes and edges."""
+    """What a page needs to ask for the values of nodes and edges."""
     program, graph = read_nodes(source), read_graph(source["graph"], limits)
-    topology = graph.topology
     algorithm, schema = whole_program(program, graph)
-    whole = algorithm.program
-    _check_size(whole.bits, whole.templates, limits)
-    return {
-        "description": program.description,
-        "bits": whole.bits,
-        "blocks": whole.blocks,
-        "templates": whole.templates,
-        "steps": schema.steps,
-        "inputs": [_word(word) for word in schema.inputs],
-        "outputs": [word.name for word in schema.outputs],
-        "machine": f"{topology.nodes:,} nodes, {topology.edges:,} edges",
-        "engines": offers(algorithm, limits),
-        "program_id": whole.id,
-    }
+    check_size(algorithm.program, limits, graph=True)
+    return described(
+        algorithm,
+        limits,
+        description=program.description,
+        steps=schema.steps,
+        inputs=[_word(word) for word in schema.inputs],
+        outputs=[word.name for word in schema.outputs],
+        machine=f"{graph.topology.nodes:,} nodes, {graph.topology.edges:,} edges",
+    )
 
 
 def _word(word: Any) -> dict[str, object]:
@@ -111,21 +99,12 @@ def read_algorithm(request: Mapping[str, Any], limits: Limits) -> GraphAlgorithm
     program, graph = read_nodes(request["source"]), read_graph(request["source"]["graph"], limits)
     given = {name: text.strip() for name, text in request["inputs"].items() if text.strip()}
     algorithm = on_graph(program, graph, given)
-    _check_size(algorithm.program.bits, algorithm.program.templates, limits)
+    check_size(algorithm.program, limits, graph=True)
     return algorithm
 
 
-def _check_size(bits: int, templates: int, limits: Limits) -> None:
-    for size, most, what in ((bits, limits.bits, "bits"), (templates, limits.templates, "templates")):
-        if size > most:
-            raise InputError(
-                f"this program has {size:,} {what} on this graph; this server takes at most {most:,}; "
-                "take a smaller graph"
-            )
-
-
 def node_rows(nodes: Mapping[Any, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """What every node puts out, as text."""
+    """The outputs of every node, as text."""
     return {str(node): {name: _shown(value) for name, value in own.items()} for node, own in nodes.items()}
 
 

@@ -1,4 +1,4 @@
-"""What every request must have: the token in its address, this machine's name, no foreign origin, a small body.
+"""Checks of every request: the token in its address, this machine's name, no foreign origin, a small body.
 
 The token keeps out other users of this machine and pages of other sites. The names are checked as well, so that a page
 whose own name leads to this machine (DNS rebinding) gets nothing even if it knew the address.

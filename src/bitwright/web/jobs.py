@@ -1,4 +1,4 @@
-"""Runs that were asked for: they wait, run, are looked at, and are forgotten after a while."""
+"""The runs of a server: they wait, run, are polled, and are forgotten after a while."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ BROKEN = "bitwright itself failed on this, not your program; the server's termin
 
 
 class BusyError(Exception):
-    """Too many runs are waiting; later there is room."""
+    """Too many runs are waiting."""
 
 
 @dataclass
 class Job:
-    """One run: what it was told to do, how far it is, and what came of it. `version` grows with every change."""
+    """One run: its state, progress and result. `version` grows with every change."""
 
     id: str = field(default_factory=lambda: token_urlsafe(16))
     state: str = "waiting"  # running, done, failed, cancelled
@@ -47,7 +47,7 @@ class Job:
         return sum(map(len, self.files.values()))
 
     def change(self, state: str, message: str = "", **more: Any) -> None:
-        """Sets what is new, and wakes those who wait for it."""
+        """Sets a new state, and wakes those who wait for it."""
         self.state, self.message, self.version = state, message, self.version + 1
         for name, value in more.items():
             setattr(self, name, value)
@@ -56,7 +56,7 @@ class Job:
         self._changed = asyncio.Event()
 
     def look(self) -> None:
-        """Notes that someone is told about it."""
+        """Notes that somebody polled it."""
         self.seen = time.monotonic()
 
     async def newer_than(self, version: int, seconds: float) -> None:
@@ -79,7 +79,7 @@ class Jobs:
         return Counter(job.state for job in self._jobs.values())
 
     def start(self, request: Mapping[str, Any], do: str = "run") -> Job:
-        """A new run, or what else is to be done; raises BusyError if too many wait."""
+        """Starts a run or another task; raises BusyError if too many wait."""
         if (waiting := self.counts()["waiting"]) >= self._limits.waiting:
             are = "1 run is" if waiting == 1 else f"{waiting} runs are"
             raise BusyError(f"busy: {are} waiting already; try again in a moment")
@@ -93,7 +93,7 @@ class Jobs:
         return self._jobs.get(identity)
 
     def ahead(self, job: Job) -> int:
-        """How many runs have their turn before this one."""
+        """How many runs wait before this one."""
         waiting = [other for other in self._jobs.values() if other.state == "waiting"]
         return waiting.index(job) if job in waiting else 0
 
@@ -106,7 +106,7 @@ class Jobs:
         self._jobs.pop(job.id, None)
 
     async def sweep(self, every: float = 1.0) -> None:
-        """Forgets, for ever, what nobody has looked at for long, and the oldest where results take too much room."""
+        """Forgets, again and again, results that nobody polled for long, and the oldest if they take too much room."""
         while True:
             await asyncio.sleep(every)
             finished = sorted((job for job in self._jobs.values() if job.over), key=lambda job: job.seen)

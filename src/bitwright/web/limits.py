@@ -1,4 +1,4 @@
-"""What the server takes on: sizes, steps, time and memory for one request, and how much waits or is kept."""
+"""The limits of the server: sizes, steps, time and memory of a request, and how much waits or is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening the door: an address on this machine, and the loop that serves until it is told to stop."""
+"""The address of the server on this machine, and the loop that serves until it is stopped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOST = "127.0.0.1"
 
 
 def open_socket(port: int) -> socket.socket:
-    """A socket that only this machine can reach; raises InputError where the port cannot be had."""
+    """A socket that only this machine can reach; raises InputError if the port is not available."""
     opened = socket.socket(proto=socket.IPPROTO_TCP)  # named, so that asyncio sets TCP_NODELAY: else 40 ms a request
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -48,7 +48,7 @@ def make_server(opened: socket.socket, limits: Limits | None = None, size: int =
 
 
 def serve(port: int, ready: Callable[[str], None], limits: Limits | None = None, size: int = 0) -> None:
-    """Serves until Ctrl-C or a signal to end; calls `ready` with the address once a browser can come."""
+    """Serves until Ctrl-C or a signal to end; calls `ready` with the address once the server answers."""
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of processes that have ended already
     opened = open_socket(port)
     server, address = make_server(opened, limits, size)

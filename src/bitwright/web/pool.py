@@ -17,23 +17,23 @@ _LONGEST_PAUSE = 30.0  # seconds between two attempts to start a process
 
 
 class RefusedError(BitwrightError):
-    """The job cannot be done, and the message says why."""
+    """The job cannot be done; the message says why."""
 
 
 class NoProcessError(RefusedError):
-    """No process could be started; later perhaps one can be."""
+    """No process could be started; one may start later."""
 
 
 @dataclass
 class Answer:
-    """What a job gave."""
+    """The result of a job."""
 
     result: dict[str, Any]
     files: Files = field(default_factory=dict)
 
 
 class Pool:
-    """Does jobs in at most `size` processes, which are kept and used again; `least` of them are always ready."""
+    """Does jobs in at most `size` processes, which are reused; `least` of them are always ready."""
 
     def __init__(self, size: int, limits: Limits, what: str, least: int = 1) -> None:
         self._size, self._places = size, asyncio.Semaphore(size)
@@ -47,7 +47,7 @@ class Pool:
         return sum(worker.alive for worker in self._all)
 
     async def keep_ready(self) -> None:
-        """For ever: starts processes ahead of the first job, in the place of dead ones, and after failures."""
+        """Starts processes before the first job, instead of dead ones, and after failures, in an endless loop."""
         pause = 1.0
         while True:
             self._idle = [worker for worker in self._idle if worker.alive]
@@ -113,7 +113,7 @@ class Pool:
                     self._idle.append(worker)
 
     async def _take(self) -> tuple[Worker, bool]:
-        """A process, and whether it was started just now."""
+        """A process, and whether it was just started."""
         while self._idle:
             worker = self._idle.pop()
             if worker.alive:

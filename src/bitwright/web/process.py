@@ -24,7 +24,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class BrokenError(Exception):
-    """Something is wrong with bitwright itself; the text is a traceback for those who run the server."""
+    """bitwright itself failed; the text is a traceback for the operator of the server."""
 
 
 class Worker:
@@ -87,7 +87,7 @@ class Worker:
 
 
 async def spawn(limits: Limits, what: str) -> Worker:
-    """A new process for runs or checks, which is not ready yet; raises OSError where none can be had."""
+    """Starts a process for runs or checks, which is not ready yet; raises OSError if it cannot."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-c", _START, json.dumps([[p for p in sys.path if p], asdict(limits), what])),
         stdin=PIPE,

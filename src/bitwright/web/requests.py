@@ -1,4 +1,4 @@
-"""What may be asked for, as models that check every field."""
+"""The requests, as models that check every field."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Sbn(_Model):
 
 
 class Subleq(_Model):
-    """A program for machine V; what is None is what the text says, and an image says nothing."""
+    """A program for machine V; None stands for what the text says, and an image says nothing."""
 
     kind: Literal["subleq"]
     text: Text

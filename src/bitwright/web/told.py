@@ -1,4 +1,4 @@
-"""How the work behind a request speaks of itself: how far it is, what is wrong with a program, its files."""
+"""What the work behind a request reports: progress, problems of a program, files."""
 
 from __future__ import annotations
 
@@ -6,33 +6,31 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from bitwright.errors import BitwrightError, ProgramError
+from bitwright.errors import BitwrightError, Problem, ProgramError
 
 Files = dict[str, bytes]
 MOST_PROBLEMS = 200  # that are listed; nobody reads more
 
 
 class Progress(Protocol):
-    """Told what is being done, how far it is, and what there is to show of it so far."""
+    """A function that is told the phase of the work, its progress, and what there is to show so far."""
 
     def __call__(self, phase: str, step: int = 0, limit: int = 0, **shown: Any) -> None: ...
 
 
 def unheard(phase: str, step: int = 0, limit: int = 0, **shown: Any) -> None:
-    """Progress that nobody waits for."""
+    """Ignores progress."""
 
 
 def problems_in(error: BitwrightError) -> dict[str, object]:
-    """The problems of a program by line and column; one of the whole has line 0."""
-    found = [{"line": 0, "column": 0, "message": str(error)}]
-    if isinstance(error, ProgramError):
-        found = [{"line": p.line, "column": p.column, "message": p.message} for p in error.problems[:MOST_PROBLEMS]]
-        return {"ok": False, "problems": found, "count": len(error.problems), "about": None}
-    return {"ok": False, "problems": found, "count": 1, "about": None}
+    """The problems of a program by line and column; a problem of the whole program has line 0."""
+    problems = error.problems if isinstance(error, ProgramError) else (Problem(0, 0, str(error)),)
+    found = [{"line": p.line, "column": p.column, "message": p.message} for p in problems[:MOST_PROBLEMS]]
+    return {"ok": False, "problems": found, "count": len(problems), "about": None}
 
 
 def attempt(make: Callable[[], dict[str, object]]) -> dict[str, object]:
-    """What is made, or why it cannot be."""
+    """The result, or why there is none."""
     try:
         return make()
     except BitwrightError as error:

@@ -1,17 +1,15 @@
-"""A network for a program: trained, rounded to integers, proved on all its states, and written for others."""
+"""A network for a program: trained, quantized, proved on all its states, and exported."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
-from bitwright.api import export
 from bitwright.api.certificates import NetworkCertificate
 from bitwright.api.certify import certify
-from bitwright.api.export import ExportClaim, Exported, exported_cells, exported_whole
+from bitwright.api.export import ExportClaim, c_text, exported_cells, exported_whole, js_text, js_types
 from bitwright.api.export.pages import computer_page, graph_page, program_page
-from bitwright.api.making import Making, Plan
+from bitwright.api.making import Made, Making, Plan
 from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.web.choosing import trained
 from bitwright.web.computers import read_computer
@@ -21,11 +19,10 @@ from bitwright.web.sources import read_source
 from bitwright.web.told import Files, Progress, json_file
 
 _HOURS = 1_000  # times what a server tries: what a command line tries in some hours
-_SUFFIXES = {"js": "mjs", "page": "html"}  # where it is not the name of the form
 
 
 def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
-    """Trains, proves and writes; gives the facts for the page, and the files to download."""
+    """Trains, proves and exports a network; returns the facts for the page, and the files to download."""
     progress("reading the program")
     name = str(request["source"].get("name") or request["source"]["kind"])
     made = _made(request, limits, progress)
@@ -36,7 +33,7 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
     if not isinstance(proof, str):
         files["network-certificate.json"] = proof.text().encode()
     progress("writing source text")
-    exported, missing = _exports(name, made, certificate, limits, lambda: _page(request["source"], made, limits))
+    exported, missing = _exports(request["source"], name, made, certificate, limits)
     result: dict[str, object] = {
         "title": f"a network for {name}",
         "name": name,
@@ -55,21 +52,21 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
         "exports": list(exported),
     }
     files["network.json"] = json_file(result)
-    return {**result, "missing": dict(missing)}, {**files, **exported}
+    return {**result, "missing": missing}, {**files, **exported}
 
 
-def _made(request: Mapping[str, Any], limits: Limits, progress: Progress) -> Making:
+def _made(request: Mapping[str, Any], limits: Limits, progress: Progress) -> Made:
     source, cells = request["source"], request["of"] == "cells"
     if cells and source["kind"] == "nodes":
         wanted = Making.of_cells(read_nodes(source))
     elif cells and source["kind"] == "subleq":
         wanted = Making.of_cells(read_computer(source, limits))
     elif cells:
-        wanted = Making.of_cells(read_source(source, limits)[0])
+        wanted = Making.of_cells(read_source(source, limits))
     elif source["kind"] in ("subleq", "nodes"):
         raise InputError("networks of machine V and of node programs are those of their cells; choose cells")
     else:
-        wanted = Making.of_whole(read_source(source, limits)[0])
+        wanted = Making.of_whole(read_source(source, limits))
     if (examples := wanted.program.templates) > limits.network:
         what = "the cells of this program have" if cells else "this program has"
         raise InputError(
@@ -89,7 +86,7 @@ def _made(request: Mapping[str, Any], limits: Limits, progress: Progress) -> Mak
     )
 
 
-def _proof(name: str, made: Making, limits: Limits, progress: Progress) -> NetworkCertificate | str:
+def _proof(name: str, made: Made, limits: Limits, progress: Progress) -> NetworkCertificate | str:
     """The certificate, or why there is none."""
     if made.states > limits.proof:
         what = f"{readable(made.states, 10**15)} state{'s' * (made.states != 1)}"
@@ -111,9 +108,9 @@ def _proof(name: str, made: Making, limits: Limits, progress: Progress) -> Netwo
 
 
 def _exports(
-    name: str, made: Making, proof: Mapping[str, Any], limits: Limits, page: Callable[[], str]
-) -> tuple[Files, Mapping[str, str]]:
-    """Source text of the network, and of the program where it has one that runs by itself."""
+    source: Mapping[str, Any], name: str, made: Made, proof: Mapping[str, Any], limits: Limits
+) -> tuple[Files, dict[str, str]]:
+    """The network as a page and as source text, with its program if that runs by itself; and why others are missing."""
     try:
         if made.pattern is not None:
             found = exported_cells(made.network, made.pattern, made.algorithm)
@@ -123,33 +120,15 @@ def _exports(
     except BitwrightError as error:
         return {}, {name: str(error)}
     claim = ExportClaim(made.pattern is not None, proof.get("states", made.states), proof.get("wrong"))
-    return export_files(name, found, claim, limits.result // 4, page)
-
-
-def _page(source: Mapping[str, Any], made: Making, limits: Limits) -> str:
-    """The page that runs the network in a browser: on a graph, as a computer, or with numbers."""
-    if made.pattern is not None and source["kind"] == "nodes":
-        return graph_page(made.network, made.pattern, read_nodes(source)).text
-    if made.pattern is not None and source["kind"] == "subleq":
-        return computer_page(made.network, made.pattern, read_computer(source, limits)).text
-    assert made.algorithm is not None
-    return program_page(made.network, made.pattern, made.algorithm).text
-
-
-def forms() -> dict[str, Callable[[Exported, ExportClaim], str]]:
-    """The writers of that room by the names of their forms."""
-    return {name.removesuffix("_text"): getattr(export, name) for name in export.__all__ if name.endswith("_text")}
-
-
-def export_files(
-    name: str, found: Exported, claim: ExportClaim, most: int, page: Callable[[], str]
-) -> tuple[Files, Mapping[str, str]]:
-    """The files of at most `most` bytes each, and why others are missing. `page` writes the page."""
+    texts: dict[str, Callable[[], str]] = {
+        f"{name}.html": lambda: _page(source, made, limits),
+        f"{name}.c": lambda: c_text(found, claim),
+        f"{name}.mjs": lambda: js_text(found, claim),
+    }
     files: Files = {}
     missing: dict[str, str] = {}
-    texts: dict[str, Callable[[], str]] = {form: partial(write, found, claim) for form, write in forms().items()}
-    for form, text in {"page": page, **texts}.items():
-        file = f"{name}.{_SUFFIXES.get(form, form)}"
+    most = limits.result // 4
+    for file, text in texts.items():
         try:
             data = text().encode()
         except BitwrightError as error:
@@ -160,5 +139,15 @@ def export_files(
         else:
             files[file] = data
     if f"{name}.mjs" in files:
-        files[f"{name}.d.mts"] = export.js_types(found).encode()
+        files[f"{name}.d.mts"] = js_types(found).encode()
     return files, missing
+
+
+def _page(source: Mapping[str, Any], made: Made, limits: Limits) -> str:
+    """The page that runs the network in a browser: on a graph, as a computer, or with numbers."""
+    if made.pattern is not None and source["kind"] == "nodes":
+        return graph_page(made.network, made.pattern, read_nodes(source)).text
+    if made.pattern is not None and source["kind"] == "subleq":
+        return computer_page(made.network, made.pattern, read_computer(source, limits)).text
+    assert made.algorithm is not None
+    return program_page(made.network, made.pattern, made.algorithm).text

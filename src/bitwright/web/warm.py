@@ -1,4 +1,4 @@
-"""Something small of everything, so that modules and compiled loops are there before files are closed to a worker."""
+"""A small request of every kind, which loads modules and compiles loops before a worker loses access to files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SMALL = "def f():\n    put(65)\n"
 
 
 def warm_up(limits: Limits, what: str) -> None:
-    """For checks, or for runs, which take longer to get ready; what these compile later is compiled and not kept."""
+    """Warms up a process for checks or for runs; loops that runs compile later are not kept."""
     if not limits.warm:
         work.check(_ADDITION, limits)
     else:

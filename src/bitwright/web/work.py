@@ -1,17 +1,16 @@
-"""The work behind a request: check a text, or run a program and say everything about it. No web in here."""
+"""The work behind a request, without the web: checks a text, or runs a program and reports on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from bitwright import Run
+from bitwright import Algorithm, Run
 from bitwright.api.certificates import LimitCertificate
 from bitwright.api.certify import certify
 from bitwright.api.dataset import training_set_bytes
 from bitwright.api.engines import EngineChoice
-from bitwright.api.pasted import Algorithm, numbers_of
+from bitwright.api.pasted import numbers_of
 from bitwright.api.run import run as run_program
 from bitwright.api.size import size as size_of
 from bitwright.errors import BitwrightError, InputError
@@ -23,39 +22,40 @@ from bitwright.web.limits import Limits
 from bitwright.web.sources import describe, read_source
 from bitwright.web.told import Files, Progress, attempt, json_file, problems_in
 
+_INEXACT = "This is not what the rules give; use more networks or a wider one."
+
 
 def check(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
-    """The problems of a program by line and column, or what it is."""
+    """The problems of a program by line and column, or its description."""
     try:
-        about = _about(source, limits)
+        if source["kind"] == "subleq":
+            about = describe_computer(read_computer(source, limits), limits)
+        elif source["kind"] == "nodes":
+            about = describe_nodes(source, limits)
+        else:
+            about = describe(read_source(source, limits), limits)
     except BitwrightError as error:
         return problems_in(error)
     return {"ok": True, "problems": [], "count": 0, "about": about}
 
 
-def _about(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
-    match source["kind"]:
-        case "subleq":
-            return describe_computer(read_computer(source, limits), limits)
-        case "nodes":
-            return describe_nodes(source, limits)
-    return describe(*read_source(source, limits), limits)
-
-
 def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
-    """Runs what is asked for; gives the facts for the page, and the files to download."""
+    """Runs a program; returns the facts for the page, and the files to download."""
     if request["source"]["kind"] == "subleq":
         return run_computer(request, limits, progress)
     progress("reading the program")
-    asked = _read(request, limits)
-    algorithm = asked.algorithm
-    rounding = request["rounding"]
+    source, rounding = request["source"], request["rounding"]
+    on_graph, values = source["kind"] == "nodes", dict[str, int]()
+    algorithm = read_algorithm(request, limits) if on_graph else read_source(source, limits)
+    if not on_graph:
+        values = numbers_of(request["inputs"])
+        algorithm.state(values)  # complains about inputs before anything long begins
     examples = EngineChoice(rounding=rounding).examples(algorithm)
     most = _most_steps(algorithm, request["max_steps"], limits)
     engine = engine_for(algorithm, request, limits, progress)
     done = run_program(
         algorithm,
-        asked.values,
+        values,
         engine=engine,
         steps=most,
         record=True,
@@ -68,7 +68,8 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     certificate = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
     size = attempt(lambda: size_of(algorithm, request["delta"]).to_dict())
     progress("writing the trace")
-    files = {"trace.html": asked.page(done).encode(), "program.bw": asked.text().encode()}
+    page, text = (graph_page(done), str(source["text"])) if on_graph else (trace_page(done), algorithm.text())
+    files = {"trace.html": page.encode(), "program.bw": text.encode()}
     if not isinstance(proof, str):
         files["certificate.json"] = proof.text().encode()
     if "problem" not in size:
@@ -82,7 +83,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     files["run.json"] = json_file(result)
     shown: dict[str, Any] = {
         "title": run_title(done),
-        "note": _unfinished(done, request["max_steps"]) or _inexact(exact),
+        "note": _unfinished(done, request["max_steps"]) or ("" if exact is not False else _INEXACT),
         "missing": missing,
         "certificate": certificate,
         "size": size,
@@ -92,29 +93,9 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     }
     for name, values in (("inputs", done.inputs), ("outputs", done.outputs)):  # JavaScript would round long numbers
         shown[name] = {name: str(value) for name, value in values.items()}
-    if request["source"]["kind"] == "nodes":
+    if on_graph:
         shown["nodes"] = node_rows(done.nodes)
     return {name: value for name, value in result.items() if name != "value"} | shown, files
-
-
-@dataclass(frozen=True)
-class _Request:
-    """A program to run, and how it is shown."""
-
-    algorithm: Algorithm
-    values: Mapping[str, int]
-    page: Callable[[Run], str]
-    text: Callable[[], str]
-
-
-def _read(request: Mapping[str, Any], limits: Limits) -> _Request:
-    source = request["source"]
-    if source["kind"] == "nodes":
-        return _Request(read_algorithm(request, limits), {}, graph_page, lambda: str(source["text"]))
-    algorithm, computer = read_source(source, limits)
-    values = numbers_of(request["inputs"])
-    algorithm.state(values)  # complains about inputs before anything long begins
-    return _Request(algorithm, values, lambda done: trace_page(done, computer=computer), algorithm.text)
 
 
 def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
@@ -151,7 +132,3 @@ def _unfinished(done: Run, asked: int | None) -> str:
     elif asked is None or asked > done.limit:
         why = f"the most this server makes for {done.algorithm.program.bits:,} bits"
     return f"It did not halt within {done.steps:,} steps ({why}); what follows is the run so far."
-
-
-def _inexact(exact: bool | None) -> str:
-    return "This is not what the rules give; use more networks or a wider one." if exact is False else ""

@@ -1,6 +1,6 @@
 """A process that works for the server: jobs come in as lines of JSON, answers go out as lines of JSON and files.
 
-An answer that is done names its files with their sizes, and their bytes follow. Nothing is ever unpickled.
+An answer names its files with their sizes, and their bytes follow. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PATIENCE = 10  # seconds beyond its time after which a process whose server is 
 
 
 def main(settings: Mapping[str, Any], what: str) -> None:
-    """Answers one job after the other, runs or checks, until the server hangs up."""
+    """Answers jobs one after the other, runs or checks, until the server hangs up."""
     limits = Limits(**settings)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers

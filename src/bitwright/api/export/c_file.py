@@ -49,7 +49,7 @@ def _core_pieces(found: Exported, claim: ExportClaim, index: str) -> dict[str, o
         _table("bw_configuration", core.configuration),
     ]
     return {
-        "about": _comment(about_lines(found, claim)),
+        "about": "\n".join(f" * {line}".rstrip() for line in about_lines(found, claim)),
         "program": "" if found.wires is None else "\n" + filled("program.h", {"words": _words_enum(found.wires)}),
         "sizes": _defines(sizes),
         "sum": f"int{core.bits}_t",
@@ -60,7 +60,8 @@ def _core_pieces(found: Exported, claim: ExportClaim, index: str) -> dict[str, o
 
 def _program_pieces(core: Core, wires: WiresOut) -> dict[str, object]:
     algorithm = wires.algorithm
-    words = [algorithm.start, *(word.bits for word in (*algorithm.inputs, *algorithm.outputs))]
+    named = [*algorithm.inputs, *algorithm.outputs]
+    words = [algorithm.start, *(word.bits for word in named)]
     how, steps, halt = ending_of(algorithm)
     longest = max(map(len, words[1:]), default=1)
     sizes = {
@@ -78,14 +79,13 @@ def _program_pieces(core: Core, wires: WiresOut) -> dict[str, object]:
         _table("bw_word_start", np.cumsum([0, *map(len, words)])),
         _table("bw_word_bit", np.array([bit for word in words for bit in word], dtype=np.int64)),
     ]
-    signed = [word.signed for word in (*algorithm.inputs, *algorithm.outputs)]
     return {
         "bits": algorithm.program.bits,
         "sizes": _defines(sizes),
         "tables": "\n".join(tables),
         "ending": filled(f"ending_{how}.c", {"bit": halt}),
-        "names": ", ".join(f'"{name}"' for name in ("start", *_names(wires))),
-        "signed": ", ".join(str(int(one)) for one in (False, *signed)),
+        "names": ", ".join(f'"{name}"' for name in ("start", *(word.name for word in named))),
+        "signed": ", ".join(str(int(one)) for one in (False, *(word.signed for word in named))),
     }
 
 
@@ -109,10 +109,6 @@ def _words_enum(wires: WiresOut) -> str:
     )
 
 
-def _names(wires: WiresOut) -> list[str]:
-    return [word.name for word in (*wires.algorithm.inputs, *wires.algorithm.outputs)]
-
-
 def _table(name: str, values: NDArray[np.integer], kind: str | None = None) -> str:
     """An array; C has none without elements, so an empty one has a 0 that nothing reads."""
     values = values if values.size else np.zeros(1, dtype=np.int64)
@@ -122,7 +118,3 @@ def _table(name: str, values: NDArray[np.integer], kind: str | None = None) -> s
 
 def _defines(sizes: dict[str, int]) -> str:
     return "\n".join(f"#define BW_{name} {value}" for name, value in sizes.items())
-
-
-def _comment(lines: list[str]) -> str:
-    return "\n".join(f" * {line}".rstrip() for line in lines)

@@ -1,4 +1,4 @@
-"""What a file says of the network in it: its sha256, and what trying its states has shown."""
+"""What a file says about the network in it: its sha256, and the result of trying its states."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ExportClaim:
 
     @property
     def lines(self) -> list[str]:
-        """In words; of a network that was not proved, how to prove it."""
+        """The claim in words; for a network that was not proved, how to prove it."""
         what = "local states" if self.of_cells else "states"
         if self.wrong is None:
             return [
@@ -50,7 +50,7 @@ class ExportClaim:
 
     @property
     def note(self) -> str:
-        """The same for someone who has just written the file."""
+        """The claim as one line for whoever has just written the file."""
         what = f"{_size(self.states)} {'local ' * self.of_cells}states"
         if self.wrong is None:
             return f"its {what} were not tried; prove it with: bitwright certify --network"
@@ -58,7 +58,7 @@ class ExportClaim:
 
 
 def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
-    """For the comment at the top of a file; plain characters alone, so that they end no comment."""
+    """The comment at the top of a file, in plain characters that cannot end a comment."""
     network, core = found.network, found.core
     kinds = "the whole state" if found.pattern is None else f"{counted(len(found.pattern.kinds), 'kind')} of cells"
     lines = [
@@ -71,8 +71,9 @@ def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
     ]
     if found.wires is not None:
         algorithm = found.wires.algorithm
+        name = re.sub(r"[^A-Za-z0-9_ .,()-]", "_", algorithm.name)
         lines += [
-            f"program  {_plain(algorithm.name)}, {algorithm.program.sizes}",
+            f"program  {name}, {algorithm.program.sizes}",
             f"         sha256 {algorithm.program.id}",
         ]
     lines += [
@@ -92,7 +93,7 @@ def try_states(found: Exported) -> ExportClaim:
 
 
 def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> ExportClaim:
-    """The same for a network of a pattern, or of a whole program."""
+    """The claim about a network of a pattern, or of a whole program."""
     of_cells = isinstance(made_for, Pattern)
     if isinstance(made_for, Pattern):
         algorithm, domain, states = as_algorithm(made_for), "cells", made_for.local_states
@@ -106,7 +107,3 @@ def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> ExportCl
 
 def _size(number: int) -> str:
     return readable(number, 10**15)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_ .,()-]", "_", text)

@@ -15,13 +15,12 @@ import numpy as np
 
 from bitwright.api.export.model import Core, WiresOut
 from bitwright.api.export.text import ending_of
-from bitwright.program import Word
 from bitwright.program.layout import IntArray
 
 
 @dataclass(frozen=True)
 class Description:
-    """All that the wiring and the words of a program are."""
+    """The wiring and the words of a program."""
 
     shape: dict[str, Any]
     numbers: tuple[int, ...]
@@ -35,7 +34,7 @@ def describe(core: Core, wires: WiresOut) -> Description:
     numbers = [steps, halt, *(extent for field in fields for extent in field.shape)]
     shape: dict[str, Any] = {"ending": how, "fields": [[field.name, len(field.shape)] for field in fields]}
     for name, words in (("inputs", algorithm.inputs), ("outputs", algorithm.outputs)):
-        shape[name] = [_word(word, numbers) for word in words]
+        shape[name] = [[word.name, int(word.signed), _put(progressions(word.bits), numbers)] for word in words]
     shape["start"] = _put(progressions(algorithm.start), numbers)
     shape["kinds"] = [[kind, _segments(rows, numbers)] for kind, rows in _cells_by_kind(core, wires)]
     return Description(shape, tuple(int(number) for number in numbers))
@@ -65,10 +64,6 @@ def _put(found: Sequence[tuple[int, int, int]], numbers: list[int]) -> int:
     return len(found)
 
 
-def _word(word: Word, numbers: list[int]) -> list[object]:
-    return [word.name, int(word.signed), _put(progressions(word.bits), numbers)]
-
-
 Row = tuple[tuple[int, ...], IntArray]  # how many progressions each port of a cell has; its bits, and these
 
 
@@ -96,9 +91,7 @@ def _cells_by_kind(core: Core, wires: WiresOut) -> Iterator[tuple[int, list[Row]
 
 
 def _segments(rows: Sequence[Row], numbers: list[int]) -> list[tuple[int, ...]]:
-    """Rows of one form that grow evenly; of each segment the form, and behind the others how many rows, the first row
-    and the growth.
-    """
+    """The forms of segments of rows that grow evenly; `numbers` gets the length, first row and growth of each."""
     found = []
     at = 0
     while at < len(rows):

@@ -32,7 +32,7 @@ class PageSizes:
     checked: tuple[int, ...]  # at which the formula gave the program's own wiring
 
     def document(self) -> dict[str, Any]:
-        """For a page."""
+        """The sizes as a page reads them."""
         single = {str(size): [one.shape, list(one.numbers)] for size, one in self.single.items()}
         ranges = _ranges(self.checked)
         words = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in ranges)
@@ -45,7 +45,7 @@ class PageSizes:
 
 
 def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: int) -> PageSizes:
-    """Looks at many sizes; raises InputError if the chosen one has a cell of another kind."""
+    """The sizes of a program that a formula covers; raises InputError if the chosen one has unknown cells."""
 
     def at(size: int) -> Description | None:
         try:
@@ -98,7 +98,7 @@ def _fitted(begin: int, known: dict[int, Description]) -> Description | None:
 
 
 def _short(terms: list[int]) -> int | list[int]:
-    """Without zeros at the end; a number that does not grow as it is."""
+    """Coefficients without zeros at the end; a constant as a number."""
     while len(terms) > 1 and terms[-1] == 0:
         terms = terms[:-1]
     return terms[0] if len(terms) == 1 else terms

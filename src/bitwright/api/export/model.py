@@ -1,4 +1,4 @@
-"""What is written out, the same for every language: the network with the tables of its kinds, and a program's wiring.
+"""The tables that every language writes: the network with its kinds of cells, and a program's wiring.
 
 A network of the whole state is that of one kind with one cell: its blocks are the program's, its ports are all bits.
 """
@@ -40,12 +40,12 @@ class Core:
 
     @property
     def bits(self) -> int:
-        """Of the integers that hold every sum: 32 or 64."""
+        """The bits of an integer that holds every sum: 32 or 64."""
         return 32 if self.largest < 1 << 31 else 64
 
     @property
     def numbers(self) -> int:
-        """How many numbers its tables have, about."""
+        """About how many numbers its tables have."""
         return int(self.first.size + self.last.size + self.thresholds.size)
 
 
@@ -66,7 +66,7 @@ class WiresOut:
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """All that a file is made of."""
+    """Everything that a file is made of."""
 
     network: IntegerNetwork
     pattern: Pattern | None  # None: a network of the whole state

@@ -55,7 +55,11 @@ def joined(names: Sequence[str]) -> str:
 def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
     """The numbers of the network, and what the rules say of its ports, by which it is judged."""
     network, core = found.network, found.core
-    program = found.pattern.program if found.pattern is not None else _program(found)
+    if found.pattern is not None:
+        program = found.pattern.program
+    else:
+        assert found.wires is not None
+        program = found.wires.algorithm.program
     tables = {name: _packed(values, kind) for name, values, kind in core_tables(core)}
     tables["blockBits"] = _packed(core.block_bits, "Uint8Array")
     return {
@@ -71,11 +75,6 @@ def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
         "note": claim.note,
         "proved": claim.proved,
     }
-
-
-def _program(found: Exported) -> Program:
-    assert found.wires is not None
-    return found.wires.algorithm.program
 
 
 def _port_examples(program: Program, found: Exported) -> list[list[int]]:

@@ -1,10 +1,10 @@
-"""Pages of each sort: numbers at any size, a torus, a graph, a computer with a console."""
+"""The pages: numbers at any size, a torus, a graph, a computer with a console."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from bitwright.api.open import SubleqProgram
 from bitwright.errors import InputError, ProgramError
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.networks import IntegerNetwork
-from bitwright.program import Algorithm, NodeProgram, Program, Word
+from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.graph.node_program import check_graph
-from bitwright.program.graph.schema import NodeWord, Schema
+from bitwright.program.graph.schema import Schema
 from bitwright.program.pattern import Pattern
 
 MOST_NODES = 256  # of graphs, where what a program says depends on how many nodes there are
@@ -31,7 +31,7 @@ _PATHS = {"far", "all", "far.all", "next", "every"}  # that pages can follow
 
 
 def node_facts(program: NodeProgram, pattern: Pattern) -> dict[str, Any]:
-    """What the program says from which number of nodes on."""
+    """The schemas of the program, each with the number of nodes from which it holds."""
     schemas: list[tuple[int, dict[str, Any]]] = []
     for nodes in range(1, MOST_NODES + 1) if "nodes" in program.depends_on else (1,):
         found = _at(program, pattern, nodes)
@@ -44,7 +44,7 @@ def node_facts(program: NodeProgram, pattern: Pattern) -> dict[str, Any]:
 
 
 def _at(program: NodeProgram, pattern: Pattern, nodes: int) -> dict[str, Any] | None:
-    """The tables for this many nodes; None if the program does not run on such graphs."""
+    """The schema for this many nodes; None if the program does not run on such graphs."""
     try:
         few, many = (program.schema(nodes, ports) for ports in (2 * nodes, 8 * nodes))
     except ProgramError:
@@ -65,8 +65,8 @@ def _document(schema: Schema, pattern: Pattern) -> dict[str, Any]:
         "cells": _cells(schema, pattern),
         "targets": [list(target) for target in schema.targets],
         "chains": sorted([link, end] for link, end in schema.chains.items()),
-        "inputs": [_word(word) for word in schema.inputs],
-        "outputs": [_word(word) for word in schema.outputs],
+        "inputs": [asdict(word) for word in schema.inputs],
+        "outputs": [asdict(word) for word in schema.outputs],
         "start": list(schema.start),
         "steps": steps,
         "ending": how,
@@ -101,21 +101,6 @@ def _cells(schema: Schema, pattern: Pattern) -> list[list[Any]]:
         pairs = [[int(known.wire_port[wire]), int(known.wire_bit[wire])] for wire in wires]
         found.append([schema.place_of(bits[0]), kind, bits, pairs])
     return found
-
-
-def _word(word: NodeWord) -> dict[str, Any]:
-    return {
-        "name": word.name,
-        "place": word.place,
-        "bits": list(word.bits),
-        "signed": word.signed,
-        "unique": word.unique,
-        "also": list(word.also),
-        "where": word.where,
-        "way": word.way,
-        "positive": word.positive,
-        "one": word.one,
-    }
 
 
 MOST_WORDS = 1_024
@@ -219,7 +204,7 @@ def _page(found: Exported, view: str, name: str, about: Mapping[str, Any]) -> Pa
 
 
 def _rules(program: Program, ensures: Sequence[EnsureLine] = ()) -> dict[str, Any]:
-    """What the network was trained on, as it was written; rules that were made by a program have no lines."""
+    """The rules that the network was trained on, as they were written; generated rules have no lines."""
     lines = [line for line in dict.fromkeys(program.rule_families.labels) if " " in line]
     if not lines:
         return {"about": f"{program.templates:,} templates, made by a program that builds this machine.", "lines": []}
@@ -233,12 +218,11 @@ def _one_size(found: Exported, size: int) -> PageSizes:
 
 
 def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:
-    """What is in the boxes at first: what was given, or small numbers."""
-    small = {word.name: _small(word, _SHOWN[at % len(_SHOWN)]) for at, word in enumerate(algorithm.inputs)}
+    """The first inputs of a page: those given, else small numbers."""
+    small = {
+        word.name: _SHOWN[at % len(_SHOWN)] % (1 << max(1, len(word.bits) - word.signed))
+        for at, word in enumerate(algorithm.inputs)
+    }
     if given:
         algorithm.state({**small, **given})  # refuses what does not fit
     return {name: str(value) for name, value in {**small, **given}.items()}
-
-
-def _small(word: Word, number: int) -> int:
-    return number % (1 << max(1, len(word.bits) - word.signed))

@@ -39,7 +39,7 @@ def ending_of(algorithm: Algorithm) -> tuple[str, int, int]:
 
 
 def halting_of(halt: Halt, steps: int | None) -> tuple[str, int, int]:
-    """The same for what a program says of its end."""
+    """The same from what a program declares about its end."""
     most = DEFAULT_LIMIT if steps is None else steps
     if halt == FIXED_POINT or (halt is None and steps is None):
         return "rest", most, 0

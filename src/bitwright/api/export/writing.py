@@ -1,4 +1,4 @@
-"""Networks written to files, form by form: what a person who asked for it is told, and what is known of it."""
+"""Writers of networks, one for each form, and what they report."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.errors import InputError, option, short_repr
 from bitwright.files.storage import check_writable, write_atomically
 from bitwright.networks import AnyNetwork, IntegerNetwork
+from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 
@@ -79,8 +80,6 @@ class Export:
 
 def write_onnx(given: Subject, output: Path) -> Export:
     """A model to run; of cells with a program, one step of it."""
-    from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
-
     if given.pattern is not None and given.algorithm is not None:
         from bitwright.api.export.onnx_step import save_step_onnx
 

@@ -1,4 +1,4 @@
-"""Runs on graphs as something to look at: one HTML page to explore, SVG for pages and print."""
+"""Views of runs on graphs: one HTML page to explore, SVG for pages and print."""
 
 from bitwright.pages.graph.page import graph_page, write_graph_page
 from bitwright.pages.graph.picture import graph_steps_svg, graph_svg

@@ -1,5 +1,4 @@
-"""Where the nodes of a graph are drawn: on a grid where their names say so, else so that distances on paper are those
-along edges.
+"""Positions of the nodes of a graph: on a grid if their names say so, else with distances close to those along edges.
 
 A connected part is placed by stress majorisation: the sum of (|x_i - x_j| - d_ij)^2 / d_ij^2 over all pairs falls in
 every round (Gansner, Koren and North, 2004). In large parts only distances to some pivots and along edges count.

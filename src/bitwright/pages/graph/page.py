@@ -12,8 +12,7 @@ from bitwright.errors import InputError, printable
 from bitwright.files.storage import write_atomically
 from bitwright.pages.graph.colours import SCALE, SETS
 from bitwright.pages.graph.view import Choice, GraphView
-from bitwright.pages.page.assemble import assemble
-from bitwright.pages.page.blob import Blob
+from bitwright.pages.page.assemble import Blob, assemble
 from bitwright.pages.page.sampling import SampledSteps
 from bitwright.program.graph.schema import NodeWord
 from bitwright.program.layout import IntArray
@@ -70,7 +69,6 @@ def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str
     mark, colour = view.mark(None), view.colour(None)
     facts = {
         "title": printable(title or view.title),
-        "algorithm": printable(run.algorithm.name),
         "description": printable(run.algorithm.description),
         "engine": run.engine,
         "halted": run.halted,

@@ -1,4 +1,4 @@
-"""What can be seen of a run on a graph: what nodes are coloured by, which edges are drawn strong, and their values."""
+"""What a run on a graph can show: what nodes are coloured by, which edges are drawn strong, and their values."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class GraphView:
 
     @cached_property
     def colours(self) -> list[Choice]:
-        """What nodes can be coloured by; the first is the one that is shown if nobody says."""
+        """What nodes can be coloured by; the first is the default."""
         outputs = self._words("node")
         flags = [choice for choice in outputs if choice.sort == "flag" and choice.where is None]
         found = list(outputs)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from html import escape
 from math import hypot
 
-from bitwright.pages.layered.drawing import Arrow, Drawing, Rectangle, Text
+from bitwright.pages.layered.drawing import SIZE, Arrow, Drawing, Rectangle, Text
 from bitwright.pages.layered.place import Point
-from bitwright.pages.layered.texts import SIZE
 
 
 def drawing_svg(drawing: Drawing) -> str:
-    """The picture; whoever points at an arrow reads it in words."""
+    """The picture; pointing at an arrow shows it in words."""
     width, height = round(drawing.width), round(drawing.height)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '

@@ -2,15 +2,17 @@
 
 export const bitIn = (packed, bit, from = 0) => (packed[from + (bit >> 3)] >> (7 - (bit & 7))) & 1;
 
-export function fieldOf(fields, bit) {
-  let low = 0, high = fields.length - 1;
+/** The index of the last entry of a sorted list, or of a part of it, that is at most `value`; the one before the part if there is none. */
+export function lastUpTo(sorted, value, low = 0, high = sorted.length, keyOf = (entry) => entry) {
   while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (fields[middle].offset <= bit) low = middle;
-    else high = middle - 1;
+    const middle = (low + high) >> 1;
+    if (keyOf(sorted[middle]) <= value) low = middle + 1;
+    else high = middle;
   }
-  return fields[low];
+  return low - 1;
 }
+
+export const fieldOf = (fields, bit) => fields[lastUpTo(fields, bit, 0, fields.length, (field) => field.offset)];
 
 /** `p[3]`, `M[2,1]` or `done`. The last index of an array runs fastest. */
 export function bitName(fields, bit) {

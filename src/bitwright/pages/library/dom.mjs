@@ -49,6 +49,12 @@ export function short(number) {
   return (size < 1e-3 || size >= 1e6 ? number.toExponential(1) : number.toFixed(size < 0.1 ? 4 : 3)).replaceAll("-", "−");
 }
 
+/** The smallest of 1, 2, 5, 10, 20, ... that is not below `least`: for the marks of an axis. */
+export function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least);
+}
+
 export const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** Bytes from base64. */

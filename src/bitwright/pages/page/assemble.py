@@ -1,9 +1,13 @@
-"""A page of a recorded run out of its parts: its body, its scripts, and the data of the run."""
+"""A page of a recorded run from its parts: its body, its scripts, and the arrays of the run in one compressed piece."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from bitwright.pages.library import single_page
 
@@ -17,3 +21,35 @@ def assemble(page: str, scripts: Sequence[str], facts: Mapping[str, object], dat
 
 def _asset(name: str) -> str:
     return (files(__package__) / "assets" / name).read_text("utf-8")
+
+
+class Blob:
+    """Collects arrays, then compresses them together; `directory` says what lies where and how to undo the coding."""
+
+    def __init__(self) -> None:
+        self.directory: list[tuple[str, str, int]] = []  # name, coding, bytes
+        self._parts: list[bytes] = []
+
+    def deltas(self, name: str, rows: NDArray[np.uint8]) -> None:
+        """States: every row as what changed since the row before, which is mostly nothing."""
+        changed = rows.copy()
+        changed[1:] ^= rows[:-1]
+        self._add(name, f"xor{rows.shape[1]}", changed)
+
+    def integers(self, name: str, values: ArrayLike) -> None:
+        """Integers below 2^31, as differences."""
+        numbers = np.asarray(values, dtype=np.int64)
+        self._add(name, "sum", np.diff(numbers, prepend=0).astype("<i4"))
+
+    def reals(self, name: str, values: ArrayLike, single: bool = False) -> None:
+        """Real numbers, in double precision or single."""
+        self._add(name, "f4" if single else "f8", np.asarray(values, dtype="<f4" if single else "<f8"))
+
+    def packed(self) -> bytes:
+        """Everything, by zlib's deflate, which browsers undo themselves. Arrays start at multiples of 8 bytes."""
+        return zlib.compress(b"".join(self._parts), 9 if sum(map(len, self._parts)) < 1 << 24 else 6)
+
+    def _add(self, name: str, coding: str, values: NDArray[np.generic]) -> None:
+        data = values.tobytes()
+        self.directory.append((name, coding, len(data)))
+        self._parts.append(data + bytes(-len(data) % 8))

@@ -1,8 +1,8 @@
-"""What the engine said in every step: real outputs, how far each step was from going wrong, and where it did.
+"""The engine's outputs in every step, how far each step was from a wrong bit, and which were wrong.
 
 For the limit the outputs follow from n, c and m alone, so the page has the two weights for every n that occurs and
-works them out itself. What a network said is recorded, or asked again of one of cells: all of it or, in long runs, its
-closest calls.
+computes them itself. Outputs of a network are recorded, or for cells computed again: all or, in long runs, those
+closest to the threshold.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.pages.page.blob import Blob
+from bitwright.pages.page.assemble import Blob
 from bitwright.pages.page.sampling import SampledSteps
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray, variance
-from bitwright.theory.rounding import Rounding, check_rounding
-from bitwright.theory.scales import scale_weights
+from bitwright.theory.rounding import Rounding, check_rounding, scale_weights
 
 MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the closest of each step
 CLOSEST = 32
@@ -41,17 +40,17 @@ def outputs_data(
     n, wrong, least, bit = _along(run, trace, rounding, examples)
     blob.integers("n", n[sample.steps])
     blob.integers("wrong", sample.sums(wrong))
-    closest_steps = sample.least(least)
-    blob.reals("margin", least[closest_steps])
-    blob.integers("margin_bit", bit[closest_steps])
+    blob.reals("margin", least[sample.least(least)])
     stored = "closed form" if closed else "nothing"
     if (trace.outputs is not None or run.asked is not None) and not closed:
         few = (len(sample.steps) - 1) * trace.program.bits <= most or trace.program.bits <= closest
         stored = "all" if few else "closest"
         _store(run, trace, n, examples, blob, sample.steps[:-1], None if few else closest)
-    kinds = np.unique(n)
+    kinds, at = np.unique(n, return_inverse=True)
     w, deviation = scale_weights(kinds, examples, run.kind), _deviation(kinds, examples, run)
     random = run.networks is None  # then the deviation of one network is shown; those that are there have none
+    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing matches there is neither gap nor deviation
+        spread = deviation / (w.gap if rounding == "calibrated" else 1)
     blob.integers("table_n", kinds)
     blob.reals("table_w0", w.unmatched)
     blob.reals("table_gap", w.gap)
@@ -65,7 +64,7 @@ def outputs_data(
         "followed": run.rounding is not None and run.cells is None,
         "closest": closest,
         "wrong_steps": int(np.count_nonzero(wrong)),
-        "least": _least(least, bit, n, deviation, w.gap, kinds, rounding, random, sample),
+        "least": _least(least, bit, spread[at[: len(least)]] if random else None, sample),
     }
 
 
@@ -77,23 +76,15 @@ def _deviation(n: IntArray, examples: int, run: Run) -> FloatArray:
 
 
 def _least(
-    margin: FloatArray,
-    bit: IntArray,
-    n: IntArray,
-    deviation: FloatArray,
-    gap: FloatArray,
-    kinds: IntArray,
-    rounding: Rounding,
-    random: bool,
-    sample: SampledSteps,
+    margin: FloatArray, bit: IntArray, spread: FloatArray | None, sample: SampledSteps
 ) -> dict[str, object] | None:
-    """The step that was closest to going wrong: by margin, or by margin in standard deviations where they are known."""
-    at = np.searchsorted(kinds, n[: len(margin)])
-    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing matches there is neither gap nor deviation
-        spread = deviation[at] / (gap[at] if rounding == "calibrated" else 1)
-        measure = np.where(spread > 0, margin / spread, np.inf) if random else margin
+    """The step that was closest to going wrong: by margin, or in standard deviations if these are known."""
+    measure = margin
+    if spread is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            measure = np.where(spread > 0, margin / spread, np.inf)
     measure = np.where(np.isfinite(margin), measure, np.inf)
-    if not len(measure) or not np.isfinite(measure).any():
+    if not np.isfinite(measure).any():
         return None
     step = int(np.argmin(measure))
     return {
@@ -101,7 +92,7 @@ def _least(
         "number": step,
         "bit": int(bit[step]),
         "margin": float(margin[step]),
-        "deviations": float(measure[step]) if random else None,
+        "deviations": None if spread is None else float(measure[step]),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +9,7 @@ import numpy as np
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
 from bitwright.pages.machine_view import MachineView, machine_view
-from bitwright.pages.page.assemble import assemble
-from bitwright.pages.page.blob import Blob
+from bitwright.pages.page.assemble import Blob, assemble
 from bitwright.pages.page.outputs import outputs_data
 from bitwright.pages.page.sampling import SampledSteps, sample_of
 from bitwright.program import Algorithm
@@ -49,15 +47,12 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
         blob.integers("cell_kind", program.kinds.of)
     facts = {
         "title": printable(title or run_title(run)),
-        "algorithm": printable(run.algorithm.name),
         "description": printable(run.algorithm.description),
         "engine": run.engine,
         "rounding": run.rounding,
         "halted": run.halted,
         "bits": program.bits,
         **sample.facts,
-        "inputs": _numbers(run.inputs),
-        "outputs": _numbers(run.outputs),
         "program": program.id,
         "fields": [[field.name, list(field.shape)] for field in program.layout.fields],
         "one_hot": one_hot(trace),
@@ -83,11 +78,8 @@ def _checked(run: Run) -> Trace:
     trace = run.trace
     if trace is None:
         raise InputError("this run was not recorded; run it with record=True to see its trace")
-    sizes = (
-        (trace.program.bits, MAX_BITS, "bits"),
-        (trace.program.templates, MAX_TEMPLATES, "templates"),
-    )
-    for size, most, what in sizes:
+    program = trace.program
+    for size, most, what in ((program.bits, MAX_BITS, "bits"), (program.templates, MAX_TEMPLATES, "templates")):
         if size > most:
             raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}")
     return trace
@@ -106,12 +98,6 @@ def _words(algorithm: Algorithm) -> list[tuple[str, tuple[int, ...], bool]]:
             del outputs[word.name]
         found.append(word)
     return [(word.name, word.bits, word.signed) for word in (*found, *outputs.values())]
-
-
-def _numbers(values: Mapping[str, int]) -> dict[str, str]:
-    """As text: JavaScript's own numbers end at 2^53."""
-    with any_digits():
-        return {name: str(value) for name, value in values.items()}
 
 
 def one_hot(trace: Trace) -> list[int]:
@@ -139,7 +125,6 @@ def computer_data(trace: Trace, computer: MachineView, blob: Blob, sample: Sampl
     blob.integers("phase_step", sample.piece_of(np.array([step for step, _ in phases], dtype=np.int64)))
     blob.integers("phase_kind", [number for _, number in phases])
     return {
-        "kind": machine.kind,
         "phases": list(machine.phases),
         "instructions": [
             {

@@ -62,8 +62,7 @@ function beforeinput(event, editing) {
 // In the text: the word is underlined, and its line has a sign. Below: all problems, as a list to choose from.
 
 export function mark(problems, count = problems.length) {
-  const shown = problems.slice(0, SHOWN);
-  const placed = shown.filter(({ line }) => line > 0 && line <= view.state.doc.lines);
+  const shown = problems.slice(0, SHOWN), placed = shown.filter(({ line }) => line > 0 && line <= view.state.doc.lines);
   view.dispatch(setDiagnostics(view.state, placed.map((problem) => ({ ...range(problem), severity: "error", message: problem.message }))));
   list.replaceChildren(...shown.map((problem) => {
     const where = problem.line ? `${problem.line}:${problem.column}` : "";

@@ -11,8 +11,7 @@ const sheet = element("graph");
 export function drawGraph(graph, { chosen, from, labels, keepFrame }) {
   const focused = sheet.contains(document.activeElement);
   if (!keepFrame) frame(graph);
-  const names = graph.nodes.length <= 120;
-  const point = (node) => [node.x * UNIT, node.y * UNIT];
+  const names = graph.nodes.length <= 120, point = (node) => [node.x * UNIT, node.y * UNIT];
   const notes = draw("g", { "aria-hidden": "true" });
   const lines = graph.edges.map(([one, other], at) => {
     const ends = [graph.nodes[one], graph.nodes[other]].map((node) => node.name).join(graph.directed ? " to " : " and ");

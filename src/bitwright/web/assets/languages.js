@@ -59,8 +59,7 @@ export const tokens = ({ comments, keywords, builtins }) => ({
 // Names for completion: those that the text declares or uses, then the words of the language.
 
 export function completions(text, at, { comments, keywords, builtins }) {
-  const plain = text.split("\n").map((line) => line.split(comments[0])[0]).join("\n");
-  const counts = new Map();
+  const plain = text.split("\n").map((line) => line.split(comments[0])[0]).join("\n"), counts = new Map();
   for (const [word] of plain.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
   if (counts.get(at) === 1) counts.delete(at); // the word that is being written
   const sizes = new Map([...plain.matchAll(/([A-Za-z_][A-Za-z0-9_]*)(\[[^\]\n]*\])/g)].reverse().map(([, name, size]) => [name, size]));

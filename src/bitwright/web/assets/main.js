@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { element, grouped, hear, make, notice, sentence, terms } from "./library/dom.mjs";
 import { graphEditor } from "./graph.js";
-import { given, keep, kind, program, refused, settled, soon, source, wholeNumber } from "./program.js";
+import { given, keep, kind, number, program, refused, settled, soon, source } from "./program.js";
 import { showLive, showMade, showRun } from "./results.js";
 import { openLink, share } from "./share.js";
 import { split } from "./split.js";
@@ -55,8 +55,6 @@ function engine() {
   element("network-of").querySelector("[value=whole]").disabled = cells;
   if (cells) element("network-of").value = "cells";
 }
-
-const number = (id, what, least, most) => (element(id).value.trim() ? wholeNumber(element(id).value, what, least, most) : null);
 
 function request() {
   const asked = { ...given(), engine: element("engine").value, rounding: element("rounding").value };

@@ -1,6 +1,6 @@
 // The error of a training, step by step, on a logarithmic scale; it is drawn anew whenever there is more of it.
 
-import { grouped, make } from "./library/dom.mjs";
+import { grouped, make, niceStep } from "./library/dom.mjs";
 
 const WIDEST = 640, NARROW = 360, HEIGHT = 260, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 40;
 const SVG = "http://www.w3.org/2000/svg";
@@ -12,14 +12,13 @@ export function plot(points, tolerance) {
   drawn.setAttribute("aria-label", `The largest error after ${last[0]} steps is ${last[1].toPrecision(3)}; training ends at ${tolerance}`);
   const errors = points.map(([, error]) => error).filter((error) => error > 0);
   const high = Math.ceil(Math.log10(Math.max(1, ...errors))), low = Math.floor(Math.log10(Math.min(tolerance, ...errors)) + 1e-9);
-  const most = Math.max(10, last[0]);
-  const x = (step) => LEFT + (WIDTH - LEFT - RIGHT) * step / most;
+  const most = Math.max(10, last[0]), x = (step) => LEFT + (WIDTH - LEFT - RIGHT) * step / most;
   const y = (error) => TOP + (HEIGHT - TOP - BOTTOM) * (high - Math.log10(Math.max(error, 10 ** low))) / Math.max(1, high - low);
   for (let power = low; power <= high; power++) {
     drawn.append(draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(10 ** power), y2: y(10 ** power), class: "rule" }),
       text(LEFT - 8, y(10 ** power) + 4, power < -3 ? `1e${power}` : String(10 ** power > 0 ? Number((10 ** power).toPrecision(1)) : 0), "end"));
   }
-  for (const step of ticks(most)) drawn.append(text(x(step), HEIGHT - BOTTOM + 18, grouped(step), "middle"));
+  for (let step = 0; step <= most; step += niceStep(most / 6)) drawn.append(text(x(step), HEIGHT - BOTTOM + 18, grouped(step), "middle"));
   drawn.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, "steps of gradient descent", "middle"));
   drawn.append(draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(tolerance), y2: y(tolerance), class: "goal" }));
   if (points.length) drawn.append(draw("polyline", { points: points.map(([step, error]) => `${x(step).toFixed(1)},${y(error).toFixed(1)}`).join(" "), class: "curve" }),
@@ -36,8 +35,3 @@ export function draw(tag, attributes = {}, ...children) {
 }
 
 const text = (x, y, words, anchor) => draw("text", { x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, words);
-
-function ticks(most) {
-  const step = [1, 2, 5].map((first) => first * 10 ** Math.floor(Math.log10(most / 5))).concat(10 ** Math.ceil(Math.log10(most / 5))).find((size) => most / size <= 6) ?? most;
-  return Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step);
-}

@@ -94,23 +94,25 @@ export const refused = (engine, rounding) => about?.engines[engine]?.[rounding] 
 
 export function source() {
   const which = kind();
-  if (which === "permutation") return { kind: which, order: element("order").value.split(",").map((part, _, all) => wholeNumber(part, "each place of the order", 1, all.length)) };
+  if (which === "permutation") return { kind: which, order: element("order").value.split(",").map((part, _, all) => integer(part, "each place of the order", 1, all.length)) };
   const name = (chosen[slot()] || "program").replace(/\..*/, ""), text = isText(which) ? read() : "";
   if (which === "rules") return { kind: which, text, name };
   if (which === "sbn") return { kind: which, text, name, machine: element("machine").value, language: languages.sbn };
   if (which === "nodes") return { kind: which, text, name, graph: graphSource() };
   if (which === "subleq") {
-    const number = (id, what, least, most) => (element(id).value.trim() ? wholeNumber(element(id).value, what, least, most) : null);
     return { kind: which, text, name, language: languages.subleq, words: number("words", "the number of words", 3, 2 ** 24),
       width: number("word-width", "the bits of a word", 2, 64), dialect: element("dialect").value || null };
   }
-  const bits = wholeNumber(element("bits").value, "the number of bits", 1, limits.bits);
+  const bits = integer(element("bits").value, "the number of bits", 1, limits.bits);
   return which === "addition" ? { kind: which, bits, counter: element("counter").checked } : { kind: which, bits };
 }
 
 export const given = () => ({ source: source(), inputs: inputValues(kind()), ...(kind() === "subleq" ? { console: element("console-in").value } : {}) });
 
-export function wholeNumber(text, what, least, most) {
+/** The integer in a field; null if it is empty. */
+export const number = (id, what, least, most) => (element(id).value.trim() ? integer(element(id).value, what, least, most) : null);
+
+function integer(text, what, least, most) {
   const number = Number(text.trim() || NaN);
   if (!Number.isSafeInteger(number) || number < least || number > most)
     throw new Error(`${what} must be an integer between ${grouped(least)} and ${grouped(most)}, got “${text.trim().slice(0, 30)}”`);

@@ -6,7 +6,7 @@ export interface Word<Name extends string> {
   bits: number[];
 }
 
-/** The length of a state: an array of so many numbers, each 0 or 1. */
+/** The length of a state: an array of this many numbers, each 0 or 1. */
 export declare const bits: number;
 
 /** The most steps of a run. */

@@ -4,7 +4,7 @@
 const ending = {{ending}};
 const configurations = new Uint16Array({{most_blocks}});
 
-/** The length of a state: an array of so many numbers, each 0 or 1. */
+/** The length of a state: an array of this many numbers, each 0 or 1. */
 export const bits = {{bits}};
 
 /** The most steps of a run. */

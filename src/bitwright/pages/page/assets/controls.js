@@ -157,7 +157,7 @@ function toInstruction(number) {
   if (begins && begins.length) go(begins[Math.min(Math.max(0, number), begins.length - 1)]);
 }
 
-const instructionNow = () => below(arrays.instruction_step, now.step);
+const instructionNow = () => lastUpTo(arrays.instruction_step, now.step);
 const toLeast = () => {
   const { least } = facts.real;
   if (!least) return;

@@ -53,8 +53,7 @@ function addressParts() {
 }
 
 function recall() {
-  const given = asked();
-  const colour = facts.colours.findIndex((choice) => titleOf(choice) === given.get("colour"));
+  const given = asked(), colour = facts.colours.findIndex((choice) => titleOf(choice) === given.get("colour"));
   const mark = facts.marks.findIndex((choice) => choice.name === given.get("edges"));
   show("colour", colour < 0 ? facts.colour : colour);
   show("mark", mark >= 0 || given.get("edges") === "" ? mark : facts.mark);

@@ -15,10 +15,9 @@ function describeOnce() {
 // The legend says what colours and strong edges mean.
 
 function key(hue, text, className = "") {
-  const entry = make("span.key"), patch = make("i", { className });
+  const patch = make("i", { className });
   if (hue) patch.style.background = hue;
-  entry.append(patch, text);
-  return entry;
+  return make("span.key", patch, text);
 }
 
 function showLegend() {
@@ -55,24 +54,11 @@ const titleOf = (choice) => (choice.group === "some port" ? `some port: ${choice
 
 // Numbers and lamps.
 
-function figure(word, at, step) {
-  const value = valueOf(word, at, step), entry = make("span.value");
-  entry.append(`${word.name} = `, make("b", value === null ? "none" : String(value)));
-  return entry;
-}
-
-function lamp({ label, values, any, flag }) {
-  const entry = make("span", { className: any ? "lamp is-on" : "lamp" });
-  entry.append(make("i"), flag ? label : `${label} ${[...values].reverse().join("")}`);
-  return entry;
-}
-
-function chips(place, at, step) {
-  const list = make("div.bits");
-  for (const { label, flag, values, any } of bitsAt(place, at, step))
-    list.append(make("span", { className: any ? "is-on" : "" }, `${label}=${flag ? values[0] : [...values].reverse().join("")}`));
-  return list;
-}
+const figure = (word, at, step) => make("span.value", `${word.name} = `, make("b", String(valueOf(word, at, step) ?? "none")));
+const figuresOf = (node) => facts.outputs.filter((word) => word.place === "node").map((word) => figure(word, node, now.step));
+const digits = (values) => [...values].reverse().join("");
+const lamp = ({ label, values, any, flag }) => make("span", { className: any ? "lamp is-on" : "lamp" }, make("i"), flag ? label : `${label} ${digits(values)}`);
+const chip = ({ label, values, any, flag }) => make("span", { className: any ? "is-on" : "" }, `${label}=${flag ? values[0] : digits(values)}`);
 
 // The step.
 
@@ -92,11 +78,8 @@ function showNode() {
     panel.replaceChildren(make("p.soft", "Point at a node, or tap it, to see its bits and those of its ports."));
     return;
   }
-  const values = make("p"), inputs = make("p.soft");
-  values.append(...facts.outputs.filter((word) => word.place === "node").map((word) => figure(word, node, now.step)));
-  const given = facts.inputs.filter((word) => word.place === "node");
-  if (given.length) inputs.append("given: ", ...given.map((word) => figure(word, node, 0)));
-  panel.replaceChildren(make("p.node-name", facts.names[node]), values, chips("node", node, now.step), inputs);
+  const given = facts.inputs.filter((word) => word.place === "node").map((word) => figure(word, node, 0)), bits = bitsAt("node", node, now.step).map(chip);
+  panel.replaceChildren(make("p.node-name", facts.names[node]), make("p", ...figuresOf(node)), make("div.bits", ...bits), make("p.soft", ...(given.length ? ["given: ", ...given] : [])));
   if (arrays.wrong[now.step - 1]) panel.append(make("p.wrong", `${every > 1 ? "The steps since the one shown before" : "This step"} got ${grouped(arrays.wrong[now.step - 1])} bits of the graph wrong.`));
 }
 
@@ -107,12 +90,9 @@ function showPorts() {
   const numbers = [...facts.inputs.map((word) => [word, 0]), ...facts.outputs.map((word) => [word, now.step])]
     .filter(([word]) => word.place === "port" && (word.bits.length > 1 || word.way));
   const cell = (port) => {
-    const found = make("td");
-    if (port < 0) return found;
-    for (const [word, step] of numbers) found.append(make("span", `${word.name}=${valueOf(word, port, step) ?? "none"}`));
-    for (const name of namesOn("port", port, now.step)) found.append(make("span", name));
-    if (!found.childNodes.length) found.append(make("span.soft", "–"));
-    return found;
+    if (port < 0) return make("td");
+    const said = [...numbers.map(([word, step]) => `${word.name}=${valueOf(word, port, step) ?? "none"}`), ...namesOn("port", port, now.step)];
+    return make("td", ...(said.length ? said.map((text) => make("span", text)) : [make("span.soft", "–")]));
   };
   element("ports").tBodies[0].replaceChildren(...ports.slice(0, MOST_PORTS).map((port) => {
     const there = arrays.port_far[port], found = row(facts.names[there], cell(port), ...(arrays.opposite ? [cell(arrays.opposite[port])] : []));
@@ -130,22 +110,13 @@ function showRules() {
       for (const text of rulesAt("port", port, now.step)) found.push([`to ${facts.names[arrays.port_far[port]]}`, text]);
   }
   element("rules-box").hidden = !found.length;
-  element("rules").replaceChildren(...found.slice(0, MOST_RULES).map(([where, text]) => {
-    const line = make("p");
-    if (where) line.append(make("span.soft", where));
-    line.append(make("code", text));
-    return line;
-  }));
+  element("rules").replaceChildren(...found.slice(0, MOST_RULES).map(([where, text]) => make("p", ...(where ? [make("span.soft", where)] : []), make("code", text))));
 }
 
 // What the tip beside the pointer says.
 
 function describe(node) {
-  const head = make("p.node-name", facts.names[node]), values = make("p");
-  const choice = colouring(), given = facts.outputs.filter((word) => word.place === "node");
-  values.append(...given.map((word) => figure(word, node, now.step)));
-  if (choice && choice.group !== "outputs") values.append(`${titleOf(choice)} = ${shadeOf(choice, node, now.step)}`);
-  const names = namesOn("node", node, now.step), bits = make("p.bits");
-  bits.append(...(names.length ? names.map((name) => make("span", name)) : [make("span.soft", "no bit is on")]));
-  return [head, values, bits];
+  const choice = colouring(), names = namesOn("node", node, now.step), shade = choice && choice.group !== "outputs" ? `${titleOf(choice)} = ${shadeOf(choice, node, now.step)}` : "";
+  const bits = names.length ? names.map((name) => make("span", name)) : [make("span.soft", "no bit is on")];
+  return [make("p.node-name", facts.names[node]), make("p", ...figuresOf(node), shade), make("p.bits", ...bits)];
 }

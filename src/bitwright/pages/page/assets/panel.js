@@ -46,25 +46,18 @@ function showStep() {
 // Words as numbers.
 
 function wordList(words, before) {
-  const list = make("dl.words");
-  for (const [name, bits, signed, role] of words) {
-    const value = String(numberAt(now.step, bits, signed));
-    const entry = make("div", { className: role || "" });
-    const number = make("dd", value.length > 24 ? `${value.slice(0, 10)}…${value.slice(-10)}` : value);
-    number.title = value;
+  return make("dl.words", ...words.map(([name, bits, signed, role]) => {
+    const value = String(numberAt(now.step, bits, signed)), shown = value.length > 24 ? `${value.slice(0, 10)}…${value.slice(-10)}` : value;
+    const entry = make("div", { className: role || "" }, make("dt", name), make("dd", { title: value }, shown));
     if (name.length > 11 || value.length > 9) entry.classList.add(value.length > 20 ? "widest" : "wide");
     if (before !== undefined && value !== String(numberAt(before, bits, signed))) entry.classList.add("changed");
-    entry.append(make("dt", name), number);
-    list.append(entry);
-  }
-  return list;
+    return entry;
+  }));
 }
 
 function showNumbers() {
-  const before = Math.max(0, now.step - 1);
-  const list = wordList(facts.words.slice(0, 64), before), n = make("div");
-  n.append(make("dt", "matches n"), make("dd", grouped(arrays.n[now.step])));
-  list.append(n);
+  const list = wordList(facts.words.slice(0, 64), Math.max(0, now.step - 1));
+  list.append(make("div", ...terms([["matches n", grouped(arrays.n[now.step])]])));
   element("numbers").replaceChildren(list);
 }
 
@@ -73,9 +66,8 @@ function showNumbers() {
 function showComputer() {
   const { instruction_step: begins, instruction_address: addresses, phase_step: steps, phase_kind: kinds } = arrays;
   const { computer } = facts;
-  const at = below(begins, now.step), address = addresses[at], phase = below(steps, now.step);
-  const chip = element("phase");
-  const sbn = computer.instructions[address];
+  const at = lastUpTo(begins, now.step), address = addresses[at], phase = lastUpTo(steps, now.step);
+  const chip = element("phase"), sbn = computer.instructions[address];
   chip.textContent = phase < 0 || !sbn ? "" : computer.phases[kinds[phase]];
   chip.className = phase < 0 ? "" : "phase";
   chip.style.background = phase < 0 ? "" : phaseTone(kinds[phase]);
@@ -103,16 +95,8 @@ function cameOf(at, sbn) {
 // One bit in one step: its block, the template that the block matches, and what that writes.
 
 function describe(bit, step) {
-  const block = rules.blockOf[bit], template = templateAt(step, block);
-  const head = make("p.bit-head");
-  const name = make("strong", nameOf(bit));
-  name.style.color = colour(bit);
-  head.append(name, make("span", ` = ${on(step, bit)} at step ${stepText(step)}`));
-  const list = make("dl.facts");
-  const add = (term, ...nodes) => { const d = make("dd"); d.append(...nodes); list.append(make("dt", term), d); };
-  const members = make("span.bits");
-  for (const other of blockBits(block)) members.append(make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`));
-  add("block", members);
+  const block = rules.blockOf[bit], template = templateAt(step, block), found = [], add = (...row) => found.push(row);
+  add("block", make("span.bits", ...Array.from(blockBits(block), (other) => make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`))));
   if (template < 0) add("template", make("span.soft", "none matches"));
   else {
     add("template", make("code.template", templateText(template)));
@@ -126,22 +110,19 @@ function describe(bit, step) {
     else add("set by", make("span.wrong", "no template: the engine was wrong here"));
   }
   if (step > 0 && every === 1 && setters.length && !on(step, bit)) add("but", make("span.wrong", "the engine did not set it"));
-  return [head, list];
+  return [headOf(nameOf(bit), bit, ` = ${on(step, bit)}`, step), make("dl.facts", ...terms(found))];
+}
+
+function headOf(label, bit, value, step) {
+  const name = make("strong", label);
+  name.style.color = colour(bit);
+  return make("p.bit-head", name, make("span", `${value} at step ${stepText(step)}`));
 }
 
 function describeNumber(group, step) {
-  const head = make("p.bit-head"), name = make("strong", group.label);
-  name.style.color = colour(group.bits[0]);
-  if (group.cell) {
-    const ones = group.bits.filter((bit) => on(step, bit));
-    head.append(name, make("span", ` at step ${stepText(step)}`));
-    return [head, make("p.soft", ones.length ? `on: ${namesOf(ones)}` : "all bits are off")];
-  }
-  head.append(name, make("span", ` = ${valueText(group, step)} at step ${stepText(step)}`));
-  const digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
-  const more = make("p.soft", `${group.bits.length} ${group.bits.length === 1 ? "bit" : "bits"}, highest first: `);
-  more.append(make("code", shortened(digits, 201)));
-  return [head, more];
+  const ones = group.bits.filter((bit) => on(step, bit)), digits = Array.from(group.bits, (bit) => on(step, bit)).reverse().join("");
+  if (group.cell) return [headOf(group.label, group.bits[0], "", step), make("p.soft", ones.length ? `on: ${namesOf(ones)}` : "all bits are off")];
+  return [headOf(group.label, group.bits[0], ` = ${valueText(group, step)}`, step), make("p.soft", `${plural(group.bits.length, "bit")}, highest first: `, make("code", shortened(digits, 201)))];
 }
 
 function namesOf(bits) {
@@ -160,8 +141,7 @@ function showOutputs() {
     more.textContent = now.step >= facts.steps ? "The run ends here." : "";
     return;
   }
-  const bits = said.bits || everyBit;
-  const shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
+  const bits = said.bits || everyBit, shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
   if (now.bit >= 0) shown.unshift(now.bit);
   body.replaceChildren(...shown.map((bit) => outputRow(bit, said)));
   const left = bits.length - shown.length;
@@ -174,8 +154,7 @@ const everyBit = Array.from({ length: facts.bits }, (_, bit) => bit);
 // The bits closest to their threshold but for the chosen one; among equals, set ones first. One pass, few are kept.
 
 function closest(said, bits, most) {
-  const kept = [];
-  const before = (a, b) => a.margin - b.margin || b.value - a.value || a.bit - b.bit;
+  const kept = [], before = (a, b) => a.margin - b.margin || b.value - a.value || a.bit - b.bit;
   for (const bit of bits) {
     if (bit === now.bit) continue;
     const entry = { bit, margin: said.margin(bit), value: said.value(bit) };

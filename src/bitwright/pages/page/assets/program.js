@@ -48,16 +48,12 @@ const blockBits = (block) => arrays.block_bits.subarray(arrays.block_start[block
 const writesOf = (template) => arrays.write_bits.subarray(arrays.write_start[template], arrays.write_start[template + 1]);
 
 function templateAt(step, block) {
-  let low = rules.first[block], high = rules.first[block + 1] - 1;
-  if (low > high) return -1;
+  const begin = rules.first[block], end = rules.first[block + 1], from = arrays.block_start[block], to = arrays.block_start[block + 1];
+  if (begin === end) return -1;
   let config = 0;
-  const from = arrays.block_start[block], to = arrays.block_start[block + 1];
   for (let i = from; i < to; i++) config |= on(step, arrays.block_bits[i]) << (i - from);
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (arrays.template_config[middle] < config) low = middle + 1; else high = middle;
-  }
-  return arrays.template_config[low] === config ? low : -1;
+  const found = lastUpTo(arrays.template_config, config, begin, end);
+  return found >= begin && arrays.template_config[found] === config ? found : -1;
 }
 
 function templateText(template) {
@@ -94,16 +90,8 @@ function settersOf(step, bit) {
 // calibrated, the estimate (F - c w0)/(w1 - w0) of m, with 1/2; sign, F itself, with 0.
 
 function weightsAt(step) {
-  const n = arrays.n[step];
-  let low = 0, high = arrays.table_n.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (arrays.table_n[middle] < n) low = middle + 1; else high = middle;
-  }
-  const calibrated = facts.real.rounding === "calibrated";
-  const w = { n, w0: arrays.table_w0[low], gap: arrays.table_gap[low], deviation: arrays.table_deviation[low] };
-  w.spread = calibrated ? w.deviation / (w.gap || 1) : w.deviation; // of the value that is compared
-  return w;
+  const n = arrays.n[step], at = lastUpTo(arrays.table_n, n), gap = arrays.table_gap[at], deviation = arrays.table_deviation[at];
+  return { n, w0: arrays.table_w0[at], gap, deviation, spread: facts.real.rounding === "calibrated" ? deviation / (gap || 1) : deviation }; // spread of the value that is compared
 }
 
 function saidAt(step) {

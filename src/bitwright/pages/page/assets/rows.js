@@ -34,8 +34,7 @@ function groupCells() { // where blocks are grouped; called once, when the array
   const { cell_start: start, cell_blocks: blocks, cell_kind: kinds } = arrays;
   for (let cell = 0; start && cell + 1 < start.length; cell++) {
     const bits = Array.from(blocks.subarray(start[cell], start[cell + 1]), (block) => Array.from(blockBits(block))).flat();
-    const kind = kinds[cell] < 0 ? "no rules" : `kind ${kinds[cell] + 1}`;
-    const label = `${nameOf(bits[0])} … (${kind})`;
+    const kind = kinds[cell] < 0 ? "no rules" : `kind ${kinds[cell] + 1}`, label = `${nameOf(bits[0])} … (${kind})`;
     cells.push({ label, bits, field: fieldAt(bits[0]), number: groups.length, signed: false, flag: bits.length === 1, cell: true });
     groups.push(cells[cell]);
   }

@@ -74,8 +74,7 @@ function drawBit(bit, row, first, last) {
 // An array as a number over time: one piece for as long as it stays the same.
 
 function drawNumber(group, row, first, last) {
-  const y = lineOf(row), middle = y + size.row / 2;
-  const hue = tone(group.field.number);
+  const y = lineOf(row), middle = y + size.row / 2, hue = tone(group.field.number);
   paint.font = `11px ${DIGITS}`;
   paint.textBaseline = "middle";
   for (let step = first; step <= last;) {
@@ -101,8 +100,7 @@ function drawNumber(group, row, first, last) {
     }
     const left = Math.max(x, size.label) + 4, room = x + w - left - 2;
     if (room > 8) {
-      const text = valueText(group, from);
-      const fits = Math.floor(room / 6.7);
+      const text = valueText(group, from), fits = Math.floor(room / 6.7);
       paint.fillStyle = palette.text;
       if (text.length <= fits) paint.fillText(text, left, middle);
       else if (fits > 3) paint.fillText(`${text.slice(0, fits - 1)}…`, left, middle);
@@ -200,11 +198,6 @@ function drawLabels(top, bottom) {
   paint.restore();
 }
 
-const nice = (least) => {
-  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  return [1, 2, 5, 10].map((f) => f * power).find((f) => f >= least);
-};
-
 function drawRuler(first, last) {
   fillBox(paint, palette.paper, 0, 0, size.width, size.ruler);
   paint.save();
@@ -212,7 +205,7 @@ function drawRuler(first, last) {
   paint.rect(size.label, 0, size.width, size.ruler);
   paint.clip();
   if (facts.computer) drawPhases(first, last);
-  const apart = nice(56 / now.cell);
+  const apart = niceStep(56 / now.cell);
   paint.font = `11px ${LETTERS}`;
   paint.textAlign = "center";
   paint.textBaseline = "middle";
@@ -248,7 +241,7 @@ function drawPhases(first, last) {
   const { phase_step: steps, phase_kind: kinds } = arrays;
   paint.textBaseline = "middle";
   paint.font = `11px ${LETTERS}`;
-  for (let i = Math.max(0, below(steps, first)); i < steps.length && steps[i] <= last; i++) {
+  for (let i = Math.max(0, lastUpTo(steps, first)); i < steps.length && steps[i] <= last; i++) {
     const until = i + 1 < steps.length ? steps[i + 1] : facts.steps + 1;
     const x = columnOf(steps[i]), w = (until - steps[i]) * now.cell, name = facts.computer.phases[kinds[i]];
     paint.fillStyle = phaseTone(kinds[i]);
@@ -262,17 +255,6 @@ function drawPhases(first, last) {
       paint.fillText(name, left, 30);
     }
   }
-}
-
-// The index of the last entry of a sorted array that is at most `value`; -1 if there is none.
-
-function below(sorted, value) {
-  let low = -1, high = sorted.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (sorted[middle] <= value) low = middle; else high = middle - 1;
-  }
-  return low;
 }
 
 // The whole run at a glance: how close each step was, wrong steps, the step shown, and the part that is visible.
@@ -335,8 +317,7 @@ function drawOverview(first, last) {
 // Pointer and position.
 
 function cellAt(event) {
-  const { x, y } = pointOn(canvas, event);
-  const step = Math.floor((x - size.label + scroller.scrollLeft) / now.cell);
+  const { x, y } = pointOn(canvas, event), step = Math.floor((x - size.label + scroller.scrollLeft) / now.cell);
   const row = Math.floor((y - size.ruler + scroller.scrollTop) / size.row);
   const entry = y < size.ruler || row >= rows.length ? null : rows[row];
   return { step: x < size.label || step < 0 || step > facts.steps ? null : step, entry, x, y };

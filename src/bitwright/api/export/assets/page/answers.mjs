@@ -2,7 +2,7 @@
 
 const answers = Array.from({ length: kinds }, () => new Map());
 const keyBase = configuration.length + 2;
-const keyPlaces = Math.floor(52 / Math.log2(keyBase)) - 1; // so many examples make one exact number
+const keyPlaces = Math.floor(52 / Math.log2(keyBase)) - 1; // examples that make one exact number
 
 /** What was evaluated is no longer so: a weight has changed. */
 function forgetAnswers() {
@@ -16,9 +16,7 @@ function answerTo(kind, matched) {
   else key = matched.join();
   let found = answers[kind].get(key);
   if (found === undefined) {
-    const ports = cell(kind, matched);
-    const on = [];
-    const wrong = [];
+    const ports = cell(kind, matched), on = [], wrong = [];
     for (let port = 0; port < ports.length; port++) {
       if (ports[port]) on.push(port);
       if (ports[port] !== ruled(kind, port, matched)) wrong.push(port);

@@ -7,8 +7,7 @@ const MOST_TRIED = 6000000; // in all trials
 
 /** Runs from the start until it ends, or has tried `steps` steps or asked `asked` cells; how many steps it has tried. */
 function runFromStart(stage, steps, asked = Infinity) {
-  let how = stage.reset() ? "on" : "";
-  let tried = 0;
+  let how = stage.reset() ? "on" : "", tried = 0;
   for (; how === "on" && tried < steps && stage.app.machine.asked < asked; tried++) how = stage.advance();
   stage.ended = how === "on" ? "" : how;
   return tried;
@@ -22,22 +21,18 @@ function runFromStart(stage, steps, asked = Infinity) {
 function breakingChange(stage) {
   const { machine } = stage.app;
   forgetAnswers();
-  const steps = runFromStart(stage, MOST_STEPS, MOST_ASKED);
-  const right = stage.result();
-  let left = MOST_TRIED;
-  let best = null;
+  const steps = runFromStart(stage, MOST_STEPS, MOST_ASKED), right = stage.result();
+  let left = MOST_TRIED, best = null;
   for (const change of changesAt(answers.flatMap((own) => [...own.values()]))) {
     if (left <= 0) break;
-    const { table } = LAYERS[change.name];
-    const kept = table[change.at];
+    const { table } = LAYERS[change.name], kept = table[change.at];
     table[change.at] = change.value;
     forgetAnswers();
     const tried = runFromStart(stage, steps, left);
     table[change.at] = kept;
     left -= machine.asked;
     if (!machine.firstWrong || (!stage.ended && tried < steps)) continue; // right, or cut short
-    const { step, bits } = machine.firstWrong;
-    const result = stage.result();
+    const { step, bits } = machine.firstWrong, result = stage.result();
     const order = [result === right ? 1 : 0, bits.length, -step];
     if (!best || isBefore(order, best.order)) best = { ...change, order, steps, right, result };
   }
@@ -50,8 +45,7 @@ const isBefore = (one, other) => one.reduce((found, value, at) => found || Math.
 
 /** Changes that spoil some of these local states: of T for each place as little as suffices, of B the most harmful for each port. */
 function changesAt(states, mostWork = 3e7) {
-  const width = first.length / configuration.length;
-  const ports = last.length / width;
+  const width = first.length / configuration.length, ports = last.length / width;
   const spoilt = [new Uint32Array(last.length), new Uint32Array(last.length)]; // states, by a weight of -127, of 127
   const nearest = [new Map(), new Map()]; // for each threshold the value that spoils a state where a port is on, is off
   for (const { kind, matched } of states.slice(0, Math.max(16, mostWork / last.length))) {
@@ -60,9 +54,7 @@ function changesAt(states, mostWork = 3e7) {
     const hidden = new Float64Array(width);
     for (let unit = 0; unit < width; unit++) for (const example of matched) hidden[unit] += first[unit * configuration.length + example];
     sums(kind, matched).forEach((said, port) => {
-      const on = ruled(kind, port, matched);
-      const limit = thresholdOf(kind, port, n);
-      const at = thresholdAt(kind, port, n);
+      const on = ruled(kind, port, matched), limit = thresholdOf(kind, port, n), at = thresholdAt(kind, port, n);
       if (on) nearest[0].set(at, Math.min(nearest[0].get(at) ?? Infinity, said));
       else nearest[1].set(at, Math.max(nearest[1].get(at) ?? -Infinity, said - 1));
       for (let unit = 0; unit < width; unit++) {

@@ -10,23 +10,18 @@ class ChosenView {
   }
 
   draw() {
-    const { machine, shown, chosen } = this.app;
-    const { wires } = machine;
+    const { machine, shown, chosen } = this.app, { wires } = machine;
     const name = this.app.stage.bitName ?? ((bit) => bitName(wires.fields, bit));
-    const { kind, matched, wrong } = machine.answer(chosen, shown);
-    const number = element("cell-number");
+    const { kind, matched, wrong } = machine.answer(chosen, shown), number = element("cell-number");
     number.max = machine.cells;
     if (document.activeElement !== number) number.value = chosen + 1;
     const n = matched.length;
     element("chosen-about").textContent = `Kind ${kind + 1} of ${kinds}; ${n ? `n = ${n}: ${plural(n, "example matches", "examples match")}` : "nothing matches, so all ports are off"}.`;
     element("chosen-bits").replaceChildren(...this.blocks(kind, chosen, name));
-    const said = n ? sums(kind, matched) : [];
-    const rows = [];
+    const said = n ? sums(kind, matched) : [], rows = [];
     for (let port = 0; port < kindPorts[kind] && port < 64; port++) {
-      const targets = this.targets(chosen, port, name);
-      const limit = n ? thresholdOf(kind, port, n) : 0;
-      const over = n ? said[port] - limit : 0;
-      const isWrong = wrong.includes(port);
+      const targets = this.targets(chosen, port, name), limit = n ? thresholdOf(kind, port, n) : 0;
+      const over = n ? said[port] - limit : 0, isWrong = wrong.includes(port);
       const figures = n ? [grouped(said[port]).replace("-", "−"), grouped(limit), (over > 0 ? "+" : "−") + grouped(Math.abs(over))] : ["–", "–", "–"];
       const says = make("td", isWrong ? { className: "wrong" } : {}, n && over > 0 ? "on" : "off", isWrong ? ", wrong" : "");
       rows.push(row(targets, figures[0], figures[1], make("td", figures[2], n ? this.scale(over / units[n - 1], isWrong) : ""), says));
@@ -37,9 +32,7 @@ class ChosenView {
   }
 
   blocks(kind, cell, name) {
-    const { machine, shown } = this.app;
-    const bad = new Set(this.app.wrongBits());
-    const found = [];
+    const { machine, shown } = this.app, bad = new Set(this.app.wrongBits()), found = [];
     let at = machine.cellAt[cell];
     for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) {
       const box = make("span.bits");
@@ -55,8 +48,7 @@ class ChosenView {
 
   /** The bits that a port sets, in a few words. */
   targets(cell, port, name) {
-    const { wireStart, wireBit } = this.app.machine.wires;
-    const at = this.app.machine.portAt[cell] + port;
+    const { wireStart, wireBit } = this.app.machine.wires, at = this.app.machine.portAt[cell] + port;
     const [begin, end] = [wireStart[at], wireStart[at + 1]];
     if (end === begin) return "nothing here";
     const named = Array.from(wireBit.subarray(begin, Math.min(end, begin + 2)), name).join(" ");

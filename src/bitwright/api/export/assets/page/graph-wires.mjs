@@ -19,18 +19,14 @@ function topologyOf(nodes, edges) {
   };
 }
 
-/** What a schema says for so many nodes. */
+/** The schema for this many nodes. */
 function schemaFor(nodes) {
   return facts.node.schemas.filter(([from]) => from <= nodes).at(-1)[1];
 }
 
 /** Where the bits of a schema are on a graph: `bit(declared, at)`, at a node, a port or the whole. */
 function placesOf(schema, graph) {
-  const counts = { node: graph.nodes, port: graph.ports, whole: 1 };
-  const base = [];
-  const stride = [];
-  const place = [];
-  const fields = [];
+  const counts = { node: graph.nodes, port: graph.ports, whole: 1 }, base = [], stride = [], place = [], fields = [];
   let bits = 0;
   for (const [name, where, extents] of schema.fields) {
     const size = extents.reduce((product, extent) => product * extent, 1);
@@ -48,8 +44,7 @@ function placesOf(schema, graph) {
 
 /** The bits that a target is, seen from one node or port. */
 function reachedFrom(schema, graph, places, start, target, at) {
-  const own = places.place.length;
-  const [path, bit] = target >= own ? schema.targets[target - own] : ["", target];
+  const own = places.place.length, [path, bit] = target >= own ? schema.targets[target - own] : ["", target];
   const end = places.place[bit];
   const found = endsOf(graph, places.counts, start, path, end, at).map((there) => places.bit(bit, there));
   const chained = schema.chains.find(([link]) => link === bit);
@@ -84,12 +79,9 @@ function endsOf(graph, counts, start, path, end, at) {
 
 /** The tables of a node program on a graph. */
 function graphWires(schema, graph) {
-  const places = placesOf(schema, graph);
-  const cellKind = [];
-  const cellBit = [];
+  const places = placesOf(schema, graph), cellKind = [], cellBit = [];
   const cellPlace = []; // where each cell is: node, port or whole, and its number
-  const wireStart = [0];
-  const wireBit = [];
+  const wireStart = [0], wireBit = [];
   for (const [where, kind, bits, wires] of schema.cells) {
     for (let at = 0; at < places.counts[where]; at++) {
       cellKind.push(kind);

@@ -2,8 +2,7 @@
 
 /** The state in which a run starts; `values` has for each input one number for every node, port, or for the graph. */
 function graphStart(schema, graph, wires, values) {
-  const { places } = wires;
-  const state = new Uint8Array(wires.bits);
+  const { places } = wires, state = new Uint8Array(wires.bits);
   for (const bit of schema.start) for (let at = 0; at < places.counts[places.place[bit]]; at++) state[places.bit(bit, at)] = 1;
   for (const word of schema.inputs) {
     checkWord(word, values[word.name]);
@@ -37,12 +36,9 @@ function graphValues(word, wires, state) {
   const { places } = wires;
   return range(0, places.counts[word.place]).map((at) => {
     if (word.where !== null && !state[places.bit(word.where, at)]) return null;
-    let value = 0n;
-    word.bits.forEach((bit, place) => {
-      const on = (state[places.bit(bit, at)] === 1) !== (word.way === "not");
-      if (on) value += word.way === "place" ? BigInt(place + 1) : 1n << BigInt(place);
-    });
-    return Number(word.signed ? BigInt.asIntN(word.bits.length, value) : value);
+    const on = (bit) => state[places.bit(bit, at)] ^ (word.way === "not" ? 1 : 0);
+    if (word.way === "place") return word.bits.reduce((sum, bit, place) => sum + (place + 1) * on(bit), 0);
+    return Number(numberOf(word.bits, on, word.signed));
   });
 }
 
@@ -50,8 +46,7 @@ function graphValues(word, wires, state) {
 function placeName(wires, bit, nodeName, graph) {
   const field = fieldOf(wires.fields, bit);
   if (field.place === "whole") return bitName(wires.fields, bit);
-  const size = field.own.reduce((product, extent) => product * extent, 1);
-  const at = Math.floor((bit - field.offset) / size);
+  const size = field.own.reduce((product, extent) => product * extent, 1), at = Math.floor((bit - field.offset) / size);
   const own = bitName([{ ...field, extents: field.own, offset: 0 }], (bit - field.offset) % size);
   if (field.place === "node") return `${nodeName(at)}.${own}`;
   const node = graph.portNode[at];

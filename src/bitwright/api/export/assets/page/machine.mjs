@@ -64,9 +64,7 @@ class Machine {
 
   /** Asks the network of a cell. */
   ask(cell, state) {
-    const { cellKind, cellBit } = this.wires;
-    const kind = cellKind[cell];
-    const configurations = [];
+    const { cellKind, cellBit } = this.wires, kind = cellKind[cell], configurations = [];
     let at = this.cellAt[cell];
     for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) {
       let value = 0;
@@ -81,8 +79,7 @@ class Machine {
     this.asked += this.dirty.length;
     for (const cell of this.dirty) {
       this.isDirty[cell] = 0;
-      const before = this.said[cell];
-      const now = this.ask(cell, this.state);
+      const before = this.said[cell], now = this.ask(cell, this.state);
       if (now === before) continue;
       if (now.wrong.length) this.wrongCells.add(cell);
       else this.wrongCells.delete(cell);

@@ -54,10 +54,7 @@ const app = {
 
   /** In the header: what is known of the network as it is now. */
   verdict() {
-    const { network } = facts;
-    const { kept } = this.weights;
-    const { known } = this.proof;
-    const wrong = this.machine.firstWrong;
+    const { network } = facts, { kept } = this.weights, { known } = this.proof, wrong = this.machine.firstWrong;
     const run = wrong ? `this run is wrong from step ${grouped(wrong.step)} on` : "";
     const states = known?.wrong ? `${grouped(known.wrong)} of ${plural(known.states, STATE)} ${known.wrong === 1 ? "is" : "are"} wrong` : "";
     const changed = states || run ? `refuted: ${[states, run].filter(Boolean).join("; ")}` : known ? `all ${plural(known.states, STATE)} are still right` : "not proved";

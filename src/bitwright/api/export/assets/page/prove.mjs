@@ -2,29 +2,20 @@
 
 /** Which choices a block has: an example, or none (-1) where some configuration has no example. */
 function choicesOf(block) {
-  const found = [];
-  if (blockExample[block + 1] - blockExample[block] < 2 ** blockBits[block]) found.push(-1);
-  for (let example = blockExample[block]; example < blockExample[block + 1]; example++) found.push(example);
-  return found;
+  const examples = range(blockExample[block], blockExample[block + 1]);
+  return examples.length < 2 ** blockBits[block] ? [-1, ...examples] : examples;
 }
 
+/** The choices of each block of a kind. */
+const choicesOfKind = (kind) => range(kindBlock[kind], kindBlock[kind + 1]).map(choicesOf);
+
 /** How many local states there are. */
-function countLocalStates() {
-  let total = 0;
-  for (let kind = 0; kind < kinds; kind++) {
-    let own = 1;
-    for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) own *= choicesOf(block).length;
-    total += own;
-  }
-  return total;
-}
+const countLocalStates = () => range(0, kinds).reduce((total, kind) => total + choicesOfKind(kind).reduce((product, own) => product * own.length, 1), 0);
 
 /** Every local state as its kind and the examples that match; the first block changes fastest. */
 function* localStates() {
   for (let kind = 0; kind < kinds; kind++) {
-    const choices = [];
-    for (let block = kindBlock[kind]; block < kindBlock[kind + 1]; block++) choices.push(choicesOf(block));
-    const digits = choices.map(() => 0);
+    const choices = choicesOfKind(kind), digits = choices.map(() => 0);
     for (let place = 0; place < digits.length; ) {
       const chosen = choices.map((own, at) => own[digits[at]]);
       yield { kind, matched: chosen.filter((example) => example >= 0) };

@@ -48,8 +48,7 @@ function randomEdges(nodes, edges, seed) {
 function shapeOf(text) {
   const match = /^([a-z]+):(\d+)(?:[x,](\d+))?(?:,(\d+))?$/.exec(text.trim());
   if (!match || !SHAPES[match[1]]) throw new RangeError(`A shape is given as ${Object.keys(SHAPES).join(", ")} with a size, such as ring:12 or grid:4x6.`);
-  const [, name, first, second, third] = match;
-  const flat = name === "grid" || name === "torus";
+  const [, name, first, second, third] = match, flat = name === "grid" || name === "torus";
   if ((flat || name === "random") !== (second !== undefined) || Number(first) < 1 || (flat && Number(second) < 1)) {
     throw new RangeError(`Give it as ${flat ? `${name}:4x6` : name === "random" ? "random:NODES,EDGES" : `${name}:12`}.`);
   }

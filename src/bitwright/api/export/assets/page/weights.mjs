@@ -26,10 +26,8 @@ class WeightsView {
 
   /** The layer and the number in its table that the form names; null where there is no such weight. */
   place() {
-    const name = element("layer").value;
-    const { table, across } = LAYERS[name];
-    const row = Number(element("weight-row").value) - 1;
-    const column = Number(element("weight-column").value) - 1;
+    const name = element("layer").value, { table, across } = LAYERS[name];
+    const row = Number(element("weight-row").value) - 1, column = Number(element("weight-column").value) - 1;
     const inside = [row, column].every(Number.isInteger) && row >= 0 && column >= 0 && column < across && row * across + column < table.length;
     return inside ? { name, at: row * across + column } : null;
   }
@@ -47,12 +45,11 @@ class WeightsView {
 
   about(name, column) {
     if (name === "last") {
-      const kind = kindOf(kindPort, column);
+      const kind = lastUpTo(kindPort, column);
       return `Port ${column - kindPort[kind] + 1} of kind ${kind + 1}.`;
     }
     if (name === "first") {
-      const block = kindOf(blockExample, column);
-      const kind = kindOf(kindBlock, block);
+      const block = lastUpTo(blockExample, column), kind = lastUpTo(kindBlock, block);
       const bits = configuration[column].toString(2).padStart(blockBits[block], "0");
       return `Kind ${kind + 1}, block ${block - kindBlock[kind] + 1} is ${[...bits].reverse().join("")}.`;
     }
@@ -130,11 +127,4 @@ class WeightsView {
     else runFromStart(app.stage, step);
     app.choose(Math.max(0, app.machine.bitCell[bits[0]]));
   }
-}
-
-/** Which part of a table of beginnings a number is in. */
-function kindOf(begins, number) {
-  let part = 0;
-  while (begins[part + 1] <= number) part++;
-  return part;
 }

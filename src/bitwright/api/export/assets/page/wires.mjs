@@ -19,8 +19,7 @@ function describedAt(sizes, size) {
 
 /** How many bits a state has, without making the wiring. */
 function bitsOf({ shape, numbers }) {
-  let at = 2;
-  let bits = 0;
+  let at = 2, bits = 0;
   for (const [, rank] of shape.fields) {
     let size = 1;
     for (let i = 0; i < rank; i++) size *= numbers[at++];
@@ -36,9 +35,7 @@ function wiresOf({ shape, numbers }, kindSizes, kindPorts) {
   const progressions = (count) => {
     const found = [];
     for (let i = 0; i < count; i++) {
-      const first = next();
-      const step = next();
-      const many = next();
+      const first = next(), step = next(), many = next();
       for (let j = 0; j < many; j++) found.push(first + step * j);
     }
     return found;
@@ -46,23 +43,16 @@ function wiresOf({ shape, numbers }, kindSizes, kindPorts) {
   const [steps, haltBit] = [next(), next()];
   let bits = 0;
   const fields = shape.fields.map(([name, rank]) => {
-    const extents = Array.from({ length: rank }, next);
-    const size = extents.reduce((product, extent) => product * extent, 1);
+    const extents = Array.from({ length: rank }, next), size = extents.reduce((product, extent) => product * extent, 1);
     bits += size;
     return { name, extents, size, offset: bits - size };
   });
   const words = (given) => given.map(([name, signed, count]) => ({ name, signed: !!signed, bits: progressions(count) }));
-  const inputs = words(shape.inputs);
-  const outputs = words(shape.outputs);
-  const startBit = progressions(shape.start);
-  const cellKind = [];
-  const cellBit = [];
-  const wireStart = [0];
-  const wireBit = [];
+  const inputs = words(shape.inputs), outputs = words(shape.outputs), startBit = progressions(shape.start);
+  const cellKind = [], cellBit = [], wireStart = [0], wireBit = [];
   for (const [kind, segments] of shape.kinds) {
     for (const form of segments) {
-      const length = kindSizes[kind] + 3 * form.reduce((sum, count) => sum + count, 0);
-      const cells = next();
+      const length = kindSizes[kind] + 3 * form.reduce((sum, count) => sum + count, 0), cells = next();
       const [first, growth] = [numbers.slice(at, at + length), numbers.slice(at + length, at + 2 * length)];
       at += 2 * length;
       for (let cell = 0; cell < cells; cell++) {
@@ -72,9 +62,7 @@ function wiresOf({ shape, numbers }, kindSizes, kindPorts) {
         while (place < kindSizes[kind]) cellBit.push(value());
         for (let port = 0; port < kindPorts[kind]; port++) {
           for (let i = 0; i < form[port]; i++) {
-            const from = value();
-            const step = value();
-            const many = value();
+            const from = value(), step = value(), many = value();
             for (let j = 0; j < many; j++) wireBit.push(from + step * j);
           }
           wireStart.push(wireBit.length);
