@@ -73,7 +73,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    gcd = open_sbn(str(SBN), MachineChoice()).algorithm
+    gcd = open_sbn(str(SBN), MachineChoice())
     for title, of, algorithm, width, values in (
         ("addition of 100 bits, cells", [addition(4)], addition(100), 64, {"p": 2**100 - 1, "q": 1}),
         (

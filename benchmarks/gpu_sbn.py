@@ -48,7 +48,7 @@ def closed_loop(machine: Machine, code: Code, width: int, seed: int, runs: int) 
     engine = TorchNetworkEngine(program, [network], device="cuda")
     rules = TorchRules(program, "cuda")
     values = inputs_of(code, runs)
-    states = engine.tensor_of(np.array([algorithm.state(v) for v in values]))
+    states = engine.matching.tensor_of(np.array([algorithm.state(v) for v in values]))
     answers: list[dict[str, int] | None] = [None] * runs
     wrong_steps, evaluations, margin, n_max, step = 0, 0, float("inf"), 0, 0
     with torch.inference_mode():

@@ -76,7 +76,7 @@ def closed_loop(
     rng = random.Random(seed)
     images = [(structured if at % 2 else anything)(rng, shape) for at in range(programs)]
     truths = [Interpreter(shape, image) for image in images]
-    states = engine.tensor_of(np.array([machine.start(image) for image in images]))
+    states = engine.matching.tensor_of(np.array([machine.start(image) for image in images]))
     alive = list(range(programs))
     settling: dict[int, int] = {}  # programs that the interpreter has halted: when all must be still; -1: looked at
     ending: set[int] = set()

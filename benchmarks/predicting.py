@@ -58,7 +58,7 @@ def validation(workers: Workers) -> tuple[dict[str, Any], Parts]:
 
 
 def timed(parts: Parts, first: int, count: int, warm: int) -> tuple[float, float]:
-    """Seconds of so many parts, and those of all cores together that this process had meanwhile.
+    """Seconds of this many parts, and those of all cores together that this process had meanwhile.
 
     As many parts before them are not counted: they start workers, and compile what is compiled. As many behind them are
     begun and dropped: results come in order while later ones are under way, so without those the last parts counted

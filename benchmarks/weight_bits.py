@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.open import sbn_program
+from bitwright.api.open import on_sbn_machine
 from bitwright.api.whole import whole_network
 from bitwright.machines import assemble
 from bitwright.networks import FloatNetwork
@@ -79,7 +79,7 @@ class Case:
 def small_sbn() -> Algorithm:
     """The SBN program `add` with words of 4 bits, on machine B: small enough for every run, many times over."""
     source = SBN.read_text().replace(".width 8", ".width 4")
-    return sbn_program(assemble(source, "add")).algorithm
+    return on_sbn_machine(assemble(source, "add"))
 
 
 def cases() -> dict[str, Case]:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import click
 
-from bitwright.api.open import MachineChoice
-from bitwright.cli.options import bits_option, machine_option, order_option, quiet_option, workers_option
-from bitwright.cli.progress import StepProgress
-from bitwright.cli.reporting import note
+from bitwright.cli import options as opt
+from bitwright.cli.progress import note, working
+from bitwright.cli.targets import Target
 from bitwright.errors import InputError
 
 
@@ -28,7 +27,7 @@ from bitwright.errors import InputError
 )
 @click.option("--full", is_flag=True, help="The paper's full setting; what trains networks then wants a GPU.")
 @click.option("--device", default="cpu", show_default=True, help="Where networks are trained: cpu, or cuda (PyTorch).")
-@workers_option
+@opt.workers
 @click.option(
     "--minutes", type=float, help="Stop training after this many minutes; the same command goes on from there."
 )
@@ -38,11 +37,9 @@ from bitwright.errors import InputError
     help="Put the captions into this page, such as docs/explanation/results.md.",
 )
 @click.option("--collect-only", is_flag=True, help="Train and write tables, draw nothing (needs no Matplotlib).")
-@click.option("--program", "target", metavar="FILE|NAME", help="For templates and predictor: the program to show.")
-@bits_option
-@order_option
-@machine_option
-@quiet_option
+@click.option("--program", "target", default="", metavar="FILE|NAME", help="For templates and predictor: the program.")
+@opt.sized
+@opt.quiet
 def command(
     name: str,
     inputs: tuple[str, ...],
@@ -53,11 +50,7 @@ def command(
     minutes: float | None,
     page: Path | None,
     collect_only: bool,
-    target: str | None,
-    bits: int | None,
-    order: str | None,
-    machine: MachineChoice | None,
-    quiet: bool,
+    target: Target,
 ) -> None:
     """Write a figure as SVG and PNG, the numbers behind it as CSV, and a caption, into a folder.
 
@@ -80,11 +73,10 @@ def command(
     from math import inf
 
     from bitwright.api.numbers import parse_values
-    from bitwright.cli.targets import find_algorithm
     from bitwright.workers import Workers
     from experiments import FIGURES, Setting, make_figure, write_tables
 
-    if target is None and (inputs or bits is not None or order is not None or machine is not None):
+    if not target.name and (inputs or target.sized):
         raise InputError("inputs, --bits, --order and --machine go with --program")
     if minutes is not None and not minutes >= 0:
         raise InputError(f"--minutes must be 0 or more, got {minutes:g}")
@@ -94,18 +86,17 @@ def command(
         check_device(device)
     until = inf if minutes is None else time.monotonic() + 60 * minutes
     setting = Setting(full, output, device, Workers.parse(workers, device), until)
-    if target is not None:
-        algorithm = find_algorithm(target, bits, order, default_bits=2, machine=machine)
-        setting = replace(setting, algorithm=algorithm, values=parse_values(inputs))
+    if target.name:
+        setting = replace(setting, algorithm=target.algorithm(default_bits=2), values=parse_values(inputs))
     for each in FIGURES if name == "all" else (name,):
-        with StepProgress(not quiet, each) as progress:
+        with working(each) as progress:
             setting = replace(setting, progress=progress)
             for path in write_tables(each, setting, True)[1] if collect_only else make_figure(each, setting):
-                note(f"wrote {path}", quiet)
+                note(f"wrote {path}")
     if page is not None:
-        from experiments.page import update_page
+        from experiments.figures import update_page
 
-        note(f"wrote {page}: {update_page(page, output)} captions", quiet)
+        note(f"wrote {page}: {update_page(page, output)} captions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

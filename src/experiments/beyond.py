@@ -21,10 +21,9 @@ from experiments.beyond_measure import (
     margin_rows,
 )
 from experiments.collect import collect
-from experiments.figure import Figure, Setting, Tables
-from experiments.statistics import geometric
-from experiments.style import COLOURS, MARKERS
-from experiments.table import Table
+from experiments.figures import Figure, Setting, Tables
+from experiments.style import COLOURS, MARKERS, label
+from experiments.table import Table, geometric
 
 # Task and bits, with the most members of a random start and of a zero start.
 FAST = (("addition", 2, 400, 40), ("addition", 4, 600, 60), ("multiplication", 2, 24, 24), ("SBN", 2, 8, 8))
@@ -118,12 +117,8 @@ def _needed(axes: Any, table: Table) -> None:
             reached = found.numbers("networks")
             most = found.numbers("most")
             if np.isnan(reached).any():  # not within the members trained: an arrow
-                axes.annotate(
-                    "",
-                    (place + shift, most.max() * 2.6),
-                    (place + shift, most.max()),
-                    arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.2},
-                )
+                arrow = {"arrowstyle": "->", "color": colour, "linewidth": 1.2}
+                axes.annotate("", (place + shift, most.max() * 2.6), (place + shift, most.max()), arrowprops=arrow)
             elif len(reached):
                 mean, low, high = geometric(reached)
                 spread = [[mean - low], [high - mean]] if low == low else None
@@ -131,34 +126,29 @@ def _needed(axes: Any, table: Table) -> None:
             exact = part.where(quantity="expected to 90%").numbers("networks")
             if len(exact) and not np.isnan(exact[0]):
                 axes.plot([place - 0.3, place + 0.3], [exact[0]] * 2, "--", color=colour, linewidth=1)
-    axes.set_yscale("log")
-    axes.set_ylim(0.7, None)
+    axes.set(yscale="log", ylim=(0.7, None))
     short = {"addition": "add", "multiplication": "mul", "SBN": "SBN"}
     axes.set_xticks(range(len(names)), [f"{short[task]}\n{bits}" for task, bits in names])
-    axes.set_xlabel("task and bit length")
-    axes.set_ylabel("networks for 90% of states")
-    axes.set_title("Networks to average")
+    axes.set(xlabel="task and bit length", ylabel="networks for 90% of states", title="Networks to average")
 
 
 def _curves(axes: Any, table: Table, task: str) -> None:
     """Accuracy against ensemble size for the largest size of a task."""
     bits = int(max(table.where(task=task).numbers("bits")))
-    for (rounding, start), (label, colour, marker) in _LOOKS.items():
+    for (rounding, start), (name, colour, marker) in _LOOKS.items():
         part = table.where(task=task, bits=bits, rounding=rounding, start=start)
         measured = part.where(quantity="curve")
         points = sorted({int(N) for N in measured.numbers("networks")})
         if points:
             mean = [float(measured.where(networks=N).numbers("accuracy").mean()) for N in points]
-            axes.plot(points, mean, marker + "-", color=colour, markevery=3, label=label)
+            axes.plot(points, mean, marker + "-", color=colour, markevery=3, label=name)
         exact = part.where(quantity="expected curve")
         if len(exact):
             axes.plot(exact.numbers("networks"), exact.numbers("accuracy"), "--", color=colour, linewidth=1)
-    axes.set_xscale("log")
-    axes.set_ylim(-0.03, 1.05)
+    axes.set(xscale="log", ylim=(-0.03, 1.05))
     K, k = (int(max(table.where(task=task, bits=bits).numbers(name))) for name in ("K", "k"))
-    axes.set_title(f"{task[0].upper()}{task[1:]}, {bits} bits: $K={K}$, $k={k}$")
-    axes.set_xlabel("networks averaged, $N$")
-    axes.set_ylabel("states with every bit right")
+    title = f"{task[0].upper()}{task[1:]}, {bits} bits: $K={K}$, $k={k}$"
+    label(axes, title, "networks averaged, $N$", "states with every bit right")
 
 
 def _margins(axes: Any, table: Table) -> None:
@@ -166,9 +156,9 @@ def _margins(axes: Any, table: Table) -> None:
         part = table.where(task=task, bits=bits)
         axes.plot(part.numbers("width"), 0.5 - part.numbers("margin"), ".", color=COLOURS[number], alpha=0.5)
         widths, lost, factor, exponent = margin_fit(part)
-        label = f"{task}, {bits} bits: width$^{{{exponent:.2f}}}$"
+        named = f"{task}, {bits} bits: width$^{{{exponent:.2f}}}$"
         axes.plot(widths, lost, MARKERS[number], color=COLOURS[number])
-        axes.plot(widths, factor * widths**exponent, "-", color=COLOURS[number], linewidth=1, label=label)
+        axes.plot(widths, factor * widths**exponent, "-", color=COLOURS[number], linewidth=1, label=named)
     axes.axhline(0.5, color="black", linestyle=":", linewidth=0.8)
     axes.text(0.98, 0.5, "a bit flips", transform=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=8)
     axes.set_xscale("log", base=2)
@@ -178,40 +168,27 @@ def _margins(axes: Any, table: Table) -> None:
     axes.set_ylim(low, 0.75)
     axes.set_yticks([tick for tick in ticks if tick >= low], [f"{tick:g}" for tick in ticks if tick >= low])
     axes.minorticks_off()
-    axes.set_xlabel("width of the one network")
-    axes.set_ylabel("1/2 less the worst margin")
-    axes.set_title(r"Error of one network, about 1/$\sqrt{\mathrm{width}}$")
+    title = r"Error of one network, about 1/$\sqrt{\mathrm{width}}$"
+    label(axes, title, "width of the one network", "1/2 less the worst margin")
     axes.legend(loc="lower left")
 
 
 def _words(axes: Any, given: Tables) -> None:
     """The legend, and what one network did on every product."""
     axes.axis("off")
-    for label, colour, marker in _LOOKS.values():
-        axes.plot([], [], marker + "-", color=colour, label=label)
+    for name, colour, marker in _LOOKS.values():
+        axes.plot([], [], marker + "-", color=colour, label=name)
     axes.plot([], [], "--", color="#555555", label="expected in the limit, random start")
     axes.legend(loc="upper left", fontsize=9.5, bbox_to_anchor=(-0.05, 1.02))
     for row in given["beyond-every"].rows:
         found = dict(zip(EVERYTHING, row, strict=True))
-        axes.text(
-            0.0,
-            0.45,
+        text = (
             f"One network, width {found['width']:,}, trained on\n{found['K']:,} examples, in closed loop:\n"
-            f"all {found['inputs']:,} products of {found['bits']}-bit numbers,\n{found['evaluations']:,} evaluations,",
-            va="top",
-            fontsize=10.5,
-            transform=axes.transAxes,
+            f"all {found['inputs']:,} products of {found['bits']}-bit numbers,\n{found['evaluations']:,} evaluations,"
         )
-        axes.text(
-            0.0,
-            0.14,
-            f"{found['wrong_steps']} wrong",
-            va="top",
-            fontsize=15,
-            weight="bold",
-            transform=axes.transAxes,
-            color=COLOURS[0] if not found["wrong_steps"] else COLOURS[1],
-        )
+        axes.text(0.0, 0.45, text, va="top", fontsize=10.5, transform=axes.transAxes)
+        look = {"fontsize": 15, "weight": "bold", "color": COLOURS[1 if found["wrong_steps"] else 0]}
+        axes.text(0.0, 0.14, f"{found['wrong_steps']} wrong", va="top", transform=axes.transAxes, **look)
 
 
 def caption(given: Tables) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -28,8 +28,7 @@ from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
 from bitwright.validation.walk import Comparison, Definition
-from experiments.growing import curve, sizes_to
-from experiments.members import TestSet, TrainedMembers
+from experiments.members import TestSet, TrainedMembers, curve, sizes_to
 from experiments.table import Row
 
 ACCURACY = 0.9
@@ -92,7 +91,7 @@ def ensemble_rows(device: str, job: Ensemble) -> list[Row]:
     recipe = _recipe(job.width, _seed(job.seed, job.task, job.bits, job.trial), job.start, device)
     members = TrainedMembers(test, recipe)
     every = curve(test, members, ROUNDINGS, "ntk", range(1, job.most + 1), min(64, job.most))  # (roundings, N)
-    names = (job.task, job.bits, job.start, job.trial, job.width, job.seed, job.most, job.inputs)
+    names = astuple(job)
     rows: list[Row] = []
     for rounding, line in zip(ROUNDINGS, every, strict=True):
         about = (rounding, test.examples.examples, test.examples.program.bits)
@@ -135,7 +134,7 @@ def margin_rows(device: str, job: Single) -> list[Row]:
     )
     members = TrainedMembers(test, recipe)
     K, program = test.examples.examples, test.examples.program
-    names = (job.task, job.bits, job.width, job.trial, job.seed, job.inputs, K, program.bits)
+    names = (*astuple(job), K, program.bits)
     try:
         outputs = members.outputs(0, 1)[0].astype(np.float64)
     except TrainingError:  # too narrow
@@ -167,7 +166,7 @@ def every_rows(device: str, job: Every) -> list[Row]:
         wrong_answers += sum(a * b != found for (a, b), found in zip(chunk, answers, strict=True))
         total, margin = total + len(chunk) * (algorithm.steps or 0), min(margin, smallest)
     K = algorithm.program.templates
-    return [(job.task, job.bits, job.width, job.seed, K, len(pairs), total, wrong_steps, wrong_answers, margin, where)]
+    return [(*astuple(job), K, len(pairs), total, wrong_steps, wrong_answers, margin, where)]
 
 
 def _starts(algorithm: Algorithm, pairs: list[tuple[int, int]]) -> BoolArray:

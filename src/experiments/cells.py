@@ -11,7 +11,7 @@ from bitwright.pages.diagram import block_kinds
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
-from experiments.style import COLOURS
+from experiments.style import CENTRE, COLOURS
 
 CELL = 0.24  # inches
 
@@ -33,29 +33,18 @@ def draw_cells(
     values: FloatArray,  # (rows, columns); NaN draws nothing
     colours: Sequence[Sequence[str]],  # of each cell
     top: float = 0.0,
-    texts: bool = True,
 ) -> None:
-    """Cells of side 1 with their upper left corner at (column, top + row): 1 solid, 0 pale, anything between "
-    "faded."""
+    """Cells of side 1 with their upper left corner at (column, top + row): 1 solid, 0 pale, others faded."""
     from matplotlib.patches import Rectangle
 
     for row, column in np.argwhere(~np.isnan(values)):
         value = float(values[row, column])
         shade = 0.12 + 0.88 * min(1.0, abs(value))
         place = (column, top + row)
-        axes.add_patch(
-            Rectangle(place, 1, 1, facecolor=colours[row][column], alpha=shade, edgecolor="none", linewidth=0)
-        )
-        if texts and value in (0.0, 1.0):
-            axes.text(
-                column + 0.5,
-                top + row + 0.53,
-                f"{value:.0f}",
-                ha="center",
-                va="center",
-                fontsize=7,
-                color="white" if value else "#777777",
-            )
+        axes.add_patch(Rectangle(place, 1, 1, facecolor=colours[row][column], alpha=shade, edgecolor="none"))
+        if value in (0.0, 1.0):
+            ink = "white" if value else "#777777"
+            axes.text(column + 0.5, top + row + 0.53, f"{value:.0f}", fontsize=7, color=ink, **CENTRE)
 
 
 def frame(axes: Any, rows: int, columns: int, top: float = 0.0, breaks: Sequence[int] = ()) -> None:
@@ -70,8 +59,7 @@ def frame(axes: Any, rows: int, columns: int, top: float = 0.0, breaks: Sequence
 
 def bare(axes: Any, rows: float, columns: float, first: float = 0.0) -> None:
     """Axes that only hold cells: row 0 on top, cells square, no ticks."""
-    axes.set_xlim(-0.1, columns + 0.1)
-    axes.set_ylim(rows + 0.1, first - 0.1)
+    axes.set(xlim=(-0.1, columns + 0.1), ylim=(rows + 0.1, first - 0.1))
     axes.set_aspect("equal", anchor="NW")
     axes.axis("off")
 

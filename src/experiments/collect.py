@@ -1,4 +1,4 @@
-"""Tables that take long: made job by job, kept after every job, and continued where they were left."""
+"""Tables that take long: made job by job, saved after every job, and resumed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from bitwright.errors import InputError
 from bitwright.files.storage import make_folder, write_atomically
-from experiments.figure import Setting
+from experiments.figures import Setting
 from experiments.table import Row, Table, load_table
 
 Common = TypeVar("Common")

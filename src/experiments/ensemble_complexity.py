@@ -14,7 +14,7 @@ from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.program import Program
 from bitwright.theory.ensemble import calibrated_size, log_inputs, sign_size
 from bitwright.theory.ranges import Range, blocks_range, declared_range
-from experiments.figure import Figure, Setting, Tables
+from experiments.figures import Figure, Setting, Tables
 from experiments.style import COLOURS
 from experiments.table import Row, Table
 
@@ -113,24 +113,17 @@ def draw(pyplot: Any, given: Tables) -> Any:
         bits = part.numbers("bits")
         for column, label, line, colour, width in curves:
             axes.plot(bits, part.numbers(column), line, color=colour, linewidth=width, label=label)
-        axes.set_yscale("log")
-        axes.set_ylim(1, 10 ** (np.log10(part.numbers("sign_printed").max()) * 1.5))
+        axes.set(yscale="log", ylim=(1, 10 ** (np.log10(part.numbers("sign_printed").max()) * 1.5)))
         axes.set_xlabel(
             "bit length" + (f" of {WORDS} words, {WORDS} instructions" if "machine" in name else r" $\ell$")
         )
-        axes.set_ylabel("networks to average, $N$")
-        axes.set_title(title)
+        axes.set(ylabel="networks to average, $N$", title=title)
         _inset(axes, part)
     panels.flat[-1].axis("off")
     handles, labels = panels.flat[0].get_legend_handles_labels()
     panels.flat[-1].legend(handles, labels, loc="upper left", fontsize=10, bbox_to_anchor=(-0.1, 0.95))
-    panels.flat[-1].text(
-        -0.07,
-        0.42,
-        "Insets: the worst $\\sigma^2/\\mu^2$ against $K$,\nwith the slope fitted to the larger half.",
-        transform=panels.flat[-1].transAxes,
-        va="top",
-    )
+    text = "Insets: the worst $\\sigma^2/\\mu^2$ against $K$,\nwith the slope fitted to the larger half."
+    panels.flat[-1].text(-0.07, 0.42, text, transform=panels.flat[-1].transAxes, va="top")
     return figure
 
 
@@ -140,8 +133,7 @@ def _inset(axes: Any, part: Table) -> None:
     slope, offset = growth(part)
     inset.plot(K, ratio, ".", color=COLOURS[1], markersize=3)
     inset.plot(K, slope * K + offset, "-", color="black", linewidth=0.8)
-    inset.set_ylim(0, ratio.max() * 1.15)
-    inset.set_xlim(0, K.max() * 1.05)
+    inset.set(ylim=(0, ratio.max() * 1.15), xlim=(0, K.max() * 1.05))
     inset.grid(visible=False)
     inset.tick_params(labelsize=7, length=2, pad=1.5)
     inset.xaxis.set_major_locator(_few())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,11 @@ from bitwright.running.successors import random_executions, successors
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor
-from bitwright.theory.scales import scale_weights
+from bitwright.theory.rounding import scale_weights
 from experiments.collect import collect
-from experiments.figure import Figure, Setting, Tables
-from experiments.statistics import geometric
-from experiments.style import COLOURS, MARKERS
-from experiments.table import Row, Table
+from experiments.figures import Figure, Setting, Tables
+from experiments.style import COLOURS, MARKERS, label
+from experiments.table import Row, Table, geometric
 
 COLUMNS = ("of", "bits", "source", "labels", "trial", "K", "examples", "right", "right_in_runs", "tested", "width")
 SOURCES = ("states", "runs")
@@ -74,9 +74,7 @@ def _curve(_: None, job: Curve) -> list[Row]:
         width = 1 << (_PER_EXAMPLE * K - 1).bit_length() if job.of == "network" else None
         outputs = _Outputs(part, job.trial, width)
         right, in_runs = outputs.right(all_states), outputs.right(of_runs)
-        rows.append(
-            (job.of, job.bits, job.source, job.labels, job.trial, K, count, right, in_runs, all_states.examples, width)
-        )
+        rows.append((*astuple(job), K, count, right, in_runs, all_states.examples, width))
         good, size = good + 1 if right == 1 else 0, size * _STEP
     return rows
 
@@ -163,31 +161,20 @@ def _growing(axes: Any, table: Table) -> None:
     axes.plot([], [], "-", color="#555555", label="random states")
     axes.plot([], [], "--", color="#555555", label="states of runs")
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("training states")
-    axes.set_ylabel("part of all states right")
-    axes.set_title("The limit, scaled labels")
+    axes.set(xlabel="training states", ylabel="part of all states right", title="The limit, scaled labels")
     axes.legend(loc="lower right")
 
 
 def _labels(axes: Any, table: Table) -> None:
     """The longest addition, by labels, in all states and in those of runs."""
     bits = int(max(table.where(of="limit").numbers("bits")))
-    for colour, (labels, column, label) in zip(
-        COLOURS,
-        (
-            ("scaled", "right", "scaled, all states"),
-            ("scaled", "right_in_runs", "scaled, states of runs"),
-            ("plain", "right", "plain, all states"),
-            ("plain", "right_in_runs", "plain, states of runs"),
-        ),
-        strict=False,
-    ):
+    tested = {"right": ("all states", "-"), "right_in_runs": ("states of runs", ":")}
+    for colour, (labels, column) in zip(COLOURS, product(("scaled", "plain"), tested), strict=False):
         sizes, right = _mean(table.where(of="limit", bits=bits, source="runs", labels=labels), column)
-        axes.plot(sizes, right, "-" if column == "right" else ":", color=colour, label=label)
+        name, line = tested[column]
+        axes.plot(sizes, right, line, color=colour, label=f"{labels}, {name}")
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("training states, all of runs")
-    axes.set_ylabel("part of states right")
-    axes.set_title(f"Trained on runs, the limit, $l={bits}$")
+    label(axes, f"Trained on runs, the limit, $l={bits}$", "training states, all of runs", "part of states right")
     axes.legend(loc="lower right", title="labels, tested in", handlelength=1.3, fontsize=8, bbox_to_anchor=(1.03, 0.1))
 
 
@@ -203,21 +190,14 @@ def _needed(axes: Any, table: Table) -> None:
                 points.append((bits, geometric(found)[0]))  # type: ignore[arg-type]
         if points:
             name = "limit" if of == "limit" else "one network"
-            axes.plot(
-                *zip(*points, strict=True),
-                MARKERS[number] + _LOOKS[source][1],
-                color=COLOURS[number],
-                markerfacecolor=COLOURS[number] if of == "limit" else "none",
-                markersize=4 if of == "limit" else 8,
-                label=f"{name}, {_LOOKS[source][0]}",
-            )
+            mark = {"mfc": COLOURS[number], "markersize": 4} if of == "limit" else {"mfc": "none", "markersize": 8}
+            look = {"color": COLOURS[number], "label": f"{name}, {_LOOKS[source][0]}", **mark}
+            axes.plot(*zip(*points, strict=True), MARKERS[number] + _LOOKS[source][1], **look)
     lengths = np.array(sorted({int(b) for b in table.numbers("bits")}))
     axes.plot(lengths, 4 * lengths, ":", color="black", label="templates, $K=4l$")
     axes.set_yscale("log", base=2)
     axes.set_xticks(lengths)
-    axes.set_xlabel("bits, $l$")
-    axes.set_ylabel("training states for exactness")
-    axes.set_title("Smallest training sets")
+    axes.set(xlabel="bits, $l$", ylabel="training states for exactness", title="Smallest training sets")
     axes.legend(loc="upper left")
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from bitwright.theory.accuracy import networks_for
 from bitwright.theory.closed_form import FloatArray
 from experiments.collect import collect
-from experiments.figure import Figure, Setting, Tables
-from experiments.growing import first_reaching
+from experiments.figures import Figure, Setting, Tables
+from experiments.members import first_reaching
 from experiments.permutations import (
     ACCURACY,
     COLUMNS,
@@ -27,9 +27,8 @@ from experiments.permutations import (
     random_inputs,
     trials,
 )
-from experiments.statistics import geometric
 from experiments.style import COLOURS
-from experiments.table import Row, Table
+from experiments.table import Row, Table, geometric
 
 BOUNDS = ("parametrization", "k", "delta", "bound", "bound_tight", "expected")
 
@@ -115,11 +114,9 @@ def draw(pyplot: Any, given: Tables) -> Any:
         axes.errorbar(
             lengths, found[:, 0], spread, fmt="o", color=COLOURS[0], capsize=2, label=f"trained, width {_width(table)}"
         )
-        axes.set_yscale("log")
-        axes.set_ylim(0.8, float(np.nanmax(bounds.numbers("bound"))) * 1.6)
+        axes.set(yscale="log", ylim=(0.8, float(np.nanmax(bounds.numbers("bound"))) * 1.6))
         axes.set_xticks([2, *range(5, max(lengths) + 1, 5)])
-        axes.set_xlabel("bits $k$ of the permutation")
-        axes.set_title(TITLES[parametrization])
+        axes.set(xlabel="bits $k$ of the permutation", title=TITLES[parametrization])
     panels[0].set_ylabel(f"networks to average for {ACCURACY:.0%} accuracy")
     panels[0].legend(loc="lower right")
     return figure

@@ -11,8 +11,8 @@ import numpy as np
 from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.closed_form import FloatArray
 from experiments.collect import collect
-from experiments.figure import Figure, Setting, Tables
-from experiments.growing import curve, sizes_to
+from experiments.figures import Figure, Setting, Tables
+from experiments.members import curve, sizes_to
 from experiments.permutations import (
     COLUMNS,
     INPUTS,
@@ -24,9 +24,8 @@ from experiments.permutations import (
     random_inputs,
     trials,
 )
-from experiments.statistics import interval
 from experiments.style import COLOURS, MARKERS
-from experiments.table import Row, Table
+from experiments.table import Row, Table, interval
 
 ENOUGH = 0.999  # curves end where the limit expects this accuracy
 _BATCH = 96
@@ -99,10 +98,7 @@ def draw(pyplot: Any, given: Tables) -> Any:
                 )
         axes.plot([], [], "k--", linewidth=1, label="expected in the limit")
         axes.axhline(0.9, color="black", linewidth=0.8, linestyle=":")
-        axes.set_xscale("log")
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_xlabel("networks averaged, $N$")
-        axes.set_title(TITLES[parametrization])
+        axes.set(xscale="log", ylim=(-0.02, 1.02), xlabel="networks averaged, $N$", title=TITLES[parametrization])
     panels[0].set_ylabel("inputs with every bit right")
     panels[0].legend(loc="upper left")
     return figure

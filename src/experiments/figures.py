@@ -1,16 +1,56 @@
-"""Figures by name: tables, pictures and a caption are written next to each other."""
+"""What a figure is, and figures by name: tables, pictures and a caption beside each other; captions go into a page."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from bitwright.errors import InputError, suggestion
 from bitwright.files.storage import make_folder, write_atomically
-from experiments.figure import Figure, Setting, Tables
+from bitwright.program import Algorithm
+from bitwright.workers import Workers
 from experiments.style import plot_style
+from experiments.table import Table
+
+Tables = Mapping[str, Table]
+Progress = Callable[[int, int], None]
+
+
+def _silent(done: int, of: int) -> None:
+    """No progress is shown."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the user asks of a figure: how much, where, and of what program where a figure shows one."""
+
+    full: bool = False
+    folder: Path = Path("figures")  # tables found here are continued, not begun again
+    device: str = "cpu"
+    workers: Workers = field(default_factory=Workers)
+    until: float = inf  # on the clock time.monotonic(): collect no more after this, with whatever is there
+    progress: Progress = _silent
+    algorithm: Algorithm | None = None
+    values: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One name of `python -m experiments`. Tables and pictures are files of these names."""
+
+    about: str
+    tables: Callable[[Setting], Tables]
+    pictures: Mapping[str, Callable[[Any, Tables], Any]]  # pyplot and the tables to a Matplotlib figure
+    caption: Callable[[Tables], str]
+    of_a_program: bool = False  # whether it shows any program that it is given
+    train: Callable[[Setting], Tables] | None = None  # of the tables, those that come from trained networks
+
 
 # In the order of the paper; each lives in a module of its own, which is imported when it is asked for.
 FIGURES = (
@@ -60,3 +100,22 @@ def make_figure(name: str, setting: Setting) -> Iterator[Path]:
             pyplot.close(drawing)
     write_atomically(path := setting.folder / f"{name}.md", (figure.caption(tables).strip() + "\n").encode())
     yield path
+
+
+def update_page(page: Path, folder: Path) -> int:
+    """Replaces the text between `<!-- caption NAME -->` and `<!-- end -->` by NAME's caption; gives how many."""
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the page {page}: {error}") from None
+
+    def put(found: re.Match[str]) -> str:
+        caption = folder / f"{found[1]}.md"
+        kept = caption.read_text(encoding="utf-8").strip() if caption.is_file() else found[2].strip()
+        return f"<!-- caption {found[1]} -->\n{kept}\n<!-- end -->"
+
+    updated, count = re.subn(r"<!-- caption ([a-z0-9-]+) -->\n(.*?)<!-- end -->", put, text, flags=re.DOTALL)
+    if not count:
+        raise InputError(f"{page} has no line '<!-- caption NAME -->' with '<!-- end -->' below it")
+    write_atomically(page, updated.encode())
+    return count

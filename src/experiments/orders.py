@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bitwright.theory.lemma import orders
-from experiments.figure import Figure, Setting, Tables
-from experiments.numbers import number
-from experiments.style import COLOURS, MARKERS
+from experiments.figures import Figure, Setting, Tables
+from experiments.style import COLOURS, MARKERS, number
 from experiments.table import Table
 
 COLUMNS = ("quantity", "regime", "K", "value", "stated_exponent", "fitted_exponent")
@@ -40,18 +39,10 @@ def draw(pyplot: Any, given: Tables) -> Any:
             line = part.where(regime=regime)
             stated, fitted = float(line.numbers("stated_exponent")[0]), float(line.numbers("fitted_exponent")[0])
             name = _SIGNS.get(str(regime), "$n=K$, 1 conflict")
-            axes.plot(
-                line.numbers("K"),
-                line.numbers("value"),
-                MARKERS[place] + "-",
-                color=COLOURS[place],
-                markevery=4,
-                label=f"{name}:  $K^{{{stated:g}}}$, fitted ${number(fitted, 2)}$",
-            )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("examples $K$")
-        axes.set_title(_TITLES[quantity])
+            look = {"color": COLOURS[place], "markevery": 4}
+            named = f"{name}:  $K^{{{stated:g}}}$, fitted ${number(fitted, 2)}$"
+            axes.plot(line.numbers("K"), line.numbers("value"), MARKERS[place] + "-", label=named, **look)
+        axes.set(xscale="log", yscale="log", xlabel="examples $K$", title=_TITLES[quantity])
         low, high = axes.get_ylim()
         axes.set_ylim(low, high * (high / low) ** 0.12)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), handlelength=1.4)

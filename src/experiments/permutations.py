@@ -12,8 +12,7 @@ from bitwright.networks import Plan, Recipe
 from bitwright.networks.start import PARAMETRIZATIONS
 from bitwright.running.sampling import random_starts
 from bitwright.theory.closed_form import Kind, variance, weights
-from experiments.growing import Growing
-from experiments.members import LimitMembers, TestSet, TrainedMembers
+from experiments.members import Growing, LimitMembers, TestSet, TrainedMembers
 
 COLUMNS = ("source", "parametrization", "k", "trial", "width", "seed", "inputs", "networks", "accuracy", "device")
 INPUTS = 1_000
@@ -39,8 +38,7 @@ class Trial:
 
 
 def trials(source: str, full: bool, lengths: list[int], count: int, seed: int = 0) -> list[Trial]:
-    """All trials, the first of every length before the second of any: a collection cut short is thinner, not "
-    "shorter."""
+    """All trials, the first of every length before the second of any, in case time runs out."""
     width = None if source == "limit" else 50_000 if full else 2_048
     return [
         Trial(source, parametrization, k, trial, width, seed)

@@ -12,8 +12,8 @@ from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.kernels import ntk
 from bitwright.theory.predictor import Predictor
 from experiments.cells import CELL, block_colours, frame
-from experiments.figure import Figure, Setting, Tables
-from experiments.numbers import number
+from experiments.figures import Figure, Setting, Tables
+from experiments.style import CENTRE, RIGHT, number
 from experiments.table import Row, Table
 from experiments.worked import Worked, left_out, short, worked_example
 
@@ -104,12 +104,12 @@ def draw(pyplot: Any, given: Tables) -> Any:
     figure = pyplot.figure(figsize=size)
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, size[0] / CELL)
-    axes.set_ylim(size[1] / CELL, 0)
+    axes.set(xlim=(0, size[0] / CELL), ylim=(size[1] / CELL, 0))
     axes.axis("off")
     at, top = text / CELL + 0.5, 3.6
     for row, name in enumerate(names):
-        axes.text(at - 0.5, top + row + 0.55, name, ha="right", va="center", fontsize=7.5, color=_ink(colours[row]))
+        ink = "#777777" if colours[row] == "#888888" else "black"
+        axes.text(at - 0.5, top + row + 0.55, name, fontsize=7.5, color=ink, **RIGHT)
     f, w, inverse = matrix(table, "f"), matrix(table, "w"), matrix(table, "inverse")
     _heading(axes, at, top, "test kernel", r"$f=\Theta(\hat{x}, X)$")
     _numbers(axes, at, top, f[:, 0] / f.max(), [number(v, 3) for v in f[:, 0]], colours)
@@ -137,17 +137,13 @@ def draw(pyplot: Any, given: Tables) -> Any:
     return figure
 
 
-def _ink(colour: str) -> str:
-    return "#777777" if colour == "#888888" else "black"
-
-
 def _heading(axes: Any, at: float, top: float, title: str, formula: str) -> None:
     axes.text(at, top - 1.6, title, fontsize=9, va="bottom")
     axes.text(at, top - 0.35, formula, fontsize=10, va="bottom")
 
 
 def _sign(axes: Any, x: float, y: float, text: str) -> None:
-    axes.text(x, y, text, ha="center", va="center", fontsize=14)
+    axes.text(x, y, text, fontsize=14, **CENTRE)
 
 
 def _rectangle(axes: Any, x: float, y: float, width: float, colour: str, shade: float) -> None:
@@ -159,10 +155,8 @@ def _rectangle(axes: Any, x: float, y: float, width: float, colour: str, shade: 
 def _numbers(axes: Any, at: float, top: float, shades: FloatArray, texts: list[str], colours: list[str]) -> None:
     for row, (shade, text, colour) in enumerate(zip(shades, texts, colours, strict=True)):
         _rectangle(axes, at, top + row, 2.6, colour, 0.15 + 0.85 * float(shade))
-        dark = shade > 0.5
-        axes.text(
-            at + 1.3, top + row + 0.55, text, ha="center", va="center", fontsize=7, color="white" if dark else "black"
-        )
+        ink = "white" if shade > 0.5 else "black"
+        axes.text(at + 1.3, top + row + 0.55, text, fontsize=7, color=ink, **CENTRE)
 
 
 def _square(axes: Any, at: float, top: float, strength: FloatArray, coloured: BoolArray, colours: list[str]) -> None:
@@ -193,15 +187,8 @@ def _bars(axes: Any, at: float, top: float, table: Table) -> None:
         for place, bit in ((at + 7.3, sign[row]), (at + 10.0, truth[row])):
             _rectangle(axes, place, top + row + 0.05, 0.9, owner[row], 0.9 if bit else 0.15)
             axes.patches[-1].set_height(0.9)
-            axes.text(
-                place + 0.45,
-                top + row + 0.55,
-                f"{bit:.0f}",
-                ha="center",
-                va="center",
-                fontsize=8,
-                color="white" if bit else "#555555",
-            )
+            ink = "white" if bit else "#555555"
+            axes.text(place + 0.45, top + row + 0.55, f"{bit:.0f}", fontsize=8, color=ink, **CENTRE)
     axes.plot([zero, zero], [top, top + len(mean)], color="black", linewidth=0.8)
     axes.text(at + 7.75, top - 0.35, "sign", ha="center", va="bottom", fontsize=9)
     axes.text(at + 10.45, top - 0.35, "truth", ha="center", va="bottom", fontsize=9)

@@ -19,8 +19,8 @@ from bitwright.machines import (
 from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, links
 from bitwright.pages.layered import Drawing
 from bitwright.pages.layered.svg import tip
-from experiments.figure import Figure, Setting, Tables
-from experiments.style import COLOURS
+from experiments.figures import Figure, Setting, Tables
+from experiments.style import COLOURS, label
 from experiments.table import Row, Table
 
 WORD = 16  # bits
@@ -96,9 +96,8 @@ def draw_steps(pyplot: Any, given: Tables) -> Any:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(words[::2], [f"{count:,.0f}" for count in words[::2]])
-    axes.set_xlabel(f"words of memory ({WORD} bits each), and instructions")
-    axes.set_ylabel("steps per instruction")
-    axes.set_title("Delay chains (A) take linear time, trees (B) logarithmic")
+    title = "Delay chains (A) take linear time, trees (B) logarithmic"
+    label(axes, title, f"words of memory ({WORD} bits each), and instructions", "steps per instruction")
     axes.legend(loc="upper left")
     return figure
 
@@ -110,8 +109,7 @@ def draw_machine(name: str, pyplot: Any, given: Tables) -> Any:  # noqa: ARG001
     figure = pyplot.figure(figsize=(drawing.width / 110, drawing.height / 110))
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, drawing.width)
-    axes.set_ylim(drawing.height, 0)
+    axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
     axes.axis("off")
     _paint(axes, drawing)
     return figure
@@ -132,18 +130,13 @@ def _paint(axes: Any, drawing: Drawing) -> None:
             )
         axes.add_patch(Polygon([end, left, right], color=arrow.colour, linewidth=0, zorder=order))
     for box in drawing.boxes:
-        axes.add_patch(
-            FancyBboxPatch(
-                (box.x, box.y),
-                box.width,
-                box.height,
-                boxstyle="round,pad=0,rounding_size=4",
-                facecolor=box.colour if box.filled else "white",
-                edgecolor=box.colour,
-                linewidth=1,
-                zorder=len(drawing.arrows),
-            )
-        )
+        look: dict[str, Any] = {
+            "facecolor": box.colour if box.filled else "white",
+            "edgecolor": box.colour,
+            "linewidth": 1,
+        }
+        place, shape = ((box.x, box.y), box.width, box.height), "round,pad=0,rounding_size=4"
+        axes.add_patch(FancyBboxPatch(*place, boxstyle=shape, zorder=len(drawing.arrows), **look))
     for text in drawing.texts:
         weight, size = "bold" if text.bold else "normal", 0.62 * text.size
         options = {"fontsize": size, "weight": weight, "color": text.colour, "zorder": len(drawing.arrows) + 1}
@@ -165,13 +158,6 @@ def caption(given: Tables) -> str:
     )
 
 
-FIGURE = Figure(
-    "Figure 6: the SBN machines, and steps per instruction",
-    tables,
-    {
-        "sbn": draw_steps,
-        "sbn-machine-a": partial(draw_machine, "A"),
-        "sbn-machine-b": partial(draw_machine, "B"),
-    },
-    caption,
-)
+_MACHINES: dict[str, Any] = {f"sbn-machine-{name.lower()}": partial(draw_machine, name) for name in MACHINES}
+_TITLE = "Figure 6: the SBN machines, and steps per instruction"
+FIGURE = Figure(_TITLE, tables, {"sbn": draw_steps, **_MACHINES}, caption)

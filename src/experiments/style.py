@@ -1,4 +1,4 @@
-"""One look for all plots: colours that stay apart for colour-blind readers and in print, and no clutter."""
+"""One look for all figures: colours for colour-blind readers and for print, no clutter, and how numbers are written."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from bitwright.errors import InputError
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+CENTRE, RIGHT = {"ha": "center", "va": "center"}, {"ha": "right", "va": "center"}  # where a text stands
+
+
+def label(axes: Any, title: str, x: str, y: str) -> None:
+    """The title of a plot, and what its axes are."""
+    axes.set(title=title, xlabel=x, ylabel=y)
 
 
 @contextmanager
@@ -46,3 +52,13 @@ def plot_style() -> Iterator[Any]:
             yield pyplot
         finally:
             pyplot.close("all")
+
+
+def number(value: float, digits: int, plus: bool = False) -> str:
+    """A number with this many digits; what is rounded to zero has no sign, others have a plus where it is asked for.
+
+    >>> number(-1e-17, 3), number(-0.0004, 3, plus=True), number(0.25, 2, plus=True), number(-0.5, 1)
+    ('0.000', '0.000', '+0.25', '-0.5')
+    """
+    text = f"{value:{'+' if plus else ''}.{digits}f}"
+    return text if text.strip("+-0.") else text.lstrip("+-")

@@ -10,8 +10,8 @@ from bitwright.bits import BoolArray
 from bitwright.errors import counted
 from bitwright.theory.closed_form import FloatArray
 from experiments.cells import CELL, bare, bit_colours, block_colours, draw_cells, frame, shown_order
-from experiments.figure import Figure, Setting, Tables
-from experiments.style import COLOURS
+from experiments.figures import Figure, Setting, Tables
+from experiments.style import COLOURS, RIGHT
 from experiments.table import Row, Table
 from experiments.worked import Worked, left_out, run_states, short, worked_example
 
@@ -63,17 +63,8 @@ def _rows(worked: Worked) -> list[Row]:
         *(("count", np.array([[float(n)]]), [what], [""], [""], [0]) for what, n in worked.counts.items()),
     ]
     return [
-        (
-            part,
-            row,
-            across_rows[row],
-            column,
-            heads[column],
-            owners[column],
-            colours[column],
-            float(values[row, column]),
-        )
-        for part, values, across_rows, heads, colours, owners in parts
+        (part, row, down[row], column, heads[column], owners[column], colours[column], float(values[row, column]))
+        for part, values, down, heads, colours, owners in parts
         for row in range(len(values))
         for column in range(values.shape[1])
         if not np.isnan(values[row, column])
@@ -169,18 +160,8 @@ def _rule_names(axes: Any, rules: list[str], tops: tuple[float, float]) -> None:
     axes.text(-0.5, tops[0] + 0.55, "test input", ha="right", va="center", fontsize=8, weight="bold")
     axes.text(-0.5, tops[1] - 0.45, "templates, * matched", ha="right", va="center", fontsize=8, weight="bold")
     for row, rule in enumerate(rules):
-        matched = rule.endswith("*")
-        axes.text(
-            -0.5,
-            tops[1] + row + 0.55,
-            rule,
-            ha="right",
-            va="center",
-            fontsize=7.5,
-            family="monospace",
-            color="black" if matched else COLOURS[6],
-            weight="bold" if matched else "normal",
-        )
+        look = {"color": "black", "weight": "bold"} if rule.endswith("*") else {"color": COLOURS[6]}
+        axes.text(-0.5, tops[1] + row + 0.55, rule, fontsize=7.5, family="monospace", **look, **RIGHT)
 
 
 def _run(axes: Any, table: Table, top: float) -> None:

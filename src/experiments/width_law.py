@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from experiments.collect import collect
-from experiments.figure import Figure, Setting, Tables
-from experiments.statistics import geometric
-from experiments.style import COLOURS, MARKERS
-from experiments.table import Table
+from experiments.figures import Figure, Setting, Tables
+from experiments.style import COLOURS, MARKERS, label
+from experiments.table import Table, geometric
 from experiments.width_law_measure import (
     PROGRAMS,
     SPREADS,
@@ -61,21 +60,15 @@ def _spreads(axes: Any, table: Table) -> None:
     for name in _names(table):
         part = table.where(program=name)
         number = PROGRAMS.index(name)
+        K, look = part.numbers("K"), {"fmt": MARKERS[number] + "-", "color": COLOURS[number]}
+        named, errors = f"{name}, $K={int(K[0])}$", 1.96 * part.numbers("error")
         axes.errorbar(
-            part.numbers("width") / part.numbers("K"),
-            part.numbers("ratio"),
-            1.96 * part.numbers("error"),
-            fmt=MARKERS[number] + "-",
-            color=COLOURS[number],
-            linewidth=1,
-            capsize=2,
-            label=f"{name}, $K={int(part.numbers('K')[0])}$",
+            part.numbers("width") / K, part.numbers("ratio"), errors, linewidth=1, capsize=2, label=named, **look
         )
     axes.axvline(200, color="black", linestyle=":", linewidth=0.8)
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("hidden units for each example, $h/K$")
-    axes.set_ylabel("measured spread over predicted")
-    axes.set_title("Spread of trained networks")
+    x, y = "hidden units for each example, $h/K$", "measured spread over predicted"
+    label(axes, "Spread of trained networks", x, y)
     axes.legend(loc="lower right")
 
 
@@ -88,23 +81,14 @@ def _widths(axes: Any, table: Table) -> None:
             for quantity in ("predicted", "measured")
         )
         ends += [*wide, *high]
-        axes.errorbar(
-            x,
-            y,
-            [[y - high[0]], [high[1] - y]],
-            [[x - wide[0]], [wide[1] - x]],
-            fmt=MARKERS[number],
-            color=COLOURS[number],
-            capsize=2,
-            label=name,
-        )
+        errors = [[y - high[0]], [high[1] - y]], [[x - wide[0]], [wide[1] - x]]
+        axes.errorbar(x, y, *errors, fmt=MARKERS[number], color=COLOURS[number], capsize=2, label=name)
     span = [float(np.nanmin(ends)) * 0.8, float(np.nanmax(ends)) * 1.25]
     axes.plot(span, span, color="black", linewidth=0.8)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
-    axes.set_xlabel("predicted: one draw of the Gaussian field")
-    axes.set_ylabel("measured: a network, all states tried")
-    axes.set_title("Smallest exact width")
+    compared = "predicted: one draw of the Gaussian field", "measured: a network, all states tried"
+    label(axes, "Smallest exact width", *compared)
     axes.legend(loc="upper left")
 
 

@@ -33,7 +33,7 @@ _MOST_STATES = 1 << 13  # of a program of which every state is tried
 
 @dataclass(frozen=True)
 class SpreadJob:
-    """So many networks of one width, looked at in random states."""
+    """This many networks of one width, evaluated in random states."""
 
     program: str
     width: int

@@ -13,7 +13,7 @@ from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.encoding.training_set import TrainingSet
-from experiments.figure import Setting
+from experiments.figures import Setting
 
 MAX_TEMPLATES, MAX_BITS = 2_048, 4_096  # of the program: there are matrices of such sizes
 SHOWN_TEMPLATES, SHOWN_BITS = 16, 12  # of a larger program a picture shows a window
