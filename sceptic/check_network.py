@@ -224,11 +224,11 @@ def main(network, *programs, certificate):
         tried = f"the runs of all 2^{len(runs['inputs'])} inputs, {runs['steps']:,} steps at most, halt: {runs['halt']}"
     print("trying", tried)
     known = runs | {"kinds": kinds and len(kinds), "program_id": rules.id, "tensors": network.sha256}
-    known |= {"format": "bitwright network certificate 1", "of": "network", "arithmetic": "whole numbers"}
+    word = "whole numbers" if certificate.get("arithmetic") == "whole numbers" else "integers"  # the older word
+    known |= {"format": "bitwright network certificate 1", "of": "network", "arithmetic": word}
     known |= {"padding": network.about["padding"], "network_sha256": network.about["sha256"]}
     known |= {"width": len(network.first), "examples": len(rules.writes) + network.about["padding"]}
-    weights = chain(*network.first, *network.last)
-    known["weight_bits"] = max(2, 1 + max(max(weight, ~weight) for weight in weights).bit_length())
+    known["weight_bits"] = max(2, *(1 + max(w, ~w).bit_length() for w in chain(*network.first, *network.last)))
     found = {}
     for name, value in chain(known.items(), findings(network, rules, states)):
         claimed, found[name] = certificate.pop(name, {}), value

@@ -191,7 +191,7 @@ def check_steps(name: str, ask: Ask, text: str) -> None:
 
 
 def check_runs(name: str, ask: Ask, text: str, most: int) -> int:
-    """Whole runs, from every input or from so many at random; how many there were."""
+    """Whole runs, from every input or from this many at random; returns how many there were."""
     found, engine = case(name)
     algorithm = found.wires.algorithm
     count = len(algorithm.input_bits)

@@ -15,21 +15,30 @@ PASSING = re.compile(r"\b[0-9a-f]{64}\b")
 NUMBER = re.compile(r"[-+]?\d+\.\d+")
 
 
-def executed(path: Path, patience: float | None = None) -> Any:
-    """A notebook as it is after a fresh run, without times, versions and what only repeats a picture as text."""
+def executed(path: Path, patience: float | None = None, kernel: Any = None) -> Any:
+    """A notebook as it is after a fresh run, without times, versions and what only repeats a picture as text.
+
+    In a kernel that is there already its names are forgotten first; the modules that it has loaded stay.
+    """
     import nbformat
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
     about = dict(notebook.metadata)
-    NotebookClient(
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
+    client = NotebookClient(
         notebook,
+        km=kernel,
         timeout=None if patience is None else int(patience),
         kernel_name="python3",
         resources={"metadata": {"path": EXAMPLES}},
         record_timing=False,
         coalesce_streams=True,  # however they arrive
-    ).execute()
+    )
+    client.execute()
+    if kernel is not None:
+        client.kc.stop_channels()
+    del notebook.cells[0]
     notebook.metadata = about
     for cell in code_cells(notebook):
         for output in cell.outputs:

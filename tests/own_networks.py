@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bitwright import state_table
+from bitwright import Model
 
 Layers = tuple[np.ndarray, np.ndarray, np.ndarray]  # (width, columns), (width,), (outputs, width)
 
 
 def layers_of(what: Any, reads: str = "cells") -> Layers:
     """One hidden unit for each state, which is 1 there and 0 elsewhere; what is right follows from it alone."""
-    table = state_table(what, reads)
+    table = Model.table(what, reads)
     return 2 * table.inputs - 1, 1 - table.inputs.sum(axis=1), table.labels.T
 
 

@@ -44,7 +44,7 @@ def network_for(name: str, width: int = 256) -> tuple[IntegerNetwork, Pattern]:
     if name in programs:
         own = [programs[name](size).program for size in (1, 2, 3, 4, 5, 6)]
     elif name.endswith(".sbn"):
-        own = [open_sbn(str(ROOT / "examples/sbn" / name)).algorithm.program]
+        own = [open_sbn(str(ROOT / "examples/sbn" / name)).program]
     elif name.endswith(".sq"):
         own = [computer(name).machine.program]
     else:

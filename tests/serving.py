@@ -156,7 +156,7 @@ def serving_process(
     python: str = sys.executable,
     first: Path | None = None,
 ) -> Iterator[Process]:
-    """With so many file descriptors, another interpreter, or a folder before all others in Python's path, if need be.
+    """With this many file descriptors, another interpreter, or a folder before all others in Python's path, if need be.
 
     What this folder has in its sitecustomize.py is done before anything else, also in the processes of the server.
     """

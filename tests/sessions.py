@@ -1,7 +1,8 @@
 """Sessions in Markdown: blocks of commands with the output printed below each, run in order and compared.
 
-A command that only bitwright is asked for runs in this process; what has pipes, files or other programs goes through a
-shell, which finds this `bitwright`. `cat FILE` of a file that is not there yet writes it: that is how a page shows one.
+Commands of bitwright run in this process, also `echo WORDS | bitwright ...`, `bitwright ... > FILE` and
+`bitwright ... || echo exit code $?`; the rest goes through a shell, which finds this `bitwright` and `python`.
+`cat FILE` of a file that is not there yet writes it: that is how a page shows one.
 With REWRITE_PAGES=1 lines that changed are put into the page.
 """
 
@@ -17,15 +18,19 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from glob import glob
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import patch
 
-import pytest
+from calling import Captured
 
 from bitwright.cli.main import main
 
 ROOT = Path(__file__).parent.parent
-SHELL = re.compile(r"[|<>]|&&")
+HERE = re.compile(
+    r"(?:echo (?P<given>[^|<>&]+) \| )?bitwright (?P<words>[^|<>&]*?)"
+    r"(?: > (?P<file>\S+)| (?P<code>\|\| echo exit code \$\?))?"
+)
 
 
 @dataclass(frozen=True)
@@ -80,18 +85,13 @@ def settled(text: str) -> list[str]:
     return [line for line in lines if line.strip() and not line.startswith("training a network on the spot")]
 
 
-def check(command: Command, code: int, capfd: pytest.CaptureFixture[str]) -> None:
+def check(command: Command, code: int, capfd: Captured) -> None:
     """Runs a command in this folder, and fails unless it ends and prints as the page says."""
-    program, *arguments = shlex.split(command.typed)
-    if program == "cat" and not Path(arguments[0]).exists():
-        Path(arguments[0]).write_text(command.output + "\n")
+    if (shown := re.fullmatch(r"cat (\S+)", command.typed)) and not Path(shown[1]).exists():
+        Path(shown[1]).write_text(command.output + "\n")
         return
-    capfd.readouterr()
-    if program != "bitwright" or SHELL.search(command.typed):
-        found, out, err = _in_shell(command.typed)
-    else:
-        found = main([part for argument in arguments for part in sorted(glob(argument)) or [argument]])
-        out, err = capfd.readouterr()
+    here = HERE.fullmatch(command.typed)
+    found, out, err = _in_this_process(here, capfd) if here else _in_shell(command.typed)
     assert found == code, f"{command}: exit code {found}\n{out}{err}"
     if command.output:
         if os.environ.get("REWRITE_PAGES"):
@@ -116,6 +116,21 @@ def _rewritten(command: Command, said: str) -> Command:
     page = ROOT / command.page
     page.write_text(page.read_text().replace(command.output, now))
     return replace(command, output=now)
+
+
+def _in_this_process(typed: re.Match[str], capfd: Captured) -> tuple[int, str, str]:
+    arguments = [part for word in shlex.split(typed["words"]) for part in sorted(glob(word)) or [word]]
+    given = " ".join(shlex.split(typed["given"] or "")) + "\n" if typed["given"] else ""
+    capfd.readouterr()
+    with patch.object(sys, "stdin", TextIOWrapper(BytesIO(given.encode()))):
+        code = main(arguments)
+    out, err = capfd.readouterr()
+    if typed["file"]:
+        Path(typed["file"]).write_text(out)
+        out = ""
+    if typed["code"] and code:
+        return 0, f"{out}exit code {code}\n", err
+    return code, out, err
 
 
 def _in_shell(typed: str) -> tuple[int, str, str]:

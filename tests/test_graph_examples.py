@@ -32,7 +32,7 @@ def topology_of(graph: nx.Graph) -> Topology:
 
 
 def small_graphs(most: int = 4) -> Iterator[nx.Graph]:
-    """All labelled graphs with up to so many nodes."""
+    """All labelled graphs with up to this many nodes."""
     for nodes in range(1, most + 1):
         pairs = list(combinations(range(nodes), 2))
         for chosen in range(2 ** len(pairs)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from calling import Captured
 from sessions import ROOT, check, commands_of, python_of, run_python
 
 README = ROOT / "README.md"
@@ -17,7 +18,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
 
 
-def test_the_readme_is_true(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_readme_is_true(capfd: Captured) -> None:
     commands = commands_of(README)
     assert len(commands) >= 4
     for command in commands:

@@ -116,7 +116,7 @@ def computed(known: dict[str, float], *lists: dict[str, str]) -> dict[str, float
 
 
 def sums_over(examples: float, matched: float, writer: float, other: float) -> dict[str, float]:
-    """e1, e2 and A over so many examples, of which `matched` have the value of writers."""
+    """e1, e2 and A over this many examples, of which `matched` have the value of writers."""
     e1, e2 = (matched * writer**p + (examples - matched) * other**p for p in (1, 2))
     return {"M": examples, "e1": e1, "e2": e2, "A": e1**2 - e2}
 
@@ -130,7 +130,7 @@ def test_the_printed_terms_are_the_law(K: int, n: int) -> None:
     w, L, kappa = weights(n, K), 2 * np.pi - 1 + K, 2 * np.pi / (2 * np.pi - 1)
     base = {"n": n, "z": n**-0.5, "w1": float(w.matched), "w0": float(w.unmatched)}
     unit = computed(base, law.CONSTANTS, law.INTEGRALS)
-    for name, value in vars(Integrals.of(np.array(float(n)))).items():
+    for name, value in vars(Integrals(np.array(float(n)))).items():
         assert unit[{"DD": "D2", "H": "U"}.get(name, name)] == pytest.approx(float(value)), name
     own, shared = [], np.zeros(5)
     for matched, writers in zip(m, c, strict=True):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from calling import Captured
 
 from bitwright.cli.main import main
 
@@ -23,11 +24,7 @@ PART = re.compile(r"^\*\*(\S+)\*\*\n\n```\w*\n(.*?)^```$|^```\n(\$ .*?)^```$", r
 MORE = re.compile(r"^ *\.\.\.$", re.MULTILINE)  # the output has more lines than are shown
 # The exit code is 0 unless one of these is shown: bad input, or the answer "no".
 NO = ("bitwright: ", "REFUTED", "DOES NOT HOLD")
-PICTURES = {
-    "addition.svg": "addition.svg",
-    "third.svg": "tutorial-trace.svg",
-    "cells.svg": "tutorial-cells.svg",
-}
+PICTURES = {"addition.svg": "addition.svg", "third.svg": "tutorial-trace.svg", "cells.svg": "tutorial-cells.svg"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def settled(text: str) -> list[str]:
     return sorted(line.rstrip() for line in text.splitlines() if line.strip())
 
 
-def code_and_text(command: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+def code_and_text(command: str, capfd: Captured) -> tuple[int, str, str]:
     """What a command answers: those of bitwright in this process, others by the shell, where `python` is this one."""
     if command.startswith("bitwright "):
         code = main(shlex.split(command)[1:])
@@ -79,7 +76,7 @@ def words(picture: Path) -> list[str]:
 
 
 def test_every_command_prints_and_draws_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Captured
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert sum(not step.is_file for step in steps()) >= 35

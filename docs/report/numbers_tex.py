@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 import re
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import law
+import numpy as np
 from stored import line, log, page, page_table, said, table
 from tex import cell, definitions, fixed, powers, row, whole
 
@@ -118,7 +118,7 @@ def _width() -> dict[str, str]:
         cells for cells in page_table("explanation/theory.md", "", "covering, all states") if "addition" in cells[0]
     )
     return {
-        "width integrals": whole(len(fields(Integrals))),
+        "width integrals": whole(len(vars(Integrals(np.array(2.0))))),
         "width bias": said("explanation/theory.md", r"up to (\d+)% of a standard deviation on average") + r"\,\%",
         "normal quantile": "1.96",
         "spread members": whole(_only(one["members"] for one in spreads)),

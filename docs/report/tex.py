@@ -17,7 +17,7 @@ def whole(value: float | str) -> str:
 
 
 def fixed(value: float | str, digits: int = 3) -> str:
-    """A number with so many digits behind the point."""
+    """A number with this many digits after the decimal point."""
     return f"{float(value):.{digits}f}"
 
 

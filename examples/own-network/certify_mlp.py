@@ -8,9 +8,9 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from bitwright import Model, addition, certify, run, state_table
+from bitwright import Model, addition, certify, run
 
-table = state_table("addition")  # all 16 local states: 8 columns in, 5 ports out
+table = Model.table("addition")  # all 16 local states: 8 columns in, 5 ports out
 inputs, labels, asked = (torch.tensor(part) for part in (table.inputs, table.labels, table.asked))
 torch.manual_seed(0)
 torch.set_num_threads(1)  # all of it is small

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from calling import Captured
 from cases import for_each
 
 import bitwright as bw
@@ -120,10 +121,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: bw.certify(bw.parse(PLAIN), sizes="1..8"),
         r"program has no size to choose, got sizes 1\.\.8; leave it out, or give .* a line 'let l'",
     ),
-    "rules too large": (
-        lambda: bw.parse(LARGE, l=6_000),
-        "stands for too many blocks and templates: .* 30,000,000",
-    ),
+    "rules too large": (lambda: bw.parse(LARGE, l=6_000), "stands for too many blocks and templates: .* 30,000,000"),
     "a function": (lambda: bw.parse(MAXIMUM.replace("; ", "\n")), r"'max'.* have no functions.* a >= b => m == a"),
     "a float array": (runs(p=np.array([1.5]), q=1), "must be an array of integers"),
 }
@@ -193,8 +191,6 @@ def test_integers_of_other_libraries_are_inputs() -> None:
         (["check", ""], "the name of a program is empty"),
     ],
 )
-def test_the_command_line_says_what_is_wrong(
-    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_says_what_is_wrong(arguments: list[str], problem: str, capsys: Captured) -> None:
     assert main(arguments) == 2
     assert problem in capsys.readouterr().err

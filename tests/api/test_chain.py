@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from calling import Captured
 
 import bitwright as bw
+from bitwright.api.sizes import in_sizes
 from bitwright.cli.main import main
 from bitwright.errors import InputError, OtherKindError, ProofError
+from bitwright.proofs import kinds
 
 ADDITION = (Path(__file__).parents[2] / "examples" / "addition.bw").read_text()
 WRONG = ADDITION.replace("ensure sum == p + q", "ensure sum == p + q + 1")
@@ -111,10 +114,7 @@ def test_a_function_that_is_refuted_is_refuted_without_a_network_too() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda d: d["links"]["function"]["claim"].update(sentence="proved by me"),
-            "function: proved by me",
-        ),
+        (lambda d: d["links"]["function"]["claim"].update(sentence="proved by me"), "function: proved by me"),
         (lambda d: d["links"]["function"]["proof"].update(windows=[]), "another proof about the function"),
         (lambda d: d["links"]["sizes"]["proof"].update(modulus=7), "another proof about the sizes"),
         (lambda d: d["links"]["sizes"]["claim"].update(method="because"), "says of the sizes"),
@@ -166,7 +166,7 @@ def test_a_network_that_lacks_a_kind_is_not_of_every_size() -> None:
         bw.certify(bw.addition(1), narrow, sizes="all")
 
 
-def test_the_command_line_says_the_same(adder: bw.Network, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_says_the_same(adder: bw.Network, tmp_path: Path, capsys: Captured) -> None:
     network, text = tmp_path / "adder.safetensors", tmp_path / "wrong.bw"
     adder.save(network)
     text.write_text(WRONG)
@@ -175,3 +175,14 @@ def test_the_command_line_says_the_same(adder: bw.Network, tmp_path: Path, capsy
     assert json.loads(capsys.readouterr().out)["claims"] == own["claims"]
     assert main(["certify", str(text), "--network", str(network)]) == 1
     assert "refuted: sum == p + q + 1 is not true for" in capsys.readouterr().out
+
+
+def test_kinds_of_a_text_are_proved_once_for_all_its_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    prove, proved = kinds.prove_kinds, []
+    monkeypatch.setattr(kinds, "prove_kinds", lambda what: proved.append(what) or prove(what))
+    text = "let w = 3\nbits x[w]\nblock x[i] for i in 1..w\nwhen x[i]=1 write x[i] for i in 1..w\ninput x\nsteps 1\n"
+    found = [in_sizes(bw.parse(text, "copy", w=w), "all").proof for w in (3, 4, 3)]
+    assert found == [prove(text)] * 3
+    assert len(proved) == 1
+    other = in_sizes(bw.parse(text.replace("steps 1", "steps 2"), "copy"), "all").proof
+    assert (other.digest == found[0].digest, len(proved)) == (False, 2)

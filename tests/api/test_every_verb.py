@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calling import Captured
 
 import bitwright as bw
 from bitwright.api.dataset import dataset
@@ -22,13 +23,13 @@ PAGE = {"addition": {"bits": 10}}  # the size that a page begins with
 STATES = bw.executions(SMALL, "states", states=300)
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+def said(capsys: Captured, *arguments: object) -> Any:
     capsys.readouterr()
     main([*map(str, arguments), "--json"])
     return json.loads(capsys.readouterr().out)
 
 
-def test_infer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_infer(tmp_path: Path, capsys: Captured) -> None:
     STATES.save(tmp_path / "states.npz")
     told = said(capsys, "infer", tmp_path / "states.npz", "--blocks", "find", "-o", tmp_path / "found.bw")
     found = bw.infer(STATES)
@@ -62,7 +63,7 @@ def test_what_cannot_be_inferred() -> None:
         bw.infer(3)  # type: ignore[call-overload]
 
 
-def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_boards(tmp_path: Path, capsys: Captured) -> None:
     boards = np.random.default_rng(1).random((60, 9)) < 0.5
     names = tuple(f"x[{place}]" for place in range(1, 10))
     held = bw.Executions(boards, boards, names)
@@ -83,7 +84,7 @@ def test_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--cells", "--tile", "2"], {"cells": True, "tile": 2}),
     ],
 )
-def test_widths(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
+def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
     told = said(capsys, "size", "addition", "--bits", "2", "--of", "network", *options)
     assert bw.size(SMALL, of="network", **given).to_dict() == told
 
@@ -105,7 +106,7 @@ def test_widths_that_cannot_be() -> None:
         (["--cells", "--scope", "input"], {"cells": True, "scope": "input"}),
     ],
 )
-def test_sizes(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
+def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
     told = said(capsys, "size", "addition", "--bits", "2", *options)
     assert bw.size(SMALL, **given).to_dict() == told
 
@@ -131,7 +132,7 @@ def test_a_size_takes_paths_names_and_node_programs(tmp_path: Path) -> None:
     assert bw.size(flood).to_dict()["kinds"] == len(flood.kinds)
 
 
-def test_one_proof_for_several_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_proof_for_several_sizes(capsys: Captured) -> None:
     told = said(capsys, "certify", "addition", "--cells", "--sizes", "1..6")
     found = bw.certify([bw.addition(bits) for bits in range(1, 7)], cells=True)
     assert (found.program_id, found.verdict) == (told["program_id"], "certified")
@@ -143,21 +144,21 @@ def test_one_proof_for_several_sizes(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("tile", [1, 2])
-def test_kinds_of_cells(capsys: pytest.CaptureFixture[str], tile: int) -> None:
+def test_kinds_of_cells(capsys: Captured, tile: int) -> None:
     told = said(capsys, "show", "multiplication", "--bits", "4", "--cells", "--tile", tile)
     assert cell_kinds(bw.multiplication(4), tile).to_dict() == told
     with pytest.raises(bw.InputError, match="tile is an integer from 1 to 16"):
         cell_kinds(SMALL, 17)
 
 
-def test_programs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs(capsys: Captured) -> None:
     for name in ("subtraction.bw", "graphs/bfs.bw"):
         file = ROOT / "examples" / name
         assert bw.open(file).to_dict() == said(capsys, "show", file)
         assert bw.check(file).to_dict() == said(capsys, "check", file)
 
 
-def test_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_problems(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "wrong.bw").write_text("bits x y\nblock x\nwhen x=1 write z\ninput x")
     found = bw.check(tmp_path / "wrong.bw")
     assert found.to_dict() == said(capsys, "check", tmp_path / "wrong.bw")
@@ -178,9 +179,7 @@ def test_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ),
     ],
 )
-def test_datasets(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]
-) -> None:
+def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
     told = said(capsys, "export", "addition", "--bits", "2", "-o", tmp_path / "told.npz", *options)
     found = dataset(SMALL, tmp_path / "found.npz", **given)
     assert found.to_dict() | {"file": told["file"]} == told
@@ -200,7 +199,7 @@ def test_datasets(
         (["--engine", "limit", "--cells", "--unsliced"], {"engine": "limit", "cells": True, "unsliced": True}),
     ],
 )
-def test_validations(capsys: pytest.CaptureFixture[str], options: list[str], given: dict[str, Any]) -> None:
+def test_validations(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
     told = said(capsys, "validate", "addition", "--bits", "2", *options)
     for one in (found := bw.validate(SMALL, **given).to_dict(), told):
         one.update(seconds=0, evaluations_per_second=0)
@@ -215,7 +214,7 @@ def cells() -> Any:
 
 
 @pytest.mark.parametrize("name", ["adder.c", "adder.mjs", "adder.onnx"])
-def test_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: Any, name: str) -> None:
+def test_exports(tmp_path: Path, capsys: Captured, cells: Any, name: str) -> None:
     """The same bytes, from the network in memory and from its file, as on the command line."""
     net, told = tmp_path / "net.safetensors", tmp_path / "told"
     told.mkdir()
@@ -232,7 +231,7 @@ def test_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: Any,
 
 
 @pytest.mark.parametrize("what", ["addition", "examples/subtraction.bw", "examples/subleq/hello.sq"])
-def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: Captured) -> None:
     """The same bytes from Python as from the command line: a page for every size, and one with a console."""
     target = ROOT / what if "/" in what else what
     held: Any = bw.open(target)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from calling import Captured
 
 from bitwright import Certificate, InputError, Network, addition, certify, export, run, train
 from bitwright.cli.main import main
@@ -43,7 +44,7 @@ def test_the_same_network_makes_the_same_bytes(tmp_path: Path) -> None:
         assert one[name] == two[name]
 
 
-def test_the_certificate_is_found_next_to_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_certificate_is_found_next_to_its_network(tmp_path: Path, capsys: Captured) -> None:
     folder, file = tmp_path / "adder", tmp_path / "adder.safetensors"
     found = certify("addition", ADDER)
     ADDER.save(folder, found)

@@ -112,10 +112,7 @@ def test_advice_is_something_that_can_be_done() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "a word": (
-        lambda: bw.train(SMALL, executions="walks"),
-        "networks learn from runs, states or a .npz .*'walks'",
-    ),
+    "a word": (lambda: bw.train(SMALL, executions="walks"), "networks learn from runs, states or a .npz .*'walks'"),
     "a number": (lambda: bw.train(SMALL, executions=3), "networks learn from runs, .* got a int"),  # type: ignore[arg-type]
     "runs of states": (lambda: Sample("states", runs=5), "random states are of no run"),
     "no states": (lambda: Sample("states", states=0), "states is a number from 1 to 1,000,000, got 0"),
@@ -123,15 +120,9 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed must lie between 0 and .*, got -1"),
     "labels": (lambda: Sample("states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),  # type: ignore[arg-type]
     "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding is for templates"),
-    "balanced": (
-        lambda: bw.train(SMALL, executions="states", descent="balanced"),
-        "balanced steps are for training",
-    ),
+    "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced steps are for training"),
     "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "the executions has 9 bits"),
-    "a misspelt option": (
-        lambda: bw.train(SMALL, widht=64),
-        "no option 'widht'; did you mean 'width'.*tolerance",
-    ),
+    "a misspelt option": (lambda: bw.train(SMALL, widht=64), "no option 'widht'; did you mean 'width'.*tolerance"),
     "sizes": (
         lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)),
         "a file holds executions of one size",

@@ -10,18 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from whole import trained, with_weights
 
-from bitwright import (
-    Algorithm,
-    Program,
-    Run,
-    addition,
-    certify,
-    multiplication,
-    parse,
-    permutation,
-    run,
-    train,
-)
+from bitwright import Algorithm, Program, Run, addition, certify, multiplication, parse, permutation, run, train
 from bitwright.api import notebook
 from bitwright.api.notebook import html_of
 from bitwright.pages import trace_page

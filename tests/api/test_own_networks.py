@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calling import Captured
 from own_networks import Layers, as_function, as_module, as_onnx, layers_of
 
-from bitwright import Certificate, InputError, Model, ProofError, addition, certify, parse, run, state_table, train
+from bitwright import Certificate, InputError, Model, ProofError, addition, certify, parse, run, train
 from bitwright.api.models import fitted
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 
@@ -108,7 +109,7 @@ def test_modules_that_are_not_ready_are_refused_in_a_line(cells: Layers) -> None
 
 @pytest.mark.parametrize("reads", ["cells", "states", "templates"])
 def test_a_planted_fault_is_found_counted_and_replayed(reads: str) -> None:
-    table, layers = state_table(ADDER, reads), spoilt(layers_of(ADDER, reads))  # type: ignore[arg-type]
+    table, layers = Model.table(ADDER, reads), spoilt(layers_of(ADDER, reads))  # type: ignore[arg-type]
     outputs = as_function(layers)(table.inputs) > 0.5
     wrong = ((outputs != (table.labels > 0.5)) & table.asked).any(axis=1)
     assert 0 < wrong.sum() < len(wrong)
@@ -136,7 +137,7 @@ def test_configurations_that_the_rules_do_not_tell_apart_are_tried_one_by_one() 
     found = certify(SPARE, as_module((first, bias, last)))
     assert (found.verdict, found.wrong, found.states) == ("refuted", 1, 4)
     assert found.counterexample is not None
-    assert found.counterexample.on == (state_table(SPARE, "states").input_names[int(np.argmax(first[1]))],)
+    assert found.counterexample.on == (Model.table(SPARE, "states").input_names[int(np.argmax(first[1]))],)
 
     first, bias, last = layers_of(SPARE)
     last[0, 1] = 1
@@ -260,9 +261,7 @@ def test_runs_are_made_by_its_own_answers(cells: Layers) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # of PyTorch's exporter
-def test_the_example_shows_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_example_shows_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own-network" / "certify_mlp.py"))
     lines = capsys.readouterr().out.splitlines()

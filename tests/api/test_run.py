@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calling import Captured
 
 import bitwright
 from bitwright import InputError, addition, multiplication, parse, run, train
@@ -42,11 +43,7 @@ SAME: dict[str, tuple[Callable[[], Any], list[object], int]] = {
         ["run", GCD, "a=4", "b=6", "--machine", "A"],
         0,
     ),
-    "a graph": (
-        lambda: run(BFS, graph="grid:2x3", source="0.0"),
-        ["run", BFS, "--graph", "grid:2x3", "source=0.0"],
-        0,
-    ),
+    "a graph": (lambda: run(BFS, graph="grid:2x3", source="0.0"), ["run", BFS, "--graph", "grid:2x3", "source=0.0"], 0),
     "a network": (
         lambda: run("multiplication", multiplicand=3, multiplier=5, engine="network", seed=1),
         ["multiply", 3, 5, "--engine", "network", "--seed", 1],
@@ -77,7 +74,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], list[object]]] = {
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_python_and_the_command_line_give_the_same(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_and_the_command_line_give_the_same(name: str, capsys: Captured) -> None:
     asked, arguments, code = SAME[name]
     assert main([*map(str, arguments), "--json"]) == code
     document = json.loads(capsys.readouterr().out)
@@ -85,7 +82,7 @@ def test_python_and_the_command_line_give_the_same(name: str, capsys: pytest.Cap
     assert not {"algorithm", "bit_length"} & set(document)
 
 
-def test_images_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_images_run_as_on_the_command_line(capsys: Captured, tmp_path: Path) -> None:
     command = ["run", str(HELLO), "--memory", "0:3", "--engine", "limit", "--max-instructions", "30", "--json"]
     assert main(command) == 1
     printed = json.loads(capsys.readouterr().out)
@@ -107,7 +104,7 @@ def test_images_run_as_on_the_command_line(capsys: pytest.CaptureFixture[str], t
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_python_and_the_command_line_refuse_the_same(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_and_the_command_line_refuse_the_same(name: str, capsys: Captured) -> None:
     asked, arguments = REFUSED[name]
     assert main([*map(str, arguments)]) == 2
     with pytest.raises(InputError) as caught:

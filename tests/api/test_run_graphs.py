@@ -26,11 +26,7 @@ def test_results_come_in_the_order_of_the_graphs() -> None:
 @pytest.mark.parametrize(
     ("graphs", "inputs", "message"),
     [
-        (
-            ["path:3", "torus:1x3"],
-            [{"source": "0"}, {"source": "0.0"}],
-            r"^graphs\[1\] \(torus:1x3\): flood is",
-        ),
+        (["path:3", "torus:1x3"], [{"source": "0"}, {"source": "0.0"}], r"^graphs\[1\] \(torus:1x3\): flood is"),
         (["path:3", "ring:4", "nowhere.txt"], [{"source": "0"}] * 3, r"^graphs\[2\] \(nowhere.txt\): there is no file"),
         (
             ["path:3", "path:4", "path:2"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from calling import Captured
 
 from bitwright import addition, certify, size, validate
 from bitwright.api import telling
@@ -19,7 +20,7 @@ LONG: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setattr(telling, "_said", set())
     monkeypatch.setattr(runs, "to_be_compiled", lambda: True)  # as it is before the first validation of all
     LONG[name]()
@@ -28,9 +29,7 @@ def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, caps
     assert capsys.readouterr().err == ""
 
 
-def test_nothing_is_said_where_nothing_is_compiled(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_said_where_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setattr(telling, "_said", set())
     monkeypatch.setattr(runs, "to_be_compiled", lambda: False)
     validate(addition(2))

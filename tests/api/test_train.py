@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calling import Captured
 
 import bitwright as bw
 from bitwright.api.ensemble import ensemble
@@ -15,10 +16,13 @@ from bitwright.api.executions import Sample
 from bitwright.api.train import train_members
 from bitwright.cli.main import main
 
-Captured = pytest.CaptureFixture[str]
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
 FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
 ADDER = ["addition", "--bits", "3"]
+EVERY = (
+    "--width 256 --seed 3 --start random --padding 5 --descent momentum --tolerance 0.01 --precision float64 "
+    "--parametrization standard"
+)
 # What is typed, and what is asked of Python.
 SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "cells": (ADDER, [bw.addition(3)], {}),
@@ -29,27 +33,7 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "tile": (["addition", "--tile", "2"], ["addition"], {"tile": 2}),
     "bits of a weight": ([*ADDER, "--weight-bits", "6"], [bw.addition(3)], {"weight_bits": 6}),
     "all settings": (
-        [
-            "addition",
-            "--bits",
-            "3",
-            "--width",
-            "256",
-            "--seed",
-            "3",
-            "--start",
-            "random",
-            "--padding",
-            "5",
-            "--descent",
-            "momentum",
-            "--tolerance",
-            "0.01",
-            "--precision",
-            "float64",
-            "--parametrization",
-            "standard",
-        ],
+        [*ADDER, *EVERY.split()],
         [bw.addition(3)],
         {"width": 256, "seed": 3, "start": "random", "padding": 5, "descent": "momentum", "tolerance": 0.01}
         | {"precision": "float64", "parametrization": "standard"},

@@ -8,10 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from calling import Captured, call
 
-from bitwright.cli.main import main
-
-Captured = pytest.CaptureFixture[str]
 DOUBLE = """
 let n = 3
 bits dec[n]
@@ -22,12 +20,6 @@ steps 1
 """
 
 
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -36,46 +28,46 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def net(capsys: Captured) -> str:
-    assert call(capsys, "train", "dec.bw", "--sizes", "n=2..4", "-o", "net.safetensors", "-q")[0] == 0
+    assert call(capsys, "train dec.bw --sizes n=2..4 -o net.safetensors -q")[0] == 0
     return "net.safetensors"
 
 
 def test_train_run_export_and_show_say_proved_in_the_same_words(capsys: Captured) -> None:
     said = "proved on all 16 local states"
-    assert said in call(capsys, "train", "addition", "--bits", 4, "-o", "net.safetensors")[2]
-    assert said in call(capsys, "add", 3, 4, "--engine", "network", "--network", "net.safetensors")[2]
-    assert said in call(capsys, "export", "net.safetensors", "--to", "c", "-o", "net.c")[2]
-    _, out, _ = call(capsys, "show", "net.safetensors")
+    assert said in call(capsys, "train addition --bits 4 -o net.safetensors")[2]
+    assert said in call(capsys, "add 3 4 --engine network --network net.safetensors")[2]
+    assert said in call(capsys, "export net.safetensors --to c -o net.c")[2]
+    _, out, _ = call(capsys, "show net.safetensors")
     assert f"claim      {said}; " in out
     assert "\n  pattern    " in out
-    found = json.loads(call(capsys, "show", "net.safetensors", "--json")[1])
+    found = json.loads(call(capsys, "show net.safetensors --json")[1])
     assert (found["claim"], found["proved"]) == (said, True)
 
 
 def test_show_says_of_a_wrong_network_how_wrong_it_is(capsys: Captured) -> None:
     options = ("--tile", 2, "--bits", 4, "--width", 16, "--weight-bits", 4)
-    code, _, err = call(capsys, "train", "addition", *options, "-o", "bad.safetensors")
+    code, _, err = call(capsys, "train addition", *options, "-o", "bad.safetensors")
     assert code == 1
     assert "of 128 local states come out wrong after 10 seeds; use a wider network, or weights of up to 8 bits\n" in err
-    found = json.loads(call(capsys, "show", "bad.safetensors", "--json")[1])
+    found = json.loads(call(capsys, "show bad.safetensors --json")[1])
     assert found["claim"].startswith("NOT EXACT: ")
     assert found["proved"] is False
 
 
 def test_advice_leaves_out_weight_bits_that_are_at_their_most(capsys: Captured) -> None:
     options = ("--tile", 2, "--bits", 4, "--width", 16)
-    assert "; use a wider network\n" in call(capsys, "train", "addition", *options, "-o", "n.safetensors")[2]
+    assert "; use a wider network\n" in call(capsys, "train addition", *options, "-o", "n.safetensors")[2]
 
 
 def test_a_width_says_that_it_is_of_the_whole_state(capsys: Captured) -> None:
-    code, _, err = call(capsys, "run", "dec.bw", "dec=1", "--engine", "network", "--width", 2)
+    code, _, err = call(capsys, "run dec.bw dec=1 --engine network --width 2")
     assert code == 2
     assert "for the whole state as --width asks (--cells --width for its cells)" in err
     assert err.endswith("use a wider network or a larger tolerance\n")
 
 
 def test_the_limit_says_that_it_proves_no_network(capsys: Captured) -> None:
-    _, out, _ = call(capsys, "certify", "dec.bw")
+    _, out, _ = call(capsys, "certify dec.bw")
     assert out.endswith("  says      nothing of any one network: --network FILE proves one\n")
     _, out, _ = call(capsys, "--help")
     assert "Prove a trained network (--network FILE), or without one the limit" in " ".join(out.split())
@@ -120,10 +112,7 @@ def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> Non
             ["run", "dec.bw", "dec=1", "--engine", "netwrok", "--network", "x.safetensors"],
             "there is no engine 'netwrok'; choose templates, limit, kernel, sampled, network; did you mean 'network'?",
         ),
-        (
-            ["validate", "dec.bw", "--oracle", "mine.py:f"],
-            "named by its module, not by a file; write mine:f\n",
-        ),
+        (["validate", "dec.bw", "--oracle", "mine.py:f"], "named by its module, not by a file; write mine:f\n"),
         (["validate", "dec.bw", "--oracle", "own/mine:f"], "not by a file; write own.mine:f\n"),
         (["validate", "dec.bw", "--oracle", "/a/mine.py:f"], "not by a file; write mine:f, from the folder /a\n"),
     ],
@@ -147,22 +136,8 @@ def test_three_failures_are_shown_and_json_has_more(capsys: Captured) -> None:
 
 def test_the_command_that_shows_a_counterexample_names_the_machine(capsys: Captured) -> None:
     program = Path(__file__).parents[2] / "examples" / "sbn" / "gcd.sbn"
-    options = (
-        "--machine",
-        "A",
-        "--width",
-        96,
-        "--tolerance",
-        0.1,
-        "--descent",
-        "momentum",
-        "--weight-bits",
-        2,
-        "-o",
-        "bad.safetensors",
-        "-q",
-    )
-    if call(capsys, "train", program, *options)[0] == 0:
+    narrow = "train --machine A --width 96 --tolerance 0.1 --descent momentum --weight-bits 2 -o bad.safetensors -q"
+    if call(capsys, narrow, program)[0] == 0:
         pytest.fail("a network so narrow was meant to be wrong")
     code, out, _ = call(capsys, "certify", program, "--machine", "A", "--network", "bad.safetensors")
     assert code == 1
@@ -192,19 +167,19 @@ steps 1
 )
 def test_the_network_that_is_advised_has_the_cells_that_were_missing(capsys: Captured, asked: list[str]) -> None:
     Path("late.bw").write_text(LATE)
-    assert call(capsys, "train", "late.bw", "-o", "small.safetensors", "-q")[0] == 0
-    code, _, err = call(capsys, "certify", "late.bw", "--network", "small.safetensors", *asked)
+    assert call(capsys, "train late.bw -o small.safetensors -q")[0] == 0
+    code, _, err = call(capsys, "certify late.bw --network small.safetensors", *asked)
     assert code == 2
     words = err.rpartition(": bitwright ")[2].replace("FILE", "large.safetensors").split()
     assert words[:2] == ["train", "late.bw"]
     assert call(capsys, *words)[0] == 0
-    assert call(capsys, "certify", "late.bw", "--network", "large.safetensors", *asked)[0] == 0
+    assert call(capsys, "certify late.bw --network large.safetensors", *asked)[0] == 0
 
 
 @pytest.mark.parametrize("size", [38, 39])
 def test_sizes_that_train_advises_have_the_cells_of_the_next_size_too(capsys: Captured, size: int) -> None:
     Path("late.bw").write_text(LATE)
-    _, _, err = call(capsys, "train", "late.bw", "--let", f"n={size}", "-o", "net.safetensors")
+    _, _, err = call(capsys, "train late.bw --let", f"n={size}", "-o", "net.safetensors")
     assert "late at n=40 has cells of other kinds, which this network does not run; --sizes n=1..40 trains" in err
 
 
@@ -212,7 +187,7 @@ def test_no_sizes_are_advised_that_do_not_exist(capsys: Captured) -> None:
     """l must be even, so that no range of it can be read."""
     even = LATE.replace("bits x[n]", "bits x[n] y[1+n//2*2-n]\nblock y[1]").replace("k = 3", "k = 2")
     Path("late.bw").write_text(even)
-    assert call(capsys, "train", "late.bw", "-o", "small.safetensors", "-q")[0] == 0
-    code, _, err = call(capsys, "certify", "late.bw", "--network", "small.safetensors", "--let", "n=42")
+    assert call(capsys, "train late.bw -o small.safetensors -q")[0] == 0
+    code, _, err = call(capsys, "certify late.bw --network small.safetensors --let n=42")
     assert code == 2
     assert err.endswith(": bitwright train late.bw --let n=42 -o FILE\n")

@@ -8,18 +8,11 @@ import shlex
 from pathlib import Path
 
 import pytest
+from calling import Captured, call
 from cases import for_each
 from programs import EXAMPLES
 
 from bitwright.cli.main import main
-
-Captured = pytest.CaptureFixture[str]
-
-
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +29,9 @@ def test_one_file_multiplies_numbers_of_any_length(multiplier: Path, capsys: Cap
 
 
 def test_the_report_says_what_stands_behind_it(multiplier: Path, capsys: Captured) -> None:
-    _, _, err = call(capsys, "multiply", 5, 7, "--engine", "network", "--network", multiplier)
+    _, _, err = call(capsys, "multiply 5 7 --engine network --network", multiplier)
     assert "kinds of cells, proved on all" in err
-    code, out, err = call(
-        capsys, "multiply", 5, 7, "--engine", "network", "--network", multiplier, "--evaluate", "--json"
-    )
+    code, out, err = call(capsys, "multiply 5 7 --engine network --network", multiplier, "--evaluate", "--json")
     found = json.loads(out)
     assert (code, found["value"]) == (0, 35)
     assert found["cells"]["proved"] is True
@@ -49,10 +40,10 @@ def test_the_report_says_what_stands_behind_it(multiplier: Path, capsys: Capture
 
 
 def test_the_default_network_is_that_of_cells_and_whole_asks_for_the_other(capsys: Captured) -> None:
-    _, out, err = call(capsys, "add", 5, 9, "--engine", "network")
+    _, out, err = call(capsys, "add 5 9 --engine network")
     assert out.strip() == "5 + 9 = 14"
     assert "kinds of cells" in err
-    _, out, err = call(capsys, "add", 5, 9, "--engine", "network", "--whole")
+    _, out, err = call(capsys, "add 5 9 --engine network --whole")
     assert out.strip() == "5 + 9 = 14"
     assert "kinds of cells" not in err
     assert "smallest margin" in err
@@ -60,14 +51,14 @@ def test_the_default_network_is_that_of_cells_and_whole_asks_for_the_other(capsy
 
 def test_a_proof_for_every_size(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
     file = tmp_path / "mul.json"
-    code, out, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--sizes", "1..30", "-o", file)
+    code, out, err = call(capsys, "certify multiplication --network", multiplier, "--sizes", "1..30", "-o", file)
     assert code == 0
     assert "every program made of these kinds of cells; this program was checked at 1..30 bits\n" in out
     assert "all cells of multiplication at the sizes 1..30 are of the network's kinds" in err
-    code, out, _ = call(capsys, "certify", "multiplication", "--cells", "--network", multiplier, "--check", file)
+    code, out, _ = call(capsys, "certify multiplication --cells --network", multiplier, "--check", file)
     assert code == 0
     assert "came out the same" in out
-    code, out, _ = call(capsys, "certify", "multiplication", "--network", multiplier, "--json")
+    code, out, _ = call(capsys, "certify multiplication --network", multiplier, "--json")
     found = json.loads(out)
     assert (found["certified"], found["domain"], found["wrong"]) == (True, "cells", 0)
     assert found["local_states"] == found["states"]
@@ -81,7 +72,7 @@ def has_cuda() -> bool:
 def test_a_device_that_is_not_there_is_named(multiplier: Path, capsys: Captured) -> None:
     if has_cuda():
         pytest.skip("there is a CUDA device here")
-    code, out, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--device", "cuda")
+    code, out, err = call(capsys, "certify multiplication --network", multiplier, "--device", "cuda")
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].endswith("this machine has no CUDA device that PyTorch can use; use the device cpu")
 
@@ -100,10 +91,10 @@ def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path
     """Two bits a weight are too few for tiles of four; training says so, and the proof does."""
     file = tmp_path / "bad.safetensors"
     options = ("--tile", 4, "--bits", 8, "--weight-bits", 2, "--width", 64)
-    code, _, err = call(capsys, "train", "addition", *options, "-o", file)
+    code, _, err = call(capsys, "train addition", *options, "-o", file)
     assert code == 1
     assert "local states come out wrong after 10 seeds; use a wider network, or weights of up to 8 bits" in err
-    code, out, _ = call(capsys, "certify", "addition", "--bits", 8, "--network", file)
+    code, out, _ = call(capsys, "certify addition --bits 8 --network", file)
     assert code == 1
     assert out.startswith("REFUTED")
     assert "_port[" in out
@@ -117,29 +108,29 @@ def test_a_network_that_is_wrong_somewhere_is_refuted(capsys: Captured, tmp_path
 def test_a_rule_file_in_every_size(capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     net = tmp_path / "gray.safetensors"
-    assert call(capsys, "train", "examples/gray.bw", "--sizes", "l=1..9", "-o", net, "-q")[0] == 0
+    assert call(capsys, "train examples/gray.bw --sizes l=1..9 -o", net, "-q")[0] == 0
     number = 2**59 + 12345
     options = ("--engine", "network", "--network", net, "-q")
-    code, out, _ = call(capsys, "run", "examples/gray.bw", "--let", "l=60", f"x={number}", *options)
+    code, out, _ = call(capsys, "run examples/gray.bw --let l=60", f"x={number}", *options)
     assert (code, int(out)) == (0, number ^ number >> 1)
-    assert call(capsys, "certify", "examples/gray.bw", "--network", net, "--sizes", "l=10..70")[0] == 0
+    assert call(capsys, "certify examples/gray.bw --network", net, "--sizes", "l=10..70")[0] == 0
 
 
 def test_the_limit_of_a_pattern(capsys: Captured) -> None:
-    code, out, _ = call(capsys, "certify", "multiplication", "--cells")
+    code, out, _ = call(capsys, "certify multiplication --cells")
     assert code == 0
     assert out.startswith("CERTIFIED: cells of multiplication")
 
 
 def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Path) -> None:
-    code, out, _ = call(capsys, "show", "addition", "--bits", 8, "--cells")
+    code, out, _ = call(capsys, "show addition --bits 8 --cells")
     assert code == 0
     assert out.startswith("addition: 8 cells of 2 kinds; 8 examples, 16 local states")
     pattern = tmp_path / "pattern.bw"
     pattern.write_text(out[out.index("#") :])
     code, out, _ = call(capsys, "show", pattern, "--json")
     assert json.loads(out)["templates"] == 8
-    code, out, _ = call(capsys, "show", "addition", "--bits", 8, "--cells", "--tile", 4, "--json")
+    code, out, _ = call(capsys, "show addition --bits 8 --cells --tile 4 --json")
     found = json.loads(out)
     assert (found["cell_count"], len(found["tables"]), found["examples"], found["local_states"]) == (2, 2, 32, 8_192)
 
@@ -168,10 +159,10 @@ def test_what_does_not_go_together(
 
 
 def test_whole_and_evaluate_go_with_what_they_speak_of(multiplier: Path, capsys: Captured) -> None:
-    code, _, err = call(capsys, "multiply", 3, 4, "--engine", "network", "--network", multiplier, "--whole")
+    code, _, err = call(capsys, "multiply 3 4 --engine network --network", multiplier, "--whole")
     assert code == 2
     assert "this file is of cells" in err
-    code, _, err = call(capsys, "add", 3, 4, "--engine", "network", "--whole", "--evaluate", "-q")
+    code, _, err = call(capsys, "add 3 4 --engine network --whole --evaluate -q")
     assert code == 2
     assert "--evaluate goes with cells" in err
 
@@ -180,26 +171,21 @@ def test_a_file_of_cells_says_so(multiplier: Path, capsys: Captured) -> None:
     code, out, _ = call(capsys, "show", multiplier)
     assert code == 0
     assert "trained for cells of 5 kinds (33 examples, 345 local states)" in out
-    code, out, _ = call(
-        capsys, "validate", "multiplication", "--bits", 3, "--engine", "network", "--network", multiplier, "--json"
-    )
+    code, out, _ = call(capsys, "validate multiplication --bits 3 --engine network --network", multiplier, "--json")
     assert code == 0
     assert json.loads(out)["cells"]["proved"] is True
 
 
 def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captured, tmp_path: Path) -> None:
-    code, _, err = call(capsys, "add", 3, 4, "--engine", "network", "--network", multiplier)
+    code, _, err = call(capsys, "add 3 4 --engine network --network", multiplier)
     assert code == 2
     assert "this network has no cell like that of" in err
-    code, _, err = call(capsys, "certify", "multiplication", "--network", multiplier, "--domain", "runs")
+    code, _, err = call(capsys, "certify multiplication --network", multiplier, "--domain", "runs")
     assert code == 2
     assert "cells is the only domain of a network of cells" in err
     whole = tmp_path / "whole.safetensors"
-    assert (
-        call(capsys, "train", "--whole", "addition", "--bits", 2, "--width", 256, "--integer", "-o", whole, "-q")[0]
-        == 0
-    )
-    code, _, err = call(capsys, "certify", "addition", "--cells", "--network", whole)
+    assert call(capsys, "train --whole addition --bits 2 --width 256 --integer -o", whole, "-q")[0] == 0
+    code, _, err = call(capsys, "certify addition --cells --network", whole)
     assert code == 2
     assert "was trained on a whole program" in err
 
@@ -216,16 +202,14 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
 def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: list[str], said: str) -> None:
-    code, out, err = call(capsys, "add", 719, 483, "--cells", "--engine", *engine)
+    code, out, err = call(capsys, "add 719 483 --cells --engine", *engine)
     assert (code, out.strip()) == (0, "719 + 483 = 1202")
     assert said in err
-    code, out, _ = call(capsys, "validate", "addition", "--bits", 3, "--cells", "--engine", *engine, "--json")
+    code, out, _ = call(capsys, "validate addition --bits 3 --cells --engine", *engine, "--json")
     found = json.loads(out)
     assert (code, found["exact"], found["engine"], found["examples"]) == (0, True, engine[0], 8)
     assert found["cells"]["wrong"] == 0
-    code, out, _ = call(
-        capsys, "trace", "addition", "p=3", "q=1", "--cells", "--evaluate", "--engine", *engine, "--json"
-    )
+    code, out, _ = call(capsys, "trace addition p=3 q=1 --cells --evaluate --engine", *engine, "--json")
     found = json.loads(out)
     assert (code, found["value"], found["cells"]["evaluated"]) == (0, 4, True)
 
@@ -234,11 +218,11 @@ def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
     """One network of tiles of three is wrong for some seeds; the command of a failure takes cells and tile along."""
     options = ("--cells", "--tile", 3, "--engine", "sampled", "--quiet")
     for seed in range(30):
-        code, out, _ = call(capsys, "validate", "addition", "--bits", 3, *options, "--seed", seed)
+        code, out, _ = call(capsys, "validate addition --bits 3", *options, "--seed", seed)
         if code == 1:
             break
     assert out.strip() == "not exact"
-    _, out, _ = call(capsys, "validate", "addition", "--bits", 3, *options, "--seed", seed, "--json")
+    _, out, _ = call(capsys, "validate addition --bits 3", *options, "--seed", seed, "--json")
     words = shlex.split(json.loads(out)["failures"][0]["command"])
     assert {"--cells", "--tile"} <= set(words)
     code, _, err = call(capsys, *words[1:])
@@ -266,9 +250,9 @@ def test_where_cells_make_no_sense(
 ) -> None:
     whole = tmp_path / "whole.safetensors"
     if "WHOLE" in arguments:
-        assert call(capsys, "train", "--whole", "addition", "--bits", 8, "--width", 1024, "-o", whole, "-q")[0] == 0
+        assert call(capsys, "train --whole addition --bits 8 --width 1024 -o", whole, "-q")[0] == 0
     given = [{"FILE": str(multiplier), "WHOLE": str(whole)}.get(word, word) for word in arguments]
-    code, out, err = call(capsys, "add", 130, 4, *given, "-q")
+    code, out, err = call(capsys, "add 130 4", *given, "-q")
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.strip().splitlines()) == 1
@@ -276,17 +260,17 @@ def test_where_cells_make_no_sense(
 
 def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
-    code, out, _ = call(capsys, "size", "multiplication", "--bits", 30, "--cells")
+    code, out, _ = call(capsys, "size multiplication --bits 30 --cells")
     assert code == 0
     assert out.startswith("cells of multiplication: networks to average for all 345 local states of 5 kinds")
-    code, out, _ = call(capsys, "size", "multiplication", "--bits", 30, "--cells", "--json")
+    code, out, _ = call(capsys, "size multiplication --bits 30 --cells --json")
     found = json.loads(out)
     assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
     options = ("--width", 256, "--delta", 0.01, "--json")
-    code, out, _ = call(capsys, "train", "addition", "--ensemble", *options)
+    code, out, _ = call(capsys, "train addition --ensemble", *options)
     found = json.loads(out)
     assert (code, found["states"], found["examples"], found["accuracy"]) == (0, 16, 8, 1.0)
-    code, out, _ = call(capsys, "train", "addition", "--ensemble", "--tile", 2, "--bits", 8, "--states", 40, *options)
+    code, out, _ = call(capsys, "train addition --ensemble --tile 2 --bits 8 --states 40", *options)
     assert json.loads(out)["states"] == 40
 
 
@@ -332,7 +316,7 @@ def test_a_certificate_has_the_sizes_that_were_looked_at(multiplier: Path, capsy
     plain.write_text(json.dumps(document))  # as earlier versions wrote it
     assert call(capsys, *proof, "--check", plain)[0] == 0
     pairs, path = tmp_path / "pairs.safetensors", tmp_path / "pairs.json"
-    assert call(capsys, "train", "addition", "--tile", 2, "--bits", 4, "-o", pairs, "-q")[0] == 0
+    assert call(capsys, "train addition --tile 2 --bits 4 -o", pairs, "-q")[0] == 0
     proof = ("certify", "addition", "--bits", 4, "--network", pairs)
     assert call(capsys, *proof, "--sizes", "4", "-o", path)[0] == 0
     document = json.loads(path.read_text())

@@ -7,56 +7,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calling import Captured, call
 from cases import for_each
 
 from bitwright.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
-Captured = pytest.CaptureFixture[str]
-
-
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good network of integers, a bad one, and a trained one, for addition of 2 bits."""
     place = tmp_path_factory.mktemp("networks")
-    for name, width, more in (("good", 512, ["--integer"]), ("bad", 24, ["--integer"]), ("float", 512, [])):
-        file = place / f"{name}.safetensors"
-        tolerance = ["--tolerance", "0.4"] if name == "bad" else []
-        assert (
-            main(
-                [
-                    "train",
-                    "--whole",
-                    "addition",
-                    "--bits",
-                    "2",
-                    "--width",
-                    str(width),
-                    "-o",
-                    str(file),
-                    "-q",
-                    *more,
-                    *tolerance,
-                ]
-            )
-            == 0
-        )
+    for name, how in (("good", "512 --integer"), ("bad", "24 --integer --tolerance 0.4"), ("float", "512")):
+        command = f"train --whole addition --bits 2 -q --width {how} -o".split()
+        assert main([*command, str(place / f"{name}.safetensors")]) == 0
     return place
 
 
 def test_a_good_network_is_certified_and_a_bad_one_refuted(folder: Path, capsys: Captured) -> None:
-    code, out, err = call(capsys, "certify", "addition", "--network", folder / "good.safetensors")
+    code, out, err = call(capsys, "certify addition --network", folder / "good.safetensors")
     assert code == 0
     assert out.startswith("CERTIFIED: this network computes sum == p + q, in this program; it is right in all 64")
     assert "right in all 64 states" in out
     assert "64 states to try" in err
-    code, out, _ = call(capsys, "certify", "addition", "--network", folder / "bad.safetensors")
+    code, out, _ = call(capsys, "certify addition --network", folder / "bad.safetensors")
     assert code == 1
     assert out.startswith("REFUTED")
     assert "G = " in out
@@ -67,7 +42,7 @@ def test_the_command_that_shows_a_counterexample_shows_it(folder: Path, capsys: 
     import shlex
 
     bad = folder / "bad.safetensors"
-    _, out, _ = call(capsys, "certify", "addition", "--network", bad)
+    _, out, _ = call(capsys, "certify addition --network", bad)
     line = next(line for line in out.splitlines() if "see it" in line)
     wrong = next(line.split()[1] for line in out.splitlines() if line.startswith("  wrong"))
     words = shlex.split(line.split("see it", 1)[1])
@@ -83,7 +58,7 @@ def test_that_command_keeps_what_let_said(tmp_path: Path, capsys: Captured) -> N
 
     file, net = ROOT / "examples" / "subtraction.bw", tmp_path / "net.safetensors"
     rules = (file, "--let", "l=3")
-    assert call(capsys, "train", "--whole", *rules, "--width", 24, "--tolerance", 0.4, "--integer", "-o", net)[0] == 0
+    assert call(capsys, "train --whole", *rules, "--width", 24, "--tolerance", 0.4, "--integer", "-o", net)[0] == 0
     _, out, _ = call(capsys, "certify", *rules, "--network", net)
     line = next(line for line in out.splitlines() if "see it" in line)
     code, shown, _ = call(capsys, *shlex.split(line.split("see it", 1)[1])[1:])
@@ -91,9 +66,7 @@ def test_that_command_keeps_what_let_said(tmp_path: Path, capsys: Captured) -> N
 
 
 def test_json_of_both_kinds(folder: Path, capsys: Captured) -> None:
-    code, out, _ = call(
-        capsys, "certify", "addition", "--network", folder / "good.safetensors", "--domain", "runs", "--json"
-    )
+    code, out, _ = call(capsys, "certify addition --network", folder / "good.safetensors", "--domain", "runs", "--json")
     found: dict[str, Any] = json.loads(out)
     assert code == 0
     assert (found["certified"], found["of"], found["domain"], found["wrong"]) == (True, "network", "runs", 0)
@@ -101,7 +74,7 @@ def test_json_of_both_kinds(folder: Path, capsys: Captured) -> None:
     assert found["margin"] > 0
     assert len(found["network_sha256"]) == 64
     assert found["seconds"] >= 0
-    code, out, _ = call(capsys, "certify", "addition", "--json")
+    code, out, _ = call(capsys, "certify addition --json")
     assert json.loads(out)["of"] == "limit"
 
 
@@ -109,9 +82,9 @@ def test_a_certificate_is_written_checked_and_refused_when_it_lies(
     folder: Path, capsys: Captured, tmp_path: Path
 ) -> None:
     good, file = folder / "good.safetensors", tmp_path / "good.json"
-    assert call(capsys, "certify", "addition", "--network", good, "-o", file)[0] == 0
+    assert call(capsys, "certify addition --network", good, "-o", file)[0] == 0
     assert not list(tmp_path.glob("*.part"))
-    code, out, _ = call(capsys, "certify", "addition", "--network", good, "--check", file)
+    code, out, _ = call(capsys, "certify addition --network", good, "--check", file)
     assert code == 0
     assert "every state was tried again" in out
     document = json.loads(file.read_text())
@@ -121,15 +94,15 @@ def test_a_certificate_is_written_checked_and_refused_when_it_lies(
         ("tensors", {**document["tensors"], "first": "0" * 64}), ("closest", None),
     ):  # fmt: skip
         file.write_text(json.dumps({**document, name: value}))
-        code, out, _ = call(capsys, "certify", "addition", "--network", good, "--check", file)
+        code, out, _ = call(capsys, "certify addition --network", good, "--check", file)
         assert code == 1, name
         assert out.startswith("DOES NOT HOLD"), name
     other = folder / "bad.safetensors"
     file.write_text(json.dumps(document))
-    code, out, _ = call(capsys, "certify", "addition", "--network", other, "--check", file)
+    code, out, _ = call(capsys, "certify addition --network", other, "--check", file)
     assert code == 1
     assert "another network" in out
-    code, out, _ = call(capsys, "certify", "addition", "--network", other, "--check", file, "--json")
+    code, out, _ = call(capsys, "certify addition --network", other, "--check", file, "--json")
     refused = json.loads(out)
     assert (code, refused["of"], refused["holds"], refused["certified"]) == (1, "network", False, False)
 
@@ -149,15 +122,15 @@ def test_a_file_that_is_no_certificate(
     folder: Path, capsys: Captured, tmp_path: Path, change: dict[str, object], message: str
 ) -> None:
     good, file = folder / "good.safetensors", tmp_path / "good.json"
-    call(capsys, "certify", "addition", "--network", good, "-o", file)
+    call(capsys, "certify addition --network", good, "-o", file)
     file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
-    code, _, err = call(capsys, "certify", "addition", "--network", good, "--check", file)
+    code, _, err = call(capsys, "certify addition --network", good, "--check", file)
     assert code == 2
     assert message in err
 
 
 def test_float_networks_say_what_was_proved_of_them(folder: Path, capsys: Captured) -> None:
-    code, out, _ = call(capsys, "certify", "addition", "--network", folder / "float.safetensors")
+    code, out, _ = call(capsys, "certify addition --network", folder / "float.safetensors")
     assert code == 0
     assert "float32, every order of summation" in out
 
@@ -167,7 +140,7 @@ def test_quantize_finds_the_program_in_the_file(folder: Path, capsys: Captured, 
     code, out, err = call(capsys, "export", folder / "float.safetensors", "-o", target, "--weight-bits", "6")
     assert (code, out.strip()) == (0, str(target))
     assert "bytes of 6-bit weights" in err
-    assert call(capsys, "add", "3", "2", "--engine", "network", "--network", target, "-q")[1].strip() == "5"
+    assert call(capsys, "add 3 2 --engine network --network", target, "-q")[1].strip() == "5"
     code, out, _ = call(capsys, "export", folder / "float.safetensors", "--to", "integer", "-o", target, "--json")
     assert json.loads(out)["weight_bits"] == 8
     code, _, err = call(capsys, "export", target, "--to", "integer", "-o", tmp_path / "again.safetensors")
@@ -179,7 +152,7 @@ def test_quantize_a_program_of_ones_own_and_a_folder(capsys: Captured, tmp_path:
     rules = tmp_path / "own.bw"
     rules.write_text("bits x y\nblock x y\nwhen x=1 y=0 write y\nwhen x=1 y=1 write x\ninput x\noutput y\nsteps 1\n")
     nets = tmp_path / "nets"
-    assert call(capsys, "train", "--whole", rules, "--width", "64", "--networks", "3", "-o", nets, "-q")[0] == 0
+    assert call(capsys, "train --whole", rules, "--width", "64", "--networks", "3", "-o", nets, "-q")[0] == 0
     target = tmp_path / "three.safetensors"
     code, _, err = call(capsys, "export", nets, "--to", "integer", "-o", target)
     assert code == 0
@@ -192,7 +165,7 @@ def test_blocks_that_a_file_does_not_name_are_asked_for(capsys: Captured, tmp_pa
     rules = tmp_path / "own.bw"
     rules.write_text("bits x a b\nblock x\nblock a b\nwhen x=1 write a b\ninput x\noutput a\nsteps 1\n")
     net, target = tmp_path / "net.safetensors", tmp_path / "whole.safetensors"
-    assert call(capsys, "train", "--whole", rules, "--width", "64", "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --whole", rules, "--width", "64", "-o", net, "-q")[0] == 0
     code, _, err = call(capsys, "export", net, "--to", "integer", "-o", target)
     assert code == 2
     assert "name the program that it is for (--program)\n" in err
@@ -214,7 +187,7 @@ def test_blocks_that_a_file_does_not_name_are_asked_for(capsys: Captured, tmp_pa
     ],
 )
 def test_what_does_not_go_together(folder: Path, capsys: Captured, options: list[str], message: str) -> None:
-    code, _, err = call(capsys, "certify", "addition", "--network", folder / "good.safetensors", *options)
+    code, _, err = call(capsys, "certify addition --network", folder / "good.safetensors", *options)
     assert code == 2
     assert message in err
     assert len(err.strip().splitlines()) == 1
@@ -222,7 +195,7 @@ def test_what_does_not_go_together(folder: Path, capsys: Captured, options: list
 
 @pytest.mark.parametrize("option", [["--domain", "runs"], ["--yes"], ["--state", "p[1]"], ["--workers", "2"]])
 def test_options_of_networks_need_one(capsys: Captured, option: list[str]) -> None:
-    code, _, err = call(capsys, "certify", "addition", *option)
+    code, _, err = call(capsys, "certify addition", *option)
     assert code == 2
     assert "goes with --network" in err
 
@@ -231,8 +204,8 @@ def test_what_takes_too_long_wants_a_yes(capsys: Captured, tmp_path: Path) -> No
     """2^48 states take days on every machine there is."""
     net = tmp_path / "net.safetensors"
     options = ("--bits", "16", "--width", "64", "--tolerance", "0.4", "--integer")
-    assert call(capsys, "train", "--whole", "addition", *options, "-o", net, "-q")[0] == 0
-    code, _, err = call(capsys, "certify", "addition", "--network", net)
+    assert call(capsys, "train --whole addition", *options, "-o", net, "-q")[0] == 0
+    code, _, err = call(capsys, "certify addition --network", net)
     assert code == 2
     assert "281,474,976,710,656 states will take about" in err
     assert ("--yes" in err or "cuda" in err) == ("years" not in err)  # nobody waits for years, with a GPU or without
@@ -245,31 +218,27 @@ def test_a_shorter_proof_is_advised_where_there_is_one(capsys: Captured, tmp_pat
     rules, net = tmp_path / "idle.bw", tmp_path / "net.safetensors"
     text = "let l = 60\nbits x idle[l]\nblock x\nblock idle[i] for i in 1..l\nwhen x=1 write x\n"
     rules.write_text(f"{text}when idle[i]=1 write idle[i] for i in 1..l\ninput x\nsteps 1\n")
-    assert call(capsys, "train", "--whole", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --whole", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
     code, _, err = call(capsys, "certify", rules, "--network", net)
     assert (code, "cuda" in err) == (2, False)
     assert "; --domain runs has 2 states in the runs of 2 inputs, about 1 s; a network of its cells has " in err
     assert call(capsys, "certify", rules, "--network", net, "--domain", "runs")[0] == 0
     rules.write_text(rules.read_text().replace("l = 60", "l = 70"))  # more states than can be counted
-    assert call(capsys, "train", "--whole", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --whole", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
     code, _, err = call(capsys, "certify", rules, "--network", net)
     assert (code, "--domain runs has 2 states in the runs of 2 inputs" in err) == (2, True)
     assert "there are 2361183241434822606848 states, more than can be tried; " in err
 
 
 def test_weight_bits_need_integer(capsys: Captured, tmp_path: Path) -> None:
-    code, _, err = call(
-        capsys, "train", "--whole", "addition", "--bits", "2", "--weight-bits", "4", "-o", tmp_path / "x.safetensors"
-    )
+    code, _, err = call(capsys, "train --whole addition --bits 2 --weight-bits 4 -o", tmp_path / "x.safetensors")
     assert code == 2
     assert "--weight-bits goes with --integer" in err
 
 
 def test_train_says_what_rounding_cost(capsys: Captured, tmp_path: Path) -> None:
     target = tmp_path / "x.safetensors"
-    code, out, _ = call(
-        capsys, "train", "--whole", "addition", "--bits", "2", "--width", "128", "--integer", "-o", target, "--json"
-    )
+    code, out, _ = call(capsys, "train --whole addition --bits 2 --width 128 --integer -o", target, "--json")
     found = json.loads(out)
     assert code == 0
     assert found["integer"] is True

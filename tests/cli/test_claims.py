@@ -6,23 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
+from calling import Captured, call
 from cases import for_each
 
 from bitwright import Certificate, certify, open, train
 from bitwright.cli.main import main
 from bitwright.program import Topology, parse_node_program
 
-Captured = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 BY_NODES = "let l = digits(nodes)\nbits r[l] z\nblock r[*]\nblock z\nwhen r[*]=0 write z far.z\ninput v = r\noutput z\n"
 FLOOD = "bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\n"
 LOOKED_AT = "graphs of 1, 2, 3, 16 and 1,000 nodes"
-
-
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
 
 
 def trained(capsys: Captured, tmp_path: Path, text: str, *more: str) -> tuple[Path, Path]:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from calling import Captured
 from cases import for_each
 
 from bitwright.cli.main import main
@@ -33,7 +34,7 @@ def test_onnx_of_either_kind(network: str, inputs: str, folder: Path, tmp_path: 
     assert [value.name for value in onnx.load(output).graph.input] == [inputs]
 
 
-def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     import onnx
 
     output = tmp_path / "net"
@@ -80,18 +81,12 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
             "VNN-LIB has the versions 1.0 and 2.0, got '2'",
         ),
         (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a"], "for networks of integers; quantize this one first"),
-        (
-            ["trained.safetensors", "--to", "c", "-o", "{}/a.c"],
-            "integer networks; quantize this one first",
-        ),
+        (["trained.safetensors", "--to", "c", "-o", "{}/a.c"], "integer networks; quantize this one first"),
         (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize them into one"),
         (["whole.safetensors", "--to", "js", "-o", "{}/a.c"], "-o takes a .mjs or .js file with --to js, got"),
         (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--program", "multiplication"], "multiplication"),
         (["whole.safetensors", "--to", "page", "-o", "{}/a.htm"], "-o takes a .html file with --to page, got"),
-        (
-            ["trained.safetensors", "--to", "page", "-o", "{}/a.html"],
-            "integer networks; quantize this one first",
-        ),
+        (["trained.safetensors", "--to", "page", "-o", "{}/a.html"], "integer networks; quantize this one first"),
         (
             ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--graph", "ring:5"],
             "--graph goes with node programs",
@@ -116,17 +111,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
             "--graph does not go with a program without a graph",
         ),
         (
-            [
-                "cells.safetensors",
-                "--to",
-                "page",
-                "-o",
-                "{}/a.html",
-                "--program",
-                "examples/subleq/sieve.sq",
-                "--bits",
-                "3",
-            ],
+            ["cells.safetensors", "-o", "{}/a.html", "--program", "examples/subleq/sieve.sq", "--bits", "3"],
             "--bits and --order do not go with machine V",
         ),
         (
@@ -139,9 +124,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: pytest
         (["whole.safetensors", "--to", "onnx", "-o", "{}/none/a.onnx"], "none"),
     ],
 )
-def test_refused(
-    arguments: list[str], line: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_refused(arguments: list[str], line: str, folder: Path, tmp_path: Path, capsys: Captured) -> None:
     network, *rest = arguments
     assert main(["export", str(folder / network), *(part.replace("{}", str(tmp_path)) for part in rest)]) == 2
     said = capsys.readouterr()

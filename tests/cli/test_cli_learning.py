@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from calling import Captured, call
 from cases import for_each
 from click.testing import CliRunner
 
@@ -17,32 +16,12 @@ from bitwright import addition
 from bitwright.cli.main import main
 from bitwright.networks import load_network
 
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(arguments)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
 ENSEMBLE = ("train", "permutation", "--ensemble", "--whole")
 FAST = ("--width", "256", "--tolerance", "1e-2")
 
 
-def test_an_ensemble_and_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = (
-        "train",
-        "permutation",
-        "--ensemble",
-        "--whole",
-        "--bits",
-        "5",
-        "--states",
-        "50",
-        *FAST,
-        "-o",
-        str(tmp_path / "r"),
-        "--json",
-    )
+def test_an_ensemble_and_its_file(tmp_path: Path, capsys: Captured) -> None:
+    command = (*ENSEMBLE, "--bits", "5", "--states", "50", *FAST, "-o", str(tmp_path / "r"), "--json")
     code, out, _ = call(capsys, *command, "-n", "6")
     first = json.loads(out)
     assert (code, first["networks"], first["limit"]) == (0, 6, "ntk")
@@ -56,52 +35,26 @@ def test_an_ensemble_and_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "was begun with seed 0, now it is 1" in err
 
 
-def test_a_target_that_is_not_reached_is_an_answer_of_no(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = (
-        "train",
-        "permutation",
-        "--ensemble",
-        "--whole",
-        "--bits",
-        "8",
-        "--states",
-        "60",
-        "--rounding",
-        "sign",
-        *FAST,
-    )
+def test_a_target_that_is_not_reached_is_an_answer_of_no(capsys: Captured) -> None:
+    asked = (*ENSEMBLE, "--bits", "8", "--states", "60", "--rounding", "sign", *FAST)
     code, out, err = call(capsys, *asked, "-n", "3", "--accuracy", "0.99")
     assert code == 1
     assert "3 networks do not reach 99.0%" in err
     assert "% of 60 states right" in out
 
 
-def test_the_proven_number(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_proven_number(capsys: Captured) -> None:
     code, out, _ = call(capsys, *ENSEMBLE, "--bits", "2", "--delta", "0.3", *FAST, "--json")
     assert code == 0
     assert json.loads(out)["networks"] > 1
     assert json.loads(out)["accuracy"] == 1
 
 
-def test_a_folder_of_networks_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_of_networks_runs(tmp_path: Path, capsys: Captured) -> None:
     folder = str(tmp_path / "nets")
-    code, out, _ = call(
-        capsys,
-        "train",
-        "--whole",
-        "addition",
-        "--bits",
-        "3",
-        "--networks",
-        "3",
-        "--width",
-        "512",
-        "-o",
-        folder,
-        "--json",
-    )
+    code, out, _ = call(capsys, "train --whole addition --bits 3 --networks 3 --width 512 -o", folder, "--json")
     assert (code, json.loads(out)["networks"]) == (0, 3)
-    code, out, _ = call(capsys, "add", "5", "6", "--bits", "3", "--engine", "network", "--network", folder, "-q")
+    code, out, _ = call(capsys, "add 5 6 --bits 3 --engine network --network", folder, "-q")
     assert (code, out.strip()) == (0, "11")
 
 
@@ -137,18 +90,14 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     ],
 )
 def test_the_length_comes_from_the_network(
-    arguments: tuple[str, ...],
-    network: str,
-    printed: str,
-    trained: dict[str, str],
-    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], network: str, printed: str, trained: dict[str, str], capsys: Captured
 ) -> None:
     code, out, err = call(capsys, *arguments, "--engine", "network", "--network", trained[network], "-q")
     assert (code, out.strip(), err) == (0, printed, "")
 
 
-def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = call(capsys, "trace", "addition", "p=1", "q=2", "--network", trained["addition"])
+def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], capsys: Captured) -> None:
+    code, out, _ = call(capsys, "trace addition p=1 q=2 --network", trained["addition"])
     assert (code, len(out.splitlines())) == (0, 1 + 2 * 3 + 1)
 
 
@@ -168,20 +117,14 @@ def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], caps
     ],
 )
 def test_a_network_for_something_else_says_for_what(
-    arguments: tuple[str, ...],
-    network: str,
-    message: str,
-    trained: dict[str, str],
-    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], network: str, message: str, trained: dict[str, str], capsys: Captured
 ) -> None:
     code, out, err = call(capsys, *arguments, "--engine", "network", "--network", trained[network])
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
 
 
-def test_a_rule_file_runs_with_its_own_network_only(
-    trained: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rule_file_runs_with_its_own_network_only(trained: dict[str, str], capsys: Captured) -> None:
     run = ("run", trained["rules.bw"], "p=1", "--engine", "network", "-q", "--network")
     assert call(capsys, *run, trained["rules"])[:2] == (0, "2\n")
     code, _, err = call(capsys, *run, trained["addition"])
@@ -190,17 +133,17 @@ def test_a_rule_file_runs_with_its_own_network_only(
 
 
 def test_the_cache_shows_its_place_and_what_it_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
     folder = tmp_path / "bitwright" / "networks"
     assert call(capsys, "cache")[:2] == (0, f"{folder}: 0 networks, 0 B\n")
-    assert call(capsys, "add", "1", "2", "--engine", "network", "--width", "512", "--seed", "3")[0] == 0
-    code, out, err = call(capsys, "cache", "--verify")
+    assert call(capsys, "add 1 2 --engine network --width 512 --seed 3")[0] == 0
+    code, out, err = call(capsys, "cache --verify")
     assert (code, err) == (0, "")
     assert f"{folder}: 1 network, " in out
     assert "addition of 2 bits, width 512, seed 3\n" in out
-    document = json.loads(call(capsys, "cache", "--json")[1])
+    document = json.loads(call(capsys, "cache --json")[1])
     [entry] = document["entries"]
     assert (document["folder"], document["bytes"]) == (str(folder), (folder / entry["file"]).stat().st_size)
     program = addition(2).program
@@ -209,19 +152,19 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     assert entry["digest"] == load_network(folder / entry["file"], program).digest
     data = (folder / entry["file"]).read_bytes()
     (folder / entry["file"]).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    code, out, _ = call(capsys, "cache", "--verify")
+    code, out, _ = call(capsys, "cache --verify")
     assert code == 1
     assert "seed 3; not usable" in out
-    assert "is damaged" in json.loads(call(capsys, "cache", "--verify", "--json")[1])["entries"][0]["problem"]
-    code, out, _ = call(capsys, "cache", "--clear")
+    assert "is damaged" in json.loads(call(capsys, "cache --verify --json")[1])["entries"][0]["problem"]
+    code, out, _ = call(capsys, "cache --clear")
     assert (code, out.startswith("removed 1 network, ")) == (0, True)
     assert not folder.exists()
-    assert json.loads(call(capsys, "cache", "--clear", "--json")[1])["removed"] == 0
-    assert call(capsys, "cache", "--clear", "--verify")[0] == 2
+    assert json.loads(call(capsys, "cache --clear --json")[1])["removed"] == 0
+    assert call(capsys, "cache --clear --verify")[0] == 2
 
 
 def test_the_cache_of_a_program_without_a_name(
-    trained: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    trained: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
     assert call(capsys, "run", trained["rules.bw"], "p=1", "--engine", "network", "--width", "64", "-q")[0] == 0
@@ -235,9 +178,7 @@ def test_the_help_names_the_places_of_the_cache() -> None:
     assert all(place in said for place in ("$BITWRIGHT_CACHE", "$XDG_CACHE_HOME", "~/.cache"))
 
 
-def test_the_json_of_training_says_what_was_trained_and_its_digest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_json_of_training_says_what_was_trained_and_its_digest(tmp_path: Path, capsys: Captured) -> None:
     program, common = (
         addition(2).program,
         ("train", "--whole", "addition", "--bits", "2", "--seed", "7", "--width", "256"),
@@ -253,9 +194,7 @@ def test_the_json_of_training_says_what_was_trained_and_its_digest(
     assert [member.origin.member for member in members] == [0, 1]
 
 
-def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(tmp_path: Path, capsys: Captured) -> None:
     command = (*ENSEMBLE, "--bits", "3", "--states", "10", *FAST, "--json")
     one, two, other = (
         json.loads(call(capsys, *command, *more)[1])["digest"]
@@ -264,10 +203,10 @@ def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(
     assert one == two != other
 
 
-def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_precisions(tmp_path: Path, capsys: Captured) -> None:
     pytest.importorskip("torch")
     file = str(tmp_path / "n.safetensors")
-    code, _, _ = call(capsys, "train", "--whole", "addition", "--bits", "3", "--precision", "float64", "-o", file)
+    code, _, _ = call(capsys, "train --whole addition --bits 3 --precision float64 -o", file)
     assert code == 0
     assert load_network(Path(file), addition(3).program).first.dtype == "float64"
     margins = {}
@@ -281,25 +220,25 @@ def test_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["--domain", "runs"], ["--cells"]])
-def test_the_width_of_one_network(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
     """Headline, JSON and exit code say the same: two widths, which is which, of first order and not proved."""
-    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", *more, "--json")
+    code, out, _ = call(capsys, "size addition --bits 3 --of network", *more, "--json")
     found = json.loads(out)
     assert code == 0
     assert (found["proved"], found["order"], found["delta"], found["sample_seed"]) == (False, 1, 0.01, 0)
     assert found["domain"] == (more[-1] if len(more) == 2 else "cells" if more else "states")
     assert 2 < found["width"] < found["width_covering"]
     assert found["error"]["low"] < found["error"]["mean"] < found["error"]["high"]
-    code, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", *more)
+    code, out, _ = call(capsys, "size addition --bits 3 --of network", *more)
     headline = out.splitlines()[0]
     assert f"width {found['width']:,} is expected to suffice in " in headline
     assert f"{found['width_covering']:,} covers all by the union (delta 0.01; first order, not proved)" in headline
 
 
-def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_smaller_delta_asks_for_a_wider_network(capsys: Captured) -> None:
     widths = []
     for delta in ("0.1", "0.001"):
-        _, out, _ = call(capsys, "size", "addition", "--bits", "3", "--of", "network", "--delta", delta, "--json")
+        _, out, _ = call(capsys, "size addition --bits 3 --of network --delta", delta, "--json")
         widths.append((json.loads(out)["width"], json.loads(out)["width_covering"]))
     assert all(careful > rash for careful, rash in zip(widths[1], widths[0], strict=True))
 
@@ -316,28 +255,16 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         ((*ENSEMBLE, "--width", "0"), "the width must lie between"),
         ((*ENSEMBLE, "--width", "7", "--start", "zero"), "must be even"),
         ((*ENSEMBLE, "--device", "cuda"), "the numpy trainer runs on the cpu"),
-        (
-            (*ENSEMBLE, "--trainer", "torch", "--device", "tpu9"),
-            "there is no device",
-        ),
+        ((*ENSEMBLE, "--trainer", "torch", "--device", "tpu9"), "there is no device"),
         ((*ENSEMBLE, "-o", "/no/such/folder/file"), "cannot write"),
         (("add", "1", "2", "--precision", "bfloat16"), "--precision goes with --engine network, not templates"),
         (("run", "examples/subleq/hello.sq", "--device", "cuda"), "--device goes with --engine network, not templates"),
-        (
-            (*ENSEMBLE, "--ones", "0", "-n", "2"),
-            "none of these states matches a template",
-        ),
-        (
-            (*ENSEMBLE, "--workers", "ray:127.0.0.1:9"),
-            "no Ray cluster answers at 127.0.0.1:9",
-        ),
+        ((*ENSEMBLE, "--ones", "0", "-n", "2"), "none of these states matches a template"),
+        ((*ENSEMBLE, "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
         (("size", "addition", "--sample-seed", "1"), "--sample-seed is for --of network"),
         (("size", "addition", "--domain", "runs"), "--domain is for --of network"),
         (("size", "addition", "--of", "network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
-        (
-            ("size", "addition", "--of", "network", "--domain", "cells"),
-            "there is no domain 'cells'",
-        ),
+        (("size", "addition", "--of", "network", "--domain", "cells"), "there is no domain 'cells'"),
         (("size", "addition", "--of", "network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
         (("size", "addition", "--of", "network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
         (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
@@ -363,16 +290,13 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: pytest.CaptureFixture[
         ),
         *(
             ((*verb, "--trainer", "torch", "--device", device), f"there is no device '{device}'; use cpu or cuda")
-            for verb in (
-                ("train", "--whole", "addition", "-o", "x.safetensors"),
-                ENSEMBLE,
-            )
+            for verb in (("train", "--whole", "addition", "-o", "x.safetensors"), ENSEMBLE)
             for device in ("meta", "mps", "cpu:3", "", "cuda:x")
         ),
         (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
     ],
 )
-def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys: Captured) -> None:
     code, out, err = call(capsys, *arguments)
     assert code == 2
     assert out == ""
@@ -383,63 +307,33 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
 @for_each(
     ("arguments", "file"),
     [
-        (
-            (
-                "train",
-                "permutation",
-                "--ensemble",
-                "--whole",
-                "--bits",
-                "5",
-                "--states",
-                "500",
-                "--width",
-                "64",
-                "-n",
-                "3",
-                "-o",
-                "f",
-            ),
-            "f",
-        ),
+        ((*ENSEMBLE, "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
         (("train", "--whole", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
         (("train", "--whole", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
         (("export", "multiplication", "--to", "dataset", "--bits", "9", "-o", "f.npz"), "f.npz"),
         (("trace", "multiplication", "multiplicand=7", "multiplier=7", "-o", "f.html"), "f.html"),
     ],
 )
-def test_a_full_disk_names_the_file(arguments: tuple[str, ...], file: str, tmp_path: Path) -> None:
+def test_a_full_disk_names_the_file(
+    arguments: tuple[str, ...], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
     """As one that has room for 1,000 bytes more in any file."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bitwright", *arguments],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # else compiled modules are kept, cut off
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)),
-    )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("bitwright: cannot write ")
-    assert done.stderr.endswith(f"{file}: File too large\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # else compiled modules are kept, cut off
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        code, out, err = call(capsys, *arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("bitwright: cannot write ")
+    assert err.endswith(f"{file}: File too large\n")
 
 
-def test_an_ensemble_file_with_a_header_that_is_not_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ensemble_file_with_a_header_that_is_not_ours(tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "r"
-    command = (
-        "train",
-        "permutation",
-        "--ensemble",
-        "--whole",
-        "--bits",
-        "3",
-        "--states",
-        "5",
-        *FAST,
-        "-o",
-        str(file),
-        "-n",
-        "2",
-    )
+    command = (*ENSEMBLE, "--bits", "3", "--states", "5", *FAST, "-o", str(file), "-n", "2")
     assert call(capsys, *command)[0] == 0
     head, _, rest = file.read_bytes().partition(b"\n")
     for other in (head.replace(b": ", b":"), b"[" * 200_000, head.replace(b"true", b"1")):
@@ -449,7 +343,7 @@ def test_an_ensemble_file_with_a_header_that_is_not_ours(tmp_path: Path, capsys:
         assert str(file) in err
 
 
-def test_cuda_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cuda_where_there_is_none(capsys: Captured) -> None:
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
         pytest.skip("this machine has a CUDA device")

@@ -6,21 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from calling import Captured, call
 from cases import for_each
 
-from bitwright.cli.main import main
 from bitwright.machines import compile_function
 from bitwright.machines.subleq import compile_program
 
-Capture = pytest.CaptureFixture[str]
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"
 MULTIPLY = FOLDER / "multiply.sbn"
-
-
-def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 @for_each(
@@ -28,7 +21,7 @@ def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
     [("A", "templates"), ("A", "limit"), ("B", "templates"), ("B", "limit"), ("B", "kernel")],
 )
 @for_each("rounding", ["calibrated", "sign"])
-def test_run(capsys: Capture, machine: str, engine: str, rounding: str) -> None:
+def test_run(capsys: Captured, machine: str, engine: str, rounding: str) -> None:
     how = ("--machine", machine, "--engine", engine, "--rounding", rounding)
     code, out, err = call(capsys, "run", MULTIPLY, "a=-3", "b=2", *how, "--json")
     if (engine, rounding) == ("templates", "sign"):  # which round nothing
@@ -42,13 +35,13 @@ def test_run(capsys: Capture, machine: str, engine: str, rounding: str) -> None:
     assert document["sizes"] == {"instructions": 4, "words": 6, "width": 8}
 
 
-def test_notes(capsys: Capture) -> None:
+def test_notes(capsys: Captured) -> None:
     code, out, err = call(capsys, "run", MULTIPLY, "a=7", "b=13")
     assert (code, out) == (0, "product = 91\n")
     assert "machine B with 4 instructions, 6 words of 8 bits: 29 SBN instructions" in err
 
 
-def test_trace(capsys: Capture) -> None:
+def test_trace(capsys: Captured) -> None:
     _, out, _ = call(capsys, "run", FOLDER / "add.sbn", "a=3", "b=4", "--trace")
     lines = [line.split() for line in out.splitlines()]
     assert lines[1][1:] == ["0", "t", "-=", "a:", "-3,", "go", "to", "1"]
@@ -56,7 +49,7 @@ def test_trace(capsys: Capture) -> None:
     assert lines[-1] == ["sum", "=", "7"]
 
 
-def test_asm_and_back(capsys: Capture, tmp_path: Path) -> None:
+def test_asm_and_back(capsys: Captured, tmp_path: Path) -> None:
     numbers, text = tmp_path / "m.json", tmp_path / "m.sbn"
     assert call(capsys, "compile", MULTIPLY, "-o", numbers)[0] == 0
     assert json.loads(numbers.read_text())["width"] == 8
@@ -65,7 +58,7 @@ def test_asm_and_back(capsys: Capture, tmp_path: Path) -> None:
     assert call(capsys, "compile", MULTIPLY)[1] == numbers.read_text()
 
 
-def test_compile(capsys: Capture, tmp_path: Path) -> None:
+def test_compile(capsys: Captured, tmp_path: Path) -> None:
     source, text = tmp_path / "gcd.py", tmp_path / "gcd.sbn"
     source.write_text(
         "def gcd(a, b):\n    while a != b:\n        if a < b:\n            b = b - a\n        else:\n"
@@ -77,7 +70,7 @@ def test_compile(capsys: Capture, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["\r", "\r\n"])
 @pytest.mark.parametrize("target", ["sbn", "subleq"])
-def test_compile_whatever_ends_the_lines(capsys: Capture, tmp_path: Path, target: str, ending: str) -> None:
+def test_compile_whatever_ends_the_lines(capsys: Captured, tmp_path: Path, target: str, ending: str) -> None:
     text = "# two lines" + ending + "def f(x, y):\n    x = x - y\n    return x\n".replace("\n", ending)
     source = tmp_path / "f.py"
     source.write_bytes(text.replace(ending, "\n").encode())
@@ -89,7 +82,7 @@ def test_compile_whatever_ends_the_lines(capsys: Capture, tmp_path: Path, target
     assert compiler(text, 16, "f") == compiler(text.replace(ending, "\n"), 16, "f")
 
 
-def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
+def test_show_certify_size_and_diagram(capsys: Captured, tmp_path: Path) -> None:
     document = json.loads(call(capsys, "show", MULTIPLY, "--json")[1])
     assert document["halt"] == "HALT"
     assert document["writers_max"] == 2
@@ -119,14 +112,14 @@ def test_show_certify_size_and_diagram(capsys: Capture, tmp_path: Path) -> None:
         (["run", MULTIPLY, "a=--1", "b=1"], "input a must be"),
     ],
 )
-def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
+def test_bad_input_gets_one_clear_line(capsys: Captured, arguments: list[object], piece: str) -> None:
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert piece in err
 
 
-def test_broken_programs(capsys: Capture, tmp_path: Path) -> None:
+def test_broken_programs(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "broken.sbn"
     for text, piece in (
         ("; nothing\n", "instruction"),
@@ -141,7 +134,7 @@ def test_broken_programs(capsys: Capture, tmp_path: Path) -> None:
         assert piece in err
 
 
-def test_an_endless_loop_meets_the_limit(capsys: Capture, tmp_path: Path) -> None:
+def test_an_endless_loop_meets_the_limit(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "endless.sbn"
     path.write_text(".out x\nagain: sub x x\njmp again\n")
     code, _, err = call(capsys, "run", path, "--max-steps", 5000)
@@ -149,13 +142,13 @@ def test_an_endless_loop_meets_the_limit(capsys: Capture, tmp_path: Path) -> Non
     assert "did not halt within 5,000 steps; raise --max-steps" in err
 
 
-def test_without_outputs_every_named_word_is_one(capsys: Capture, tmp_path: Path) -> None:
+def test_without_outputs_every_named_word_is_one(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "plain.sbn"
     path.write_text(".width 4\n.in a\nsub a b\n")
     assert call(capsys, "run", path, "a=-1")[1] == "a = -1\nb = 1\n"
 
 
-def test_check(capsys: Capture, tmp_path: Path) -> None:
+def test_check(capsys: Captured, tmp_path: Path) -> None:
     assert "no problems" in call(capsys, "check", MULTIPLY)[1]
     path = tmp_path / "broken.sbn"
     path.write_text("jmp nowhere\nsbn a\n")
@@ -165,7 +158,7 @@ def test_check(capsys: Capture, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("machine", ["A", "B"])
-def test_a_trace_marks_instructions_and_phases(capsys: Capture, tmp_path: Path, machine: str) -> None:
+def test_a_trace_marks_instructions_and_phases(capsys: Captured, tmp_path: Path, machine: str) -> None:
     arguments = ("trace", FOLDER / "gcd.sbn", "a=4", "b=6", "--machine", machine)
     code, out, _ = call(capsys, *arguments)
     lines = out.splitlines()

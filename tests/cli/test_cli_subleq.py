@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from bitwright.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "subleq"
+Ask = Callable[..., tuple[int, str, str]]
 
 
 class _Stdin:
@@ -25,7 +27,7 @@ class _Stdin:
 
 
 @pytest.fixture
-def bitwright(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> object:
+def bitwright(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Ask:
     def call(*arguments: object, given: bytes = b"") -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", _Stdin(given))
         code = main([str(argument) for argument in arguments])
@@ -36,24 +38,24 @@ def bitwright(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.Mon
     return call
 
 
-def test_hello(bitwright: object) -> None:
-    code, out, err = bitwright("run", EXAMPLES / "hello.sq")  # type: ignore[operator]
+def test_hello(bitwright: Ask) -> None:
+    code, out, err = bitwright("run", EXAMPLES / "hello.sq")
     assert (code, out) == (0, "Hello, world!\n")
     assert "halted at address 255 after 70 instructions, 1,487 steps" in err
     assert "2,555 templates, engine templates, n = 109 to 140, 0 bytes in, 14 out" in err
 
 
-def test_a_pipe_and_the_limit(bitwright: object) -> None:
+def test_a_pipe_and_the_limit(bitwright: Ask) -> None:
     arguments = ("run", EXAMPLES / "echo.sq", "--engine", "limit", "--rounding", "sign")
-    code, out, err = bitwright(*arguments, given=b"\x00any\xffbyte\n")  # type: ignore[operator]
+    code, out, err = bitwright(*arguments, given=b"\x00any\xffbyte\n")
     assert (code, out) == (0, "\x00any\xffbyte\n")
     assert "engine limit, sign rounding, n = " in err
     assert "smallest margin 0.00" in err
     assert "10 bytes in, 10 out" in err
 
 
-def test_json_and_limits(bitwright: object) -> None:
-    code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--json", "--max-instructions", 33)  # type: ignore[operator]
+def test_json_and_limits(bitwright: Ask) -> None:
+    code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--json", "--max-instructions", 33)
     found = json.loads(out)
     assert code == 1
     assert found["ended"] == "limit"
@@ -61,58 +63,58 @@ def test_json_and_limits(bitwright: object) -> None:
     assert found["dialect"] == "top,io"
     assert (found["bytes_in"], found["bytes_out"], found["memory"]) == (0, 7, [])
     assert "stopped at --max-instructions after 33 instructions" in err
-    code, _, err = bitwright("run", EXAMPLES / "hello.sq", "--max-seconds", 0, "-q")  # type: ignore[operator]
+    code, _, err = bitwright("run", EXAMPLES / "hello.sq", "--max-seconds", 0, "-q")
     assert code == 1
     assert "stopped at --max-seconds" in err
 
 
-def test_a_checkpoint_is_taken_up(bitwright: object, tmp_path: Path) -> None:
+def test_a_checkpoint_is_taken_up(bitwright: Ask, tmp_path: Path) -> None:
     keep = tmp_path / "run.npz"
     arguments = ("run", EXAMPLES / "hello.sq", "-q")
-    first = bitwright(*arguments, "--max-instructions", 33, "--checkpoint", keep)  # type: ignore[operator]
-    second = bitwright(*arguments, "--resume", keep)  # type: ignore[operator]
+    first = bitwright(*arguments, "--max-instructions", 33, "--checkpoint", keep)
+    second = bitwright(*arguments, "--resume", keep)
     assert (first[0], second[0]) == (1, 0)
     assert first[1] + second[1] == "Hello, world!\n"
-    code, _, err = bitwright("run", EXAMPLES / "echo.sq", "--resume", keep)  # type: ignore[operator]
+    code, _, err = bitwright("run", EXAMPLES / "echo.sq", "--resume", keep)
     assert code == 2
     assert "belongs to another machine; run it with --words 64 --word-width 8 --dialect top,io" in err
 
 
-def test_a_checkpoint_belongs_to_its_program(bitwright: object, tmp_path: Path) -> None:
+def test_a_checkpoint_belongs_to_its_program(bitwright: Ask, tmp_path: Path) -> None:
     keep, other = tmp_path / "run.npz", tmp_path / "other.sq"
     other.write_text((EXAMPLES / "hello.sq").read_text().replace("Hello", "Jello"))
     arguments = ("run", EXAMPLES / "hello.sq", "-q", "--max-instructions", 33, "--checkpoint", keep)
-    assert bitwright(*arguments)[0] == 1  # type: ignore[operator]
-    code, out, err = bitwright("run", other, "--resume", keep)  # type: ignore[operator]
+    assert bitwright(*arguments)[0] == 1
+    code, out, err = bitwright("run", other, "--resume", keep)
     assert (code, out) == (2, "")
     assert "run.npz is the run of another program; give the image that it began with" in err
     machine = ("machine-v", "--words", 64, "--word-width", 8, "--dialect", "top,io")
-    code, out, _ = bitwright("run", *machine, "--resume", keep, "--checkpoint", keep)  # type: ignore[operator]
+    code, out, _ = bitwright("run", *machine, "--resume", keep, "--checkpoint", keep)
     assert (code, out) == (0, "world!\n")
-    code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--resume", keep)  # type: ignore[operator]
+    code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--resume", keep)
     assert (code, out) == (0, "")
     assert "after 70 instructions, 1,487 steps" in err  # as if it had been run at once
 
 
-def test_where_a_checkpoint_cannot_be_written_is_seen_at_once(bitwright: object, tmp_path: Path) -> None:
+def test_where_a_checkpoint_cannot_be_written_is_seen_at_once(bitwright: Ask, tmp_path: Path) -> None:
     (tmp_path / "folder.npz").mkdir()
     for path, message in ((tmp_path / "no" / "run.npz", "No such file"), (tmp_path / "folder.npz", "is not a file")):
-        code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", path)  # type: ignore[operator]
+        code, out, err = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", path)
         assert (code, out) == (2, "")  # nothing has been run
         assert message in err
-    code, _, _ = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", tmp_path / "run.npz")  # type: ignore[operator]
+    code, _, _ = bitwright("run", EXAMPLES / "hello.sq", "--checkpoint", tmp_path / "run.npz")
     assert code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.npz", "run.npz"]
 
 
-def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
+def test_an_image_and_its_options(bitwright: Ask, tmp_path: Path) -> None:
     image = tmp_path / "print.dec"
     image.write_text("9 -1 3\n10 -1 6\n11 11 -1\n72 105 0")
     machine = ("--machine", "V", "--words", 16, "--word-width", 8, "--dialect", "howerj")
-    code, out, err = bitwright("run", image, *machine)  # type: ignore[operator]
+    code, out, err = bitwright("run", image, *machine)
     assert (code, out) == (0, "Hi")
     assert "16 words of 8 bits, dialect howerj: halted at address 255 after 3 instructions" in err
-    _, _, err = bitwright("run", image, "--words", 16, "--word-width", 8, "--dialect", "plain", "--max-instructions", 2)  # type: ignore[operator]
+    _, _, err = bitwright("run", image, "--words", 16, "--word-width", 8, "--dialect", "plain", "--max-instructions", 2)
     assert "2 instructions name address -1, which dialects with io use as a port" in err
 
 
@@ -143,9 +145,9 @@ def test_an_image_and_its_options(bitwright: object, tmp_path: Path) -> None:
         ("1", ["--words", "64", "--word-width", "4", "--dialect", "plain"], "use fewer words or a larger word width"),
     ],
 )
-def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: object) -> None:
+def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: Ask) -> None:
     (tmp_path / "image.dec").write_text(text)
-    code, out, err = bitwright("run", tmp_path / "image.dec", *options)  # type: ignore[operator]
+    code, out, err = bitwright("run", tmp_path / "image.dec", *options)
     assert (code, out) == (2, "")
     assert message in err
     assert len([line for line in err.splitlines() if line.startswith("bitwright: ")]) == 1
@@ -175,22 +177,22 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
     ],
 )
 def test_options_that_do_not_go_together(
-    arguments: list[str], message: str, bitwright: object, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], message: str, bitwright: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    code, _, err = bitwright(*arguments)  # type: ignore[operator]
+    code, _, err = bitwright(*arguments)
     assert code == 2
     assert message in err
 
 
-def test_certificates_and_sizes(bitwright: object) -> None:
+def test_certificates_and_sizes(bitwright: Ask) -> None:
     machine = ("--words", 32, "--word-width", 8, "--dialect", "kth")
-    code, out, _ = bitwright("certify", "machine-v", *machine)  # type: ignore[operator]
+    code, out, _ = bitwright("certify", "machine-v", *machine)
     assert code == 0
     assert "CERTIFIED: machine-v (a stored-program SUBLEQ computer, 32 words of 8 bits, dialect kth)" in out
     assert "K = 1,425, no padding" in out
     assert "n = 1 to 920" in out
-    code, out, _ = bitwright("size", "machine-v", *machine, "--json")  # type: ignore[operator]
+    code, out, _ = bitwright("size", "machine-v", *machine, "--json")
     found = json.loads(out)
     assert code == 0
     assert 0 < found["calibrated"]["networks"] < found["sign_tight"]["networks"]
@@ -233,16 +235,16 @@ def result(tmp_path: Path) -> Path:
         ([], ""),
     ],
 )
-def test_words_of_memory(bitwright: object, result: Path, options: list[str], printed: str) -> None:
-    code, out, err = bitwright("run", result, *options)  # type: ignore[operator]
+def test_words_of_memory(bitwright: Ask, result: Path, options: list[str], printed: str) -> None:
+    code, out, err = bitwright("run", result, *options)
     assert out == printed
     assert code == ("--max-instructions" in options)
     assert ("--memory FROM:TO shows what is in memory" in err) == (not options)
 
 
-def test_memory_and_address_as_json(bitwright: object, result: Path) -> None:
+def test_memory_and_address_as_json(bitwright: Ask, result: Path) -> None:
     arguments = ("run", result, "--memory", "n:a", "--memory", "b", "--json")
-    code, out, _ = bitwright(*arguments)  # type: ignore[operator]
+    code, out, _ = bitwright(*arguments)
     found = json.loads(out)
     assert (code, found["halted"], found["pc"], found["instructions"]) == (0, True, 255, 3)
     assert found["memory"] == [
@@ -251,24 +253,24 @@ def test_memory_and_address_as_json(bitwright: object, result: Path) -> None:
     ]
     assert (found["name"], found["seed"], found["start"], found["output"]) == ("result", None, 0, "")
     assert len(found["program_id"]) == len(found["image_id"]) == 64
-    code, out, err = bitwright(*arguments, "--signed", "--max-instructions", 1)  # type: ignore[operator]
+    code, out, err = bitwright(*arguments, "--signed", "--max-instructions", 1)
     found = json.loads(out)
     assert (code, found["halted"], found["ended"], found["pc"]) == (1, False, "limit", 3)
     assert found["memory"][0]["words"] == [-6, -2]
     assert err == "bitwright: stopped at --max-instructions after 1 instruction, at address 3\n"
-    assert json.loads(bitwright(*arguments, "--signed")[1])["pc"] == -1  # type: ignore[operator]
+    assert json.loads(bitwright(*arguments, "--signed")[1])["pc"] == -1
 
 
-def test_memory_behind_the_output_of_a_program(bitwright: object, tmp_path: Path) -> None:
+def test_memory_behind_the_output_of_a_program(bitwright: Ask, tmp_path: Path) -> None:
     path = tmp_path / "letter.sq"
     path.write_text(".words 16\n.width 8\n.dialect howerj\nout x\nhalt\nx: .data 'H'")
-    assert bitwright("run", path, "--memory", "x")[1] == "H\nx: 72\n"  # type: ignore[operator]
+    assert bitwright("run", path, "--memory", "x")[1] == "H\nx: 72\n"
 
 
-def test_memory_of_a_run_in_two_pieces(bitwright: object, result: Path, tmp_path: Path) -> None:
+def test_memory_of_a_run_in_two_pieces(bitwright: Ask, result: Path, tmp_path: Path) -> None:
     keep = tmp_path / "keep.npz"
-    assert bitwright("run", result, "--max-instructions", 1, "--checkpoint", keep)[0] == 1  # type: ignore[operator]
-    code, out, _ = bitwright("run", result, "--resume", keep, "--memory", "n:b", "--json")  # type: ignore[operator]
+    assert bitwright("run", result, "--max-instructions", 1, "--checkpoint", keep)[0] == 1
+    code, out, _ = bitwright("run", result, "--resume", keep, "--memory", "n:b", "--json")
     found = json.loads(out)
     assert (code, found["memory"][0]["words"], found["instructions"], found["start"]) == (0, [249, 254, 7], 3, None)
 
@@ -288,68 +290,72 @@ def test_memory_of_a_run_in_two_pieces(bitwright: object, result: Path, tmp_path
         (["--entry", "3", "--resume", "none.npz"], "leave out --entry"),
     ],
 )
-def test_memory_that_is_not_there(bitwright: object, result: Path, options: list[str], message: str) -> None:
-    code, out, err = bitwright("run", result, *options)  # type: ignore[operator]
+def test_memory_that_is_not_there(bitwright: Ask, result: Path, options: list[str], message: str) -> None:
+    code, out, err = bitwright("run", result, *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
 
 
-def test_the_assembler_and_the_checker(bitwright: object, tmp_path: Path) -> None:
-    code, out, _ = bitwright("compile", EXAMPLES / "echo.sq")  # type: ignore[operator]
+def test_the_assembler_and_the_checker(bitwright: Ask, tmp_path: Path) -> None:
+    code, out, _ = bitwright("compile", EXAMPLES / "echo.sq")
     assert code == 0
     assert out.splitlines()[0] == "-1 30 3"
-    code, out, _ = bitwright("check", EXAMPLES / "echo.sq")  # type: ignore[operator]
+    code, out, _ = bitwright("check", EXAMPLES / "echo.sq")
     assert (code, "no problems (34 words" in out) == (0, True)
     (tmp_path / "bad.sq").write_text("subleq a, b\njmp")
-    code, out, _ = bitwright("check", tmp_path / "bad.sq")  # type: ignore[operator]
+    code, out, _ = bitwright("check", tmp_path / "bad.sq")
     assert code == 1
     assert "bad.sq:1:8: 'a' is not defined" in out
     assert "bad.sq:2:4: 'jmp' takes 1 operand, got 0 (the form is: jmp target)" in out
 
 
-def test_images_where_programs_are_expected(bitwright: object, tmp_path: Path) -> None:
+def test_images_where_programs_are_expected(bitwright: Ask, tmp_path: Path) -> None:
     image = tmp_path / "three.dec"
     image.write_text("3 3 -1")
-    code, out, _ = bitwright("check", image)  # type: ignore[operator]
+    code, out, _ = bitwright("check", image)
     assert (code, "no problems (an image of 3 words)" in out) == (0, True)
-    code, _, err = bitwright("compile", image)  # type: ignore[operator]
+    code, _, err = bitwright("compile", image)
     assert (code, "three.dec is an image already: bitwright run runs it" in err) == (2, True)
-    code, _, err = bitwright("compile", EXAMPLES / "echo.sq", "--word-width", 8)  # type: ignore[operator]
+    code, _, err = bitwright("compile", EXAMPLES / "echo.sq", "--word-width", 8)
     assert (code, "--target and --word-width go with Python sources" in err) == (2, True)
 
 
-def test_ports_that_the_dialect_does_not_have(bitwright: object, tmp_path: Path) -> None:
+def test_ports_that_the_dialect_does_not_have(bitwright: Ask, tmp_path: Path) -> None:
     path = tmp_path / "plain.sq"
     path.write_text(".dialect plain\nin x\nhalt\nx: .data -1, -1, -1")
-    code, out, err = bitwright("check", path)  # type: ignore[operator]
+    code, out, err = bitwright("check", path)
     assert (code, "no problems, 1 warning (" in out) == (0, True)
     assert (
         f"{path}: warning: 1 instruction names address -1, which dialects with io use as a port; plain has none" in err
     )
     path.write_text(path.read_text().replace("plain", "howerj"))
-    assert bitwright("check", path)[2] == ""  # type: ignore[operator]
+    assert bitwright("check", path)[2] == ""
 
 
-def test_advice_where_sampled_networks_are_wrong(bitwright: object) -> None:
+def test_advice_where_sampled_networks_are_wrong(bitwright: Ask) -> None:
     arguments = ("run", EXAMPLES / "hello.sq", "--engine", "sampled", "--max-instructions", 2, "-q")
-    code, _, err = bitwright(*arguments)  # type: ignore[operator]
+    code, _, err = bitwright(*arguments)
     assert code == 1
     assert "differ from what the rules give; use more --networks" in err
 
 
-@pytest.mark.waits
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize(("letter", "wanted"), [("H", b"H\r\nbitwright: stopped"), ("\\n", b"\r\nbitwright: stopped")])
-def test_what_is_said_has_a_line_of_its_own(letter: str, wanted: bytes, tmp_path: Path) -> None:
+def test_what_is_said_has_a_line_of_its_own(
+    letter: str, wanted: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import pty
 
     path = tmp_path / "letter.sq"
     path.write_text(f".words 16\n.width 8\n.dialect howerj\nout #'{letter}'\nhalt")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "bitwright", "run", str(path), "-q", "--max-instructions", "1"]
-    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, check=False, timeout=PATIENCE)
-    os.close(theirs)
-    said = os.read(ours, 10_000)
+    with os.fdopen(theirs, "w") as out, os.fdopen(os.dup(theirs), "w") as err:
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        main(["run", str(path), "-q", "--max-instructions", "1"])
+        monkeypatch.undo()
+        out.flush()
+        said = os.read(ours, 10_000)
     os.close(ours)
     assert said.startswith(wanted), said
 
@@ -367,7 +373,7 @@ def process(*arguments: str) -> subprocess.Popen[bytes]:
 
 @pytest.mark.waits
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_conversation_and_control_c(number: signal.Signals, code: int, tmp_path: Path) -> None:
+def test_a_conversation_and_control_c(number: signal.Signals, code: int, bitwright: Ask, tmp_path: Path) -> None:
     """Every letter is answered before the next one is sent; Ctrl-C and SIGTERM leave a checkpoint that goes on."""
     keep = tmp_path / "talk.npz"
     with process("run", "examples/subleq/echo.sq", "--checkpoint", str(keep)) as talk:
@@ -383,41 +389,23 @@ def test_a_conversation_and_control_c(number: signal.Signals, code: int, tmp_pat
     assert b"machine V, " in err
     assert b"bitwright: stopped after" in err
     assert b"Traceback" not in err
-    with process("run", "examples/subleq/echo.sq", "--resume", str(keep), "-q") as again:
-        out, _ = again.communicate(b"de", timeout=PATIENCE)
-    assert (again.returncode, out) == (0, b"de")
+    resumed = bitwright("run", EXAMPLES / "echo.sq", "--resume", keep, "-q", given=b"de")
+    assert resumed[:2] == (0, "de")
 
 
 def test_streams_that_are_closed() -> None:
     command = f"{sys.executable} -m bitwright run examples/subleq"
-    for rest, code, message in (
-        ("echo.sq <&-", 0, "0 bytes in, 0 out"),
-        ("hello.sq >&-", 0, "14 out"),
-    ):
+    for rest, code, message in (("echo.sq <&-", 0, "0 bytes in, 0 out"), ("hello.sq >&-", 0, "14 out")):
         found = subprocess.run(f"{command}/{rest}", shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
         assert (found.returncode, message in found.stderr) == (code, True), found.stderr
         assert "Traceback" not in found.stderr
 
 
-@pytest.mark.waits
-def test_a_reader_that_goes_away() -> None:
-    with process("run", "examples/subleq/echo.sq") as talk:
-        assert talk.stdin is not None
-        assert talk.stdout is not None
-        talk.stdout.close()
-        talk.stdin.write(b"a line\n" * 10)
-        talk.stdin.close()
-        assert talk.stderr is not None
-        err = talk.stderr.read()
-        talk.wait(timeout=PATIENCE)
-    assert (talk.returncode, err) == (0, b"")
-
-
-def test_compile_and_run(bitwright: object, tmp_path: Path) -> None:
+def test_compile_and_run(bitwright: Ask, tmp_path: Path) -> None:
     text = tmp_path / "primes.sq"
     arguments = ("compile", EXAMPLES / "primes.py", "--target", "subleq", "-o", text)
-    assert bitwright(*arguments) == (0, "", "")  # type: ignore[operator]
-    code, out, err = bitwright("run", text, "--machine", "V", given=b"20\n")  # type: ignore[operator]
+    assert bitwright(*arguments) == (0, "", "")
+    code, out, err = bitwright("run", text, "--machine", "V", given=b"20\n")
     assert (code, out.split()) == (0, ["2", "3", "5", "7", "11", "13", "17", "19", "8"])
     assert "2,048 words of 16 bits, dialect howerj: halted" in err
 
@@ -432,9 +420,9 @@ def test_compile_and_run(bitwright: object, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_compiled(
-    bitwright: object, tmp_path: Path, source: str, arguments: tuple[str, ...], piece: str
+    bitwright: Ask, tmp_path: Path, source: str, arguments: tuple[str, ...], piece: str
 ) -> None:
     (tmp_path / "f.py").write_text(source)
-    code, out, err = bitwright("compile", tmp_path / "f.py", "--target", "subleq", *arguments)  # type: ignore[operator]
+    code, out, err = bitwright("compile", tmp_path / "f.py", "--target", "subleq", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert piece in err

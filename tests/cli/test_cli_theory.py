@@ -7,23 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calling import Captured, call, document
 from cases import for_each
-
-from bitwright.cli.main import main
-
-Capture = pytest.CaptureFixture[str]
-
-
-def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def document(capsys: Capture, *arguments: object) -> dict[str, object]:
-    found: dict[str, object] = json.loads(call(capsys, *arguments, "--json")[1])
-    return found
-
 
 FIFTY = """
 bits x[50] y z[20]
@@ -53,7 +38,7 @@ def broken_promise(tmp_path: Path) -> Path:
     return path
 
 
-def test_multiplication_with_the_papers_numbers(capsys: Capture) -> None:
+def test_multiplication_with_the_papers_numbers(capsys: Captured) -> None:
     arguments = ("certify", "multiplication", "--bits", 10, "--rounding", "sign", "--n", "declared")
     found = document(capsys, *arguments)
     assert (found["certified"], found["verdict"], found["assumption"]) == (True, "certified", "n <= 71")
@@ -65,7 +50,7 @@ def test_multiplication_with_the_papers_numbers(capsys: Capture) -> None:
     assert call(capsys, *arguments, "-q")[:2] == (0, "certified assuming n <= 71\n")
 
 
-def test_multiplication_over_all_blocks(capsys: Capture) -> None:
+def test_multiplication_over_all_blocks(capsys: Captured) -> None:
     """What is proved is the default, also where the program declares a bound."""
     arguments = ("certify", "multiplication", "--bits", 10, "--rounding", "sign")
     code, out, _ = call(capsys, *arguments)
@@ -83,7 +68,7 @@ def test_multiplication_over_all_blocks(capsys: Capture) -> None:
     assert call(capsys, *arguments, "--padding", 69)[0] == 1
 
 
-def test_a_bound_that_is_not_enough_proves_and_refutes_nothing(capsys: Capture, broken_promise: Path) -> None:
+def test_a_bound_that_is_not_enough_proves_and_refutes_nothing(capsys: Captured, broken_promise: Path) -> None:
     arguments = ("certify", broken_promise, "--rounding", "sign", "--n", "declared")
     text = broken_promise.read_text()
     broken_promise.write_text(text.replace("matches 1", "matches 70"))
@@ -96,7 +81,7 @@ def test_a_bound_that_is_not_enough_proves_and_refutes_nothing(capsys: Capture, 
     assert (found["certified"], found["verdict"], found["witness"]) == (False, "not proved", None)
 
 
-def test_a_promise_that_is_broken_is_believed_by_no_one_who_does_not_ask(capsys: Capture, broken_promise: Path) -> None:
+def test_a_broken_promise_is_believed_by_no_one_who_does_not_ask(capsys: Captured, broken_promise: Path) -> None:
     sign = (broken_promise, "--rounding", "sign")
     assert call(capsys, "certify", *sign, "-q")[:2] == (1, "refuted\n")
     assert call(capsys, "certify", *sign, "--n", "declared", "-q")[:2] == (0, "certified assuming n <= 1\n")
@@ -117,22 +102,22 @@ def test_a_promise_that_is_broken_is_believed_by_no_one_who_does_not_ask(capsys:
     assert (declared["matches"], declared["broken"], call(capsys, *arguments)[0]) == (1, True, 0)
 
 
-def test_keys_of_a_certificate(capsys: Capture) -> None:
+def test_keys_of_a_certificate(capsys: Captured) -> None:
     keys = (
         "certified rounding examples padding blocks bits writers_max n_max n_source margin worst_bit worst_n proposal "
         "program_id"
     )
-    assert set(keys.split()) <= set(document(capsys, "certify", "addition"))
+    assert set(keys.split()) <= set(document(capsys, "certify addition"))
 
 
-def test_fifty_writers(capsys: Capture, fifty_writers: Path) -> None:
+def test_fifty_writers(capsys: Captured, fifty_writers: Path) -> None:
     code, out, _ = call(capsys, "certify", fifty_writers, "--rounding", "sign")
     assert code == 1
     assert "fails     at n = 5: y where 1 of 50 writers matches" in out
     assert call(capsys, "certify", fifty_writers, "--rounding", "calibrated")[0] == 0
 
 
-def test_reachable(capsys: Capture) -> None:
+def test_reachable(capsys: Captured) -> None:
     arguments = ("multiplication", "--bits", 4, "--n", "reachable")
     found = document(capsys, "certify", *arguments, "--rounding", "sign")
     assert (found["n_source"], found["assumption"]) == ("reachable", None)
@@ -147,7 +132,7 @@ def test_reachable(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("source", ["blocks", "declared", "reachable"])
-def test_a_file_can_be_checked_and_not_be_edited(capsys: Capture, tmp_path: Path, source: str) -> None:
+def test_a_file_can_be_checked_and_not_be_edited(capsys: Captured, tmp_path: Path, source: str) -> None:
     path = tmp_path / "certificate.json"
     target = ("certify", "multiplication", "--bits", 4)
     assert call(capsys, *target, "--rounding", "sign", "--n", source, "-o", path)[0] == (source == "blocks")
@@ -169,16 +154,16 @@ def test_a_file_can_be_checked_and_not_be_edited(capsys: Capture, tmp_path: Path
     assert "truncated or damaged" in err
 
 
-def test_a_certificate_of_another_program(capsys: Capture, tmp_path: Path) -> None:
+def test_a_certificate_of_another_program(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    call(capsys, "certify", "addition", "--bits", 4, "-o", path)
-    code, out, _ = call(capsys, "certify", "addition", "--bits", 5, "--check", path)
+    call(capsys, "certify addition --bits 4 -o", path)
+    code, out, _ = call(capsys, "certify addition --bits 5 --check", path)
     assert code == 1
     assert out.startswith("DOES NOT HOLD: the certificate is for another program")
-    assert document(capsys, "certify", "addition", "--bits", 4, "--check", path)["holds"] is True
+    assert document(capsys, "certify addition --bits 4 --check", path)["holds"] is True
 
 
-def test_a_bound_that_is_declared_no_more_does_not_hold(capsys: Capture, broken_promise: Path, tmp_path: Path) -> None:
+def test_a_bound_that_is_declared_no_more_does_not_hold(capsys: Captured, broken_promise: Path, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     call(capsys, "certify", broken_promise, "--rounding", "sign", "--n", "declared", "-o", path)
     assert call(capsys, "certify", broken_promise, "--check", path)[0] == 0
@@ -187,13 +172,13 @@ def test_a_bound_that_is_declared_no_more_does_not_hold(capsys: Capture, broken_
     assert (code, "declares no bound" in out) == (1, True)
 
 
-def test_a_file_with_nonsense_in_it_is_no_certificate(capsys: Capture, tmp_path: Path) -> None:
+def test_a_file_with_nonsense_in_it_is_no_certificate(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    call(capsys, "certify", "addition", "-o", path)
+    call(capsys, "certify addition -o", path)
     good = json.loads(path.read_text())
     for name, value in (("rounding", [["sign"]]), ("certified", 1), ("version", "?"), ("arithmetic", 3), ("more", 1)):
         path.write_text(json.dumps({**good, name: value}))
-        code, out, err = call(capsys, "certify", "addition", "--check", path)
+        code, out, err = call(capsys, "certify addition --check", path)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert f"{path} is not a certificate: " in err
 
@@ -215,7 +200,11 @@ GCD = Path(__file__).parents[2] / "examples" / "sbn" / "gcd.sbn"
     ],
 )
 def test_all_verbs_speak_of_the_same_examples_and_matches(
-    capsys: Capture, target: tuple[object, ...], values: tuple[str, ...] | None, rounding: str, more: tuple[object, ...]
+    capsys: Captured,
+    target: tuple[object, ...],
+    values: tuple[str, ...] | None,
+    rounding: str,
+    more: tuple[object, ...],
 ) -> None:
     """A run does not say its K, but its margins under the sign rule do."""
     certificate = document(capsys, "certify", *target, "--rounding", rounding, *more)
@@ -235,12 +224,12 @@ def test_all_verbs_speak_of_the_same_examples_and_matches(
             assert other["margin"] != told["margin"]
 
 
-def templates_of(capsys: Capture, target: tuple[object, ...]) -> range:
+def templates_of(capsys: Captured, target: tuple[object, ...]) -> range:
     return range(int(str(document(capsys, "show", *target)["templates"])))
 
 
-def test_size(capsys: Capture) -> None:
-    found = document(capsys, "size", "addition", "--bits", 10, "--delta", 0.01)
+def test_size(capsys: Captured) -> None:
+    found = document(capsys, "size addition --bits 10 --delta 0.01")
     assert (found["delta"], found["scope"]) == (0.01, "inputs")
     sizes = {name: found[name] for name in ("sign", "sign_tight", "calibrated")}
     assert {name: size["networks"] for name, size in sizes.items()} == {  # type: ignore[index]
@@ -248,21 +237,21 @@ def test_size(capsys: Capture) -> None:
         "sign_tight": 8_344,
         "calibrated": 50,
     }
-    out = call(capsys, "size", "addition", "--bits", 10)[1]
+    out = call(capsys, "size addition --bits 10")[1]
     assert "34,512" in out
-    unmasked = document(capsys, "size", "addition", "--bits", 10, "--unmasked")
+    unmasked = document(capsys, "size addition --bits 10 --unmasked")
     assert unmasked["sign"]["networks"] is None  # type: ignore[index]
     assert "q[1] is never written" in unmasked["sign"]["reason"]  # type: ignore[index]
 
 
-def test_dataset(capsys: Capture, tmp_path: Path) -> None:
+def test_dataset(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "set.npz"
-    code, out, err = call(capsys, "export", "addition", "--bits", 3, "--padding", 2, "-o", path)
+    code, out, err = call(capsys, "export addition --bits 3 --padding 2 -o", path)
     assert (code, out) == (0, "")
     assert "14 examples of 9 bits" in err
     with np.load(path) as stored:
         assert stored["X"].shape == (14, 14)
-    call(capsys, "export", "addition", "--bits", 3, "--basis-seed", 1, "-o", path)
+    call(capsys, "export addition --bits 3 --basis-seed 1 -o", path)
     with np.load(path) as stored:
         assert not (stored["X"] == np.eye(12)).all()
         np.testing.assert_allclose(stored["X"] @ stored["X"].T, np.eye(12), atol=1e-12)
@@ -270,18 +259,18 @@ def test_dataset(capsys: Capture, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["limit", "kernel"])
 @pytest.mark.parametrize("rounding", ["sign", "calibrated"])
-def test_engines(capsys: Capture, engine: str, rounding: str) -> None:
-    found = document(capsys, "multiply", 13, 11, "--engine", engine, "--rounding", rounding)
+def test_engines(capsys: Captured, engine: str, rounding: str) -> None:
+    found = document(capsys, "multiply 13 11 --engine", engine, "--rounding", rounding)
     assert (found["value"], found["engine"], found["rounding"]) == (143, engine, rounding)
     margin = float(str(found["margin"]))
     assert margin == pytest.approx(0.5) if rounding == "calibrated" else 0 < margin < 0.1
 
 
-def test_sampled(capsys: Capture) -> None:
-    found = document(capsys, "add", 719, 483, "--engine", "sampled", "--networks", 100, "--seed", 3)
+def test_sampled(capsys: Captured) -> None:
+    found = document(capsys, "add 719 483 --engine sampled --networks 100 --seed 3")
     assert found["value"] == 1202
     assert 0 < float(str(found["margin"])) < 0.5
-    again = document(capsys, "add", 719, 483, "--engine", "sampled", "--networks", 100, "--seed", 3)
+    again = document(capsys, "add 719 483 --engine sampled --networks 100 --seed 3")
     assert found == again
 
 
@@ -310,7 +299,7 @@ def test_sampled(capsys: Capture) -> None:
         (["add", 1, 2, "--engine", "kernel", "--bits", 2000], "use the limit engine"),
     ],
 )
-def test_bad_input_gets_one_clear_line(capsys: Capture, arguments: list[object], piece: str) -> None:
+def test_bad_input_gets_one_clear_line(capsys: Captured, arguments: list[object], piece: str) -> None:
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("bitwright: ")

@@ -7,12 +7,12 @@ import shlex
 from pathlib import Path
 
 import pytest
+from calling import Captured
 
 from bitwright import addition
 from bitwright.cli.main import main
 from bitwright.networks import FloatNetwork, Plan, Recipe, save_network, train
 
-Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parent.parent.parent
 SUM = """
 .width 4
@@ -74,7 +74,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         '-- "-r\'ules.bw"',
     ],
 )
-def test_the_printed_command_shows_the_failure(capsys: Capture, folder: Path, command: str) -> None:  # noqa: ARG001
+def test_the_printed_command_shows_the_failure(capsys: Captured, folder: Path, command: str) -> None:  # noqa: ARG001
     words = shlex.split(command)
     if words[0] == "--":
         words = ["--oracle", "nothing_right:two", *words]

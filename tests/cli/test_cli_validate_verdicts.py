@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from calling import Captured
 
 from bitwright.cli.main import main
 
-Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parent.parent.parent
 GCD = str(ROOT / "examples" / "sbn" / "gcd.sbn")
 SWAP = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\noutput y\n"
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def all_three(capsys: Capture, *arguments: str) -> tuple[str, dict[str, object], str]:
+def all_three(capsys: Captured, *arguments: str) -> tuple[str, dict[str, object], str]:
     """The report, the JSON and what -q says on stderr, after seeing that they agree."""
     codes = {main(["validate", *arguments])}
     report = capsys.readouterr().out
@@ -74,14 +74,14 @@ def all_three(capsys: Capture, *arguments: str) -> tuple[str, dict[str, object],
     ],
 )
 def test_the_verdict(
-    capsys: Capture, arguments: str, verdict: str, undecided: int, line: str, plain: list[str]
+    capsys: Captured, arguments: str, verdict: str, undecided: int, line: str, plain: list[str]
 ) -> None:
     report, found, err = all_three(capsys, *arguments.split(), *plain)
     assert (found["verdict"], found["undecided"], err) == (verdict, undecided, "")
     assert line in report
 
 
-def test_a_declared_bound_that_is_broken_is_said_everywhere(capsys: Capture) -> None:
+def test_a_declared_bound_that_is_broken_is_said_everywhere(capsys: Captured) -> None:
     report, found, err = all_three(capsys, "stay1.bw")
     assert found["verdict"] == "exact"  # and exit code 0: the verdict is about exactness
     assert found["declared"] == {"matches": 1, "broken": True, "runs_beyond": 4, "first": {"x": 3}}
@@ -96,7 +96,7 @@ def test_a_declared_bound_that_is_broken_is_said_everywhere(capsys: Capture) -> 
     assert all_three(capsys, "five.bw")[1]["declared"] is None
 
 
-def test_seeds_and_names_in_json(capsys: Capture) -> None:
+def test_seeds_and_names_in_json(capsys: Captured) -> None:
     _, found, _ = all_three(
         capsys, "addition", "--bits", "2", "--engine", "sampled", "--seed", "4", "--random", "9", "--sample-seed", "6"
     )
@@ -107,7 +107,7 @@ def test_seeds_and_names_in_json(capsys: Capture) -> None:
     assert (other["seed"], other["sample_seed"], other["networks"]) == (None, None, None)
 
 
-def test_seeds_choose_networks_and_samples_inputs(capsys: Capture) -> None:
+def test_seeds_choose_networks_and_samples_inputs(capsys: Captured) -> None:
     """Another seed draws other networks on the same inputs, another sample seed other inputs."""
     base = ["multiplication", "--bits", "3", "--engine", "sampled", "--random", "40"]
 
@@ -120,13 +120,13 @@ def test_seeds_choose_networks_and_samples_inputs(capsys: Capture) -> None:
     assert len({json.dumps(found) for found in (first, failures("--seed", "1"), failures("--sample-seed", "1"))}) == 3
 
 
-def test_an_oracle_of_arrays(capsys: Capture) -> None:
+def test_an_oracle_of_arrays(capsys: Captured) -> None:
     report, found, _ = all_three(capsys, "multiplication", "--bits", "6", "--oracle-arrays", "says:product")
     assert (found["verdict"], found["inputs"], found["oracle"]) == ("exact", 4096, "says:product")
     assert "0 wrong by says:product" in report
 
 
-def test_a_network_is_named_by_its_content(capsys: Capture) -> None:
+def test_a_network_is_named_by_its_content(capsys: Captured) -> None:
     report, found, _ = all_three(capsys, "addition", "--bits", "2", "--engine", "network")
     [digest] = found["network_digests"]  # type: ignore[misc]
     assert f"  networks  1, as read at the start: sha256 {digest[:16]}..." in report  # type: ignore[has-type]

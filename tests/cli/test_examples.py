@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 import pytest
+from calling import Captured
 
 from bitwright.api import examples
 from bitwright.cli.main import VERBS, cli, main
 from bitwright.errors import InputError
 
 ROOT = Path(__file__).parents[2]
-Capture = pytest.CaptureFixture[str]
 KEPT = [
     path
     for folder in ("examples", "sceptic")
@@ -28,13 +28,13 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def said(capsys: Capture, *arguments: str, code: int = 0) -> str:
+def said(capsys: Captured, *arguments: str, code: int = 0) -> str:
     assert main(arguments) == code
     out, err = capsys.readouterr()
     return out if code == 0 else err
 
 
-def test_they_are_written_as_they_are(capsys: Capture) -> None:
+def test_they_are_written_as_they_are(capsys: Captured) -> None:
     assert said(capsys, "examples").startswith(f"wrote {len(KEPT)} files into examples and sceptic\ntry, here:\n")
     assert len(KEPT) > 50
     assert {path for path in Path().rglob("*") if path.is_file()} == {path.relative_to(ROOT) for path in KEPT}
@@ -42,7 +42,7 @@ def test_they_are_written_as_they_are(capsys: Capture) -> None:
         assert path.relative_to(ROOT).read_bytes() == path.read_bytes()
 
 
-def test_what_is_said_to_try_works(capsys: Capture) -> None:
+def test_what_is_said_to_try_works(capsys: Captured) -> None:
     out = said(capsys, "examples")
     tries = [line.split() for line in out.splitlines() if line.startswith("  bitwright ")]
     assert len(tries) >= 3
@@ -62,7 +62,7 @@ def test_every_file_that_pages_and_help_name_is_among_them() -> None:
     assert named <= {one.name for one in examples.example_files()}
 
 
-def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Capture) -> None:
+def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Captured) -> None:
     said(capsys, "examples")
     assert said(capsys, "examples").startswith(f"all {len(KEPT)} files are in examples and sceptic already\n")
     own, gone = Path("examples/gray.bw"), Path("examples/sbn/gcd.sbn")
@@ -82,7 +82,7 @@ def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Captu
     assert own.read_bytes() == wanted
 
 
-def test_another_folder(capsys: Capture) -> None:
+def test_another_folder(capsys: Captured) -> None:
     assert "\ntry, in a/b:\n" in said(capsys, "examples", "a/b")
     assert Path("a/b/examples/gray.bw").exists()
     assert Path("a/b/sceptic/check_network.py").exists()
@@ -97,14 +97,14 @@ def test_another_folder(capsys: Capture) -> None:
         (["examples", "--list", "here"], "--list writes nothing; leave out FOLDER and --force"),
     ],
 )
-def test_what_cannot_be(capsys: Capture, arguments: list[str], piece: str) -> None:
+def test_what_cannot_be(capsys: Captured, arguments: list[str], piece: str) -> None:
     Path("file").write_text("")
     line = said(capsys, *arguments, code=2)
     assert piece in line
     assert line.count("\n") == 1
 
 
-def test_the_list_has_every_file_with_its_first_line(capsys: Capture) -> None:
+def test_the_list_has_every_file_with_its_first_line(capsys: Captured) -> None:
     lines = said(capsys, "examples", "--list").splitlines()
     assert len(lines) == len(KEPT)
     told = dict(re.split(r"  +", line, maxsplit=1) for line in lines)
@@ -132,12 +132,12 @@ def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("verb", ["run", "check", "show", "certify"])
-def test_a_missing_example_says_where_to_get_it(capsys: Capture, verb: str) -> None:
+def test_a_missing_example_says_where_to_get_it(capsys: Captured, verb: str) -> None:
     line = said(capsys, verb, "examples/subtraction.bw", code=2)
     assert "there is no file examples/subtraction.bw; `bitwright examples` writes the examples here\n" in line
     assert "bitwright examples" not in said(capsys, verb, "own/subtraction.bw", code=2)
 
 
 @pytest.mark.parametrize("verb", ["run", "trace", "infer"])
-def test_help_that_uses_examples_says_how_to_get_them(verb: str, capsys: Capture) -> None:
+def test_help_that_uses_examples_says_how_to_get_them(verb: str, capsys: Captured) -> None:
     assert "`bitwright examples` writes the files below examples/." in " ".join(said(capsys, verb, "--help").split())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calling import Captured
 from cases import for_each
 from json_schemas import assert_fits
 
@@ -95,9 +96,7 @@ def settled(value: Any, passing: set[str]) -> Any:
 
 
 @for_each("name", CASES)
-def test_json_of_every_verb(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_json_of_every_verb(name: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """After a change that is meant, delete the file and run this twice."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))

@@ -7,19 +7,13 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from calling import Captured, call
 from cases import for_each
 
 from bitwright.cli.main import main
 
-Captured = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 BFS = EXAMPLES / "bfs.bw"
-
-
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
 
 
 def nodes(capsys: Captured, *arguments: object) -> dict[str, dict[str, object]]:

@@ -6,23 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
+from calling import Captured, refusal
 
 from bitwright.cli.main import main
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
 from experiments.table import load_table
 
-Capture = pytest.CaptureFixture[str]
 FLOOD = "bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\n"
 LONG = "a" * 100_000
-
-
-def refusal(capsys: Capture, *arguments: object) -> str:
-    """What is said to a command line that is refused."""
-    assert main([str(argument) for argument in arguments]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.startswith("bitwright: "), err.count("\n")) == ("", True, 1)
-    return err
 
 
 @pytest.fixture
@@ -32,7 +24,7 @@ def flood(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_pipe_whose_writer_never_comes(flood: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_pipe_whose_writer_never_comes(flood: Path, tmp_path: Path, capsys: Captured) -> None:
     for suffix in ("bw", "sbn", "sq", "dec", "py", "txt", "npz", "json", "safetensors"):
         os.mkfifo(tmp_path / f"pipe.{suffix}")
     pipe = tmp_path / "pipe"
@@ -48,13 +40,13 @@ def test_a_pipe_whose_writer_never_comes(flood: Path, tmp_path: Path, capsys: Ca
     assert f"there is no network file {pipe}.safetensors" in refusal(capsys, "show", f"{pipe}.safetensors")
 
 
-def test_a_device_without_end(flood: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_device_without_end(flood: Path, tmp_path: Path, capsys: Captured) -> None:
     for suffix in ("bw", "sbn", "dec", "txt", "npz", "json"):
         (tmp_path / f"zero.{suffix}").symlink_to("/dev/zero")
     zero = tmp_path / "zero"
     for command in (("run", f"{zero}.bw"), ("run", f"{zero}.dec"), ("run", flood, "--graph", f"{zero}.txt")):
         assert f"{command[-1]} is larger than 64 MiB" in refusal(capsys, *command)
-    assert "larger than" in refusal(capsys, "certify", "addition", "--check", f"{zero}.json")
+    assert "larger than" in refusal(capsys, "certify addition --check", f"{zero}.json")
     assert f"{zero}.npz is not a regular file" in refusal(capsys, "infer", f"{zero}.npz", "--blocks", "find")
 
 
@@ -90,13 +82,13 @@ def test_files_that_grow_are_regular_files(tmp_path: Path) -> None:
     ],
     ids=lambda command: " ".join(command).replace(LONG, "LONG"),
 )
-def test_a_very_long_name(command: list[str], flood: Path, capsys: Capture) -> None:
+def test_a_very_long_name(command: list[str], flood: Path, capsys: Captured) -> None:
     said = refusal(capsys, *(word.replace("{flood}", str(flood)) for word in command))
     assert len(said) < 2_100
     assert "cannot write the output" not in said
 
 
-def test_a_program_through_standard_input_is_no_named_pipe(capsys: Capture) -> None:
+def test_a_program_through_standard_input_is_no_named_pipe(capsys: Captured) -> None:
     readable, writable = os.pipe()
     os.write(writable, b"bits x\nblock x\nwhen x=1 write x\n")
     os.close(writable)

@@ -7,16 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
+from calling import Captured
 
 from bitwright import addition, parse
 from bitwright.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-Capture = pytest.CaptureFixture[str]
 ONE = "# one\nbits a\nblock a\nwhen a=1 write a\ninput a\noutput a\nsteps 1\n"
 
 
-def document(capsys: Capture, *arguments: object, code: int = 0) -> dict[str, object]:
+def document(capsys: Captured, *arguments: object, code: int = 0) -> dict[str, object]:
     assert main([*(str(argument) for argument in arguments), "--json"]) == code
     found: dict[str, object] = json.loads(capsys.readouterr().out)
     return found
@@ -45,7 +45,7 @@ def requests(one: Path) -> dict[str, tuple[object, ...]]:
     }
 
 
-def test_every_document_says_which_program_it_is_about(capsys: Capture, one: Path) -> None:
+def test_every_document_says_which_program_it_is_about(capsys: Captured, one: Path) -> None:
     for verb, arguments in requests(one).items():
         found = document(capsys, *arguments)
         assert isinstance(found["name"], str), verb
@@ -57,7 +57,7 @@ def test_every_document_says_which_program_it_is_about(capsys: Capture, one: Pat
             assert ("inputs" in found) == (verb != "run .sq"), verb
 
 
-def test_runs_say_how_many_examples_their_engine_was_trained_on(capsys: Capture, one: Path) -> None:
+def test_runs_say_how_many_examples_their_engine_was_trained_on(capsys: Captured, one: Path) -> None:
     """K with padding, the same as a certificate's for the same options; the rules were trained on nothing."""
     for verb, arguments in requests(one).items():
         if verb.startswith(("run", "add", "multiply", "permute", "trace")):
@@ -72,19 +72,19 @@ def test_runs_say_how_many_examples_their_engine_was_trained_on(capsys: Capture,
     assert padded["examples"] == int(str(padded["templates"])) + 9
 
 
-def test_a_validation_names_the_program_and_its_sample(capsys: Capture, one: Path) -> None:
+def test_a_validation_names_the_program_and_its_sample(capsys: Captured, one: Path) -> None:
     found = document(capsys, "validate", one, "--random", 9, "--sample-seed", 4)
     assert (found["name"], found["program_id"]) == ("one", parse(ONE).program.id)
     assert (found["inputs"], found["seed"], found["sample_seed"]) == (9, None, 4)
 
 
-def test_inputs_and_program_of_a_sum(capsys: Capture) -> None:
+def test_inputs_and_program_of_a_sum(capsys: Captured) -> None:
     found = document(capsys, "add", 5, 6)
     assert (found["inputs"], found["program_id"]) == ({"p": 5, "q": 6}, addition(3).program.id)
     assert found["bits"] == 3
 
 
-def test_a_trace_as_json(capsys: Capture, tmp_path: Path) -> None:
+def test_a_trace_as_json(capsys: Captured, tmp_path: Path) -> None:
     found = document(capsys, "trace", "addition", "p=11", "q=6", "--only", "p,q")
     states = found["states"]
     assert isinstance(states, list)
@@ -97,14 +97,14 @@ def test_a_trace_as_json(capsys: Capture, tmp_path: Path) -> None:
     assert document(capsys, *arguments, code=1)["exact"] is False
 
 
-def test_a_training_set_as_json(capsys: Capture, one: Path) -> None:
+def test_a_training_set_as_json(capsys: Captured, one: Path) -> None:
     output = one.with_suffix(".npz")
     found = document(capsys, "export", one, "-o", output, "--padding", 3, "--basis-seed", 4)
     assert (found["file"], found["examples"], found["padding"], found["templates"]) == (str(output), 4, 3, 1)
     assert (found["bits"], found["basis_seed"]) == (1, 4)
 
 
-def test_warnings_as_json(capsys: Capture, tmp_path: Path) -> None:
+def test_warnings_as_json(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "odd.bw"
     path.write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")
     found = document(capsys, "check", path)
@@ -120,7 +120,7 @@ def test_warnings_as_json(capsys: Capture, tmp_path: Path) -> None:
     assert capsys.readouterr() == ("", "")
 
 
-def test_many_warnings_are_not_a_flood(capsys: Capture, tmp_path: Path) -> None:
+def test_many_warnings_are_not_a_flood(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "odd.bw"
     rules = "\n".join(f"when x[{i}]=1 write a" for i in range(1, 31))
     path.write_text(f"bits a x[30]\nblock a\nblock x[i] for i in 1..30\nwhen a=1 write a\ninput a\n{rules}\n")
@@ -135,7 +135,7 @@ SINGULAR = re.compile(
 )
 
 
-def test_one_of_something_is_no_plural(capsys: Capture, one: Path, tmp_path: Path) -> None:
+def test_one_of_something_is_no_plural(capsys: Captured, one: Path, tmp_path: Path) -> None:
     sbn, image, broken = tmp_path / "one.sbn", tmp_path / "one.dec", tmp_path / "broken.bw"
     sbn.write_text(".width 1\n.out a\nsub a a\n")
     image.write_text("5")

@@ -7,22 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calling import Captured, call
 from cases import for_each
 from programs import EXAMPLES
 
 import bitwright
 from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, run
-from bitwright.cli.main import main
 from bitwright.program import load, parse_node_program
 
-Capture = pytest.CaptureFixture[str]
 SUBTRACTION, GRAY = EXAMPLES / "subtraction.bw", EXAMPLES / "gray.bw"
-
-
-def call(capsys: Capture, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 # In Python.
@@ -120,7 +113,7 @@ def test_lets_do_not_go_with_other_programs() -> None:
 # On the command line.
 
 
-def test_every_verb_that_takes_a_file_takes_it(capsys: Capture, tmp_path: Path) -> None:
+def test_every_verb_that_takes_a_file_takes_it(capsys: Captured, tmp_path: Path) -> None:
     network, page = tmp_path / "gray.safetensors", tmp_path / "gray.txt"
     for arguments in (
         ("run", GRAY, "--let", "l=20", "x=1000000"),
@@ -139,7 +132,7 @@ def test_every_verb_that_takes_a_file_takes_it(capsys: Capture, tmp_path: Path) 
     assert "12 bits" in call(capsys, "check", GRAY, "--let", "l=3")[1]
 
 
-def test_a_run_has_the_size_that_is_given(capsys: Capture) -> None:
+def test_a_run_has_the_size_that_is_given(capsys: Captured) -> None:
     code, out, _ = call(capsys, "run", SUBTRACTION, "--let", "l=16", "a=60000", "b=483", "--quiet")
     assert (code, out) == (0, "59517\n0\n")
     assert run(load(SUBTRACTION, {"l": 16}), a=60000, b=483).outputs["difference"] == 59517
@@ -178,13 +171,13 @@ def test_a_number_that_does_not_fit_says_which_let_to_change(port: str, value: i
             parse(SIZED + port, **{name: int(bits) - 1}).state({word.name: value})
 
 
-def test_it_may_be_repeated(capsys: Capture, tmp_path: Path) -> None:
+def test_it_may_be_repeated(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "two.bw"
     path.write_text("let l = 2\nlet n = 3\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[1]=1 write q[1]\n")
     assert "9 bits" in call(capsys, "check", path, "--let", "l=4", "--let", "n=5")[1]
 
 
-def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
+def test_nothing_is_left_for_the_next_call(capsys: Captured) -> None:
     call(capsys, "check", GRAY, "--let", "l=3")
     assert "64 bits" in call(capsys, "check", GRAY)[1]
 
@@ -206,14 +199,14 @@ def test_nothing_is_left_for_the_next_call(capsys: Capture) -> None:
         (("show", "net.safetensors", "--let", "l=3"), "--let goes with rule files (.bw)"),
     ],
 )
-def test_what_it_cannot_mean_is_one_line(capsys: Capture, arguments: tuple[object, ...], message: str) -> None:
+def test_what_it_cannot_mean_is_one_line(capsys: Captured, arguments: tuple[object, ...], message: str) -> None:
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"bitwright: {message}")
     assert err.count("\n") == 1
 
 
-def test_a_size_that_cannot_be_is_named_by_line_and_column(capsys: Capture) -> None:
+def test_a_size_that_cannot_be_is_named_by_line_and_column(capsys: Captured) -> None:
     code, out, _ = call(capsys, "check", SUBTRACTION, "--let", "l=0")
     assert code == 1
     assert out.startswith(f"{SUBTRACTION}:3:6: 'a' needs an extent of at least 1, got 0 (with l=0 given)\n")

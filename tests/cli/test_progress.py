@@ -8,6 +8,7 @@ from threading import Event
 
 import click
 import pytest
+from calling import Captured
 from waiting import PATIENCE
 
 from bitwright import addition
@@ -16,8 +17,6 @@ from bitwright.cli.main import VERBS, main
 from bitwright.cli.progress import StepProgress, working
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.running.successors import random_executions
-
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
@@ -35,13 +34,13 @@ class Clock:
         return self.now
 
 
-def lines(capsys: Capture) -> list[str]:
+def lines(capsys: Captured) -> list[str]:
     captured = capsys.readouterr()
     assert captured.out == ""
     return captured.err.splitlines()
 
 
-def test_a_line_every_ten_seconds(capsys: Capture) -> None:
+def test_a_line_every_ten_seconds(capsys: Captured) -> None:
     clock = Clock()
     progress = StepProgress(True, "inputs", clock=clock, terminal=False)
     said = []
@@ -52,7 +51,7 @@ def test_a_line_every_ten_seconds(capsys: Capture) -> None:
     assert [second for second, count in enumerate(said) if count] == [10, 20, 30, 40, 50, 60]
 
 
-def test_what_a_line_says(capsys: Capture) -> None:
+def test_what_a_line_says(capsys: Captured) -> None:
     clock = Clock()
     progress = StepProgress(True, "inputs", clock=clock, terminal=False)
     progress(0, 4_000)
@@ -69,7 +68,7 @@ def test_what_a_line_says(capsys: Capture) -> None:
     ]
 
 
-def test_the_rate_is_that_of_this_time(capsys: Capture) -> None:
+def test_the_rate_is_that_of_this_time(capsys: Captured) -> None:
     """What an earlier run has done took no time now."""
     clock = Clock()
     progress = StepProgress(True, "inputs", clock=clock, terminal=False)
@@ -79,7 +78,7 @@ def test_the_rate_is_that_of_this_time(capsys: Capture) -> None:
     assert lines(capsys) == ["inputs: 9,100 of 10,000 (91 %), 10 s so far, about 1 min 30 s left"]
 
 
-def test_a_limit_is_no_promise(capsys: Capture) -> None:
+def test_a_limit_is_no_promise(capsys: Captured) -> None:
     clock = Clock()
     progress = StepProgress(True, clock=clock, terminal=False, at_most=True)
     progress(0, 100)
@@ -88,7 +87,7 @@ def test_a_limit_is_no_promise(capsys: Capture) -> None:
     assert lines(capsys) == ["steps: 50 of 100 (50 %), 20 s so far, at most 20 s left"]
 
 
-def test_work_that_says_nothing_is_shown_as_well(capsys: Capture) -> None:
+def test_work_that_says_nothing_is_shown_as_well(capsys: Captured) -> None:
     clock = Clock()
     progress = StepProgress(True, "training", clock=clock, terminal=False)
     clock.now += 9
@@ -99,7 +98,7 @@ def test_work_that_says_nothing_is_shown_as_well(capsys: Capture) -> None:
     assert lines(capsys) == ["training: 13 s so far"]
 
 
-def test_time_itself_is_a_reason_to_look(capsys: Capture) -> None:
+def test_time_itself_is_a_reason_to_look(capsys: Captured) -> None:
     """While a piece of work says nothing, a thread looks at the clock."""
     looked = Event()
 
@@ -118,7 +117,7 @@ def test_time_itself_is_a_reason_to_look(capsys: Capture) -> None:
     assert lines(capsys) == ["inputs: 11 s so far"]
 
 
-def test_nothing_is_said_to_those_who_want_quiet(capsys: Capture) -> None:
+def test_nothing_is_said_to_those_who_want_quiet(capsys: Captured) -> None:
     clock = Clock()
     with StepProgress(False, clock=clock, terminal=False) as progress:
         for _ in range(5):
@@ -127,7 +126,7 @@ def test_nothing_is_said_to_those_who_want_quiet(capsys: Capture) -> None:
     assert lines(capsys) == []
 
 
-def test_a_bar_on_a_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_on_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("COLUMNS", "120")
     clock = Clock()
@@ -142,7 +141,7 @@ def test_a_bar_on_a_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -
     assert "inputs: 40 of 100 (40 %), 2 s so far, about 3 s left" in shown
 
 
-def test_of_two_that_are_open_the_inner_one_speaks(capsys: Capture) -> None:
+def test_of_two_that_are_open_the_inner_one_speaks(capsys: Captured) -> None:
     clock = Clock()
     with StepProgress(True, "outer", clock=clock, terminal=False) as outer:
         with StepProgress(True, "inner", clock=clock, terminal=False) as inner:
@@ -155,7 +154,7 @@ def test_of_two_that_are_open_the_inner_one_speaks(capsys: Capture) -> None:
         assert lines(capsys) == ["outer: 2 of 2 (100 %), 1 min 0 s so far, about 0 s left"]
 
 
-def test_what_is_done_is_said_where_nobody_knows_how_much_there_is(capsys: Capture) -> None:
+def test_what_is_done_is_said_where_nobody_knows_how_much_there_is(capsys: Captured) -> None:
     clock = Clock()
     progress = StepProgress(True, "instructions", clock=clock, terminal=False)
     clock.now += 12
@@ -163,10 +162,10 @@ def test_what_is_done_is_said_where_nobody_knows_how_much_there_is(capsys: Captu
     assert lines(capsys) == ["instructions: 1,234, 12 s so far"]
 
 
-def test_a_verb_that_was_asked_to_be_quiet_is(capsys: Capture) -> None:
+def test_a_verb_that_was_asked_to_be_quiet_is(capsys: Captured) -> None:
     for quiet in (False, True):
         context = click.Context(click.Command("verb"))
-        context.params["quiet"] = quiet
+        context.meta[progress_module.QUIET] = quiet
         with context:
             assert working("work")._show is not quiet
     assert not working("work")._show  # no verb at all: a library
@@ -209,7 +208,7 @@ LONG = [
 @pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize(("command", "expected"), LONG, ids=lambda one: " ".join(one[:4]) if one[0] != "^" else "")
 def test_long_work_says_how_far_it_is(
-    command: tuple[str, ...], expected: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...], expected: str, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
     root = Path(__file__).parent.parent.parent
@@ -221,7 +220,7 @@ def test_long_work_says_how_far_it_is(
 
 
 @pytest.mark.usefixtures("hurried")
-def test_proofs_of_networks_say_how_far_they_are(capsys: Capture, tmp_path: Path) -> None:
+def test_proofs_of_networks_say_how_far_they_are(capsys: Captured, tmp_path: Path) -> None:
     for which, more in (("whole", ("--bits", "2", "--width", "128", "--integer", "--whole")), ("cells", ())):
         file = str(tmp_path / f"{which}.safetensors")
         assert main(["train", "addition", *more, "-o", file]) == 0
@@ -239,7 +238,7 @@ def test_looking_for_blocks_says_how_far_it_is() -> None:
     assert heard[-1][0] <= heard[-1][1]
 
 
-def test_help_has_whole_sentences(capsys: Capture) -> None:
+def test_help_has_whole_sentences(capsys: Captured) -> None:
     assert main(["--help"]) == 0
     _, _, listed = capsys.readouterr().out.partition("Commands:\n")
     told: dict[str, str] = {}

@@ -10,18 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calling import Captured, call
 from safetensors.numpy import load
 
 from bitwright.cli.main import main
 
-Captured = pytest.CaptureFixture[str]
 OWN = "bits x y\nblock x y\nwhen x=1 y=0 write y\nwhen x=1 y=1 write x\ninput x\noutput y\nsteps 1\n"
-
-
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
 
 
 @pytest.fixture(scope="module")

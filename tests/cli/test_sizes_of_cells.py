@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from bitwright.cli.main import main
-
-Captured = pytest.CaptureFixture[str]
+from calling import Captured, call
 
 # Every cell but the last hands its carry on, so that two sizes have two kinds and the size 1 has one of them.
 CHAIN = """
@@ -31,12 +28,6 @@ LACKING = (
 )
 
 
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -46,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def one(capsys: Captured) -> str:
     """A network of the cells of the size 1."""
-    assert call(capsys, "train", "k2.bw", "--let", "D=1", "-o", "n.safetensors", "-q")[0] == 0
+    assert call(capsys, "train k2.bw --let D=1 -o n.safetensors -q")[0] == 0
     return "n.safetensors"
 
 
@@ -60,18 +51,18 @@ def test_the_size_that_was_looked_at_stands_everywhere(capsys: Captured, one: st
     assert "; this program was checked at D=1\n" in out
     assert json.loads(Path("proof.json").read_text())["sizes"] == "D=1"
     assert json.loads(call(capsys, *asked, "--json")[1])["sizes"] == "D=1"
-    code, out, err = call(capsys, "certify", "k2.bw", "--network", one, "--check", "proof.json")
+    code, out, err = call(capsys, "certify k2.bw --network", one, "--check", "proof.json")
     assert code == 0
     assert "k2 at D=1 are of" in err
     assert "; this program was checked at D=1\n" in out
 
 
 def test_a_size_of_the_file_itself_is_named_too(capsys: Captured) -> None:
-    code, _, err = call(capsys, "train", "k2.bw", "--sizes", "D=1..3", "-o", "n.safetensors")
+    code, _, err = call(capsys, "train k2.bw --sizes D=1..3 -o n.safetensors")
     assert code == 0
     assert "other kinds" not in err
     for how, size in (((), "all"), (("--sizes", "D=5..5"), "D=5"), (("--sizes", "D=1..5"), "D=1..5")):
-        code, out, err = call(capsys, "certify", "k2.bw", "--network", "n.safetensors", *how, "--json")
+        code, out, err = call(capsys, "certify k2.bw --network n.safetensors", *how, "--json")
         assert (code, json.loads(out)["sizes"]) == (0, size)
         assert f"{'every size' if size == 'all' else size} are of the network's kinds" in err
 
@@ -94,17 +85,17 @@ def test_other_numbers_of_the_file_stand_beside_the_sizes(capsys: Captured, one:
 
 
 def test_the_bit_length_of_what_is_shipped_is_named(capsys: Captured) -> None:
-    assert call(capsys, "train", "addition", "--bits", 3, "-o", "n.safetensors", "-q")[0] == 0
-    code, out, err = call(capsys, "certify", "addition", "--network", "n.safetensors", "--bits", 7, "--json")
+    assert call(capsys, "train addition --bits 3 -o n.safetensors -q")[0] == 0
+    code, out, err = call(capsys, "certify addition --network n.safetensors --bits 7 --json")
     assert (code, json.loads(out)["sizes"]) == (0, "all")
     assert "all cells of addition at every size are of the network's kinds" in err
 
 
 def test_the_limit_of_cells_says_its_sizes_and_its_pattern(capsys: Captured) -> None:
-    _, out, _ = call(capsys, "certify", "k2.bw", "--cells", "--let", "D=1")
+    _, out, _ = call(capsys, "certify k2.bw --cells --let D=1")
     assert "; this program was checked at D=1\n" in out
     assert "\n  pattern   " in out
-    found = json.loads(call(capsys, "certify", "k2.bw", "--sizes", "D=1..4", "--json")[1])
+    found = json.loads(call(capsys, "certify k2.bw --sizes D=1..4 --json")[1])
     assert (found["sizes"], found["pattern_id"]) == ("D=1..4", found["program_id"])
 
 
@@ -117,42 +108,39 @@ def test_a_missing_kind_is_told_apart_and_the_cure_named(capsys: Captured, one: 
         code, _, err = call(capsys, *asked)
         assert (code, err) == (2, f"bitwright: {LACKING}\n")
     for how, size in (((), 2), (("--sizes", "D=1..5"), 2), (("--sizes", "D=5..5"), 5)):
-        code, _, err = call(capsys, "certify", "k2.bw", *network, *how)
+        code, _, err = call(capsys, "certify k2.bw", *network, *how)
         lacking = LACKING.replace("D=1..8", how[1] if how else "D=1..8")
         assert (code, err) == (2, f"bitwright: k2 at D={size}: {lacking}\n")
 
 
 def test_training_at_one_size_says_that_others_differ(capsys: Captured) -> None:
-    _, _, err = call(capsys, "train", "k2.bw", "--let", "D=1", "-o", "n.safetensors")
+    _, _, err = call(capsys, "train k2.bw --let D=1 -o n.safetensors")
     assert "proved on all 4 local states" in err
     assert (
         "k2 at D=2 has cells of other kinds, which this network does not run; --sizes D=1..8 trains one on those too"
         in err
     )
-    _, _, err = call(capsys, "train", "k2.bw", "-o", "n.safetensors")
+    _, _, err = call(capsys, "train k2.bw -o n.safetensors")
     assert "other kinds" not in err
-    _, _, err = call(capsys, "train", "addition", "--bits", 1, "-o", "n.safetensors")
+    _, _, err = call(capsys, "train addition --bits 1 -o n.safetensors")
     assert "addition at 2 bits has cells of other kinds" in err
     assert "--sizes 1..8 trains" in err
 
 
 def test_a_range_needs_a_name_only_where_there_are_several_numbers(capsys: Captured) -> None:
     for sizes in ("1..5", "D=1..5"):
-        assert (
-            call(capsys, "certify", "k2.bw", "--cells", "--sizes", sizes)[1].count("all cells are of 2 kinds at D=1..5")
-            == 1
-        )
-    code, _, err = call(capsys, "train", "k2.bw", "--sizes", "1..5", "--let", "D=3", "-o", "n.safetensors")
+        assert call(capsys, "certify k2.bw --cells --sizes", sizes)[1].count("all cells are of 2 kinds at D=1..5") == 1
+    code, _, err = call(capsys, "train k2.bw --sizes 1..5 --let D=3 -o n.safetensors")
     assert (code, err) == (2, "bitwright: beside --let, --sizes names its number: --sizes NAME=1..5\n")
     Path("two.bw").write_text(CHAIN.replace("let D = 2", "let D = 2\nlet E = 1"))
-    code, _, err = call(capsys, "train", "two.bw", "--sizes", "1..5", "-o", "n.safetensors")
+    code, _, err = call(capsys, "train two.bw --sizes 1..5 -o n.safetensors")
     assert code == 2
     assert "write --sizes D=1..5" in err
 
 
 def test_bits_of_the_pattern_come_with_those_of_the_first_cell(capsys: Captured) -> None:
     options = ("--tile", 2, "--let", "D=4", "--weight-bits", 2, "--width", 16, "--seed", 1, "--descent", "momentum")
-    assert call(capsys, "train", "k2.bw", *options, "-o", "bad.safetensors", "-q")[0] == 1
+    assert call(capsys, "train k2.bw", *options, "-o", "bad.safetensors", "-q")[0] == 1
     asked = ("certify", "k2.bw", "--let", "D=4", "--network", "bad.safetensors")
     code, out, _ = call(capsys, *asked)
     assert code == 1
@@ -184,8 +172,8 @@ def test_a_state_is_given_by_the_bits_of_a_first_cell(capsys: Captured, one: str
 
 
 def test_show_says_what_ports_set(capsys: Captured) -> None:
-    _, out, _ = call(capsys, "show", "k2.bw", "--cells")
+    _, out, _ = call(capsys, "show k2.bw --cells")
     assert "    there port[1] sets d[1]; port[2] sets c[2]\n" in out
     assert "    there port[1] sets d[2]\n" in out
-    tables = json.loads(call(capsys, "show", "k2.bw", "--cells", "--json")[1])["tables"]
+    tables = json.loads(call(capsys, "show k2.bw --cells --json")[1])["tables"]
     assert [table["first_ports"] for table in tables] == [[["d[1]"], ["c[2]"]], [["d[2]"]]]

@@ -7,22 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calling import Captured, call
 from cases import for_each
 
 from bitwright import addition
-from bitwright.cli.main import main
 from bitwright.files.executions import Executions, save_executions
 from bitwright.networks.store import read_about
 from bitwright.running.successors import executions_of_inputs, random_executions, successors
-
-Captured = pytest.CaptureFixture[str]
-
-
-def call(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(argument) for argument in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
-
 
 CELLS = [
     # Of two positions of addition, real runs show 46 of 128 local states; all 128 are right.
@@ -52,10 +43,10 @@ def test_cells_learnt_from_executions_are_proved(
 
 def test_a_network_of_whole_states_is_proved_in_all_of_them(capsys: Captured, tmp_path: Path) -> None:
     net = tmp_path / "net.safetensors"
-    code, _, err = call(capsys, "train", "--whole", "addition", "--bits", 3, "--from", "states", "--integer", "-o", net)
+    code, _, err = call(capsys, "train --whole addition --bits 3 --from states --integer -o", net)
     assert code == 0
     assert "random states" in err
-    assert call(capsys, "certify", "addition", "--bits", 3, "--network", net, "-q")[0] == 0
+    assert call(capsys, "certify addition --bits 3 --network", net, "-q")[0] == 0
     code, out, _ = call(capsys, "show", net)
     assert "different examples in 240 random states, sample seed 0, scaled labels; sha256" in out
 
@@ -64,7 +55,7 @@ def test_what_runs_never_show_is_found_and_the_runs_are_proved(capsys: Captured,
     """Plain labels learnt from all runs: right in every run, wrong in a state that no run meets."""
     net = tmp_path / "net.safetensors"
     how = ["--from", "runs", "--runs", 60, "--labels", "plain", "--integer", "--width", 1024]
-    assert call(capsys, "train", "--whole", "addition", "--bits", 3, *how, "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --whole addition --bits 3", *how, "-o", net, "-q")[0] == 0
     asked = ["certify", "addition", "--bits", 3, "--network", net, "--json"]
     code, out, _ = call(capsys, *asked)
     assert (code, json.loads(out)["verdict"]) == (1, "refuted")
@@ -79,22 +70,17 @@ def test_a_file_teaches_what_its_states_do(capsys: Captured, tmp_path: Path) -> 
     order = np.random.default_rng(0).permutation(len(made.names))
     names = tuple(made.names[place] for place in order)
     save_executions(tmp_path / "runs.npz", Executions(made.before[:, order], made.after[:, order], names))
-    code, _, _ = call(
-        capsys, "train", "--whole", "addition", "--bits", 3, "--from", tmp_path / "runs.npz", "-o", net, "-q"
-    )
+    code, _, _ = call(capsys, "train --whole addition --bits 3 --from", tmp_path / "runs.npz", "-o", net, "-q")
     assert code == 0
     learnt = read_about(net).origin.executions
     assert learnt is not None
     assert (learnt.source, learnt.runs, learnt.sample_seed, learnt.states) == ("file", None, None, len(made))
     other = tmp_path / "other.safetensors"
-    assert (
-        call(capsys, "train", "--whole", "addition", "--bits", 3, "--from", "runs", "--runs", 40, "-o", other, "-q")[0]
-        == 0
-    )
+    assert call(capsys, "train --whole addition --bits 3 --from runs --runs 40 -o", other, "-q")[0] == 0
     same = read_about(other).origin.executions
     assert same is not None
     assert same.sha256 == learnt.sha256
-    code, out, _ = call(capsys, "train", "addition", "--bits", 3, "--from", tmp_path / "runs.npz", "-o", net, "--json")
+    code, out, _ = call(capsys, "train addition --bits 3 --from", tmp_path / "runs.npz", "-o", net, "--json")
     assert (code, json.loads(out)["executions"]["source"]) == (0, "file")
 
 
@@ -103,7 +89,7 @@ def test_a_kind_of_cells_that_never_occurs_is_said(capsys: Captured, tmp_path: P
     before = made.before & [not name.endswith("[3]") for name in made.names]  # the last position stays empty
     save_executions(tmp_path / "a.npz", Executions(before, successors(addition(3).program, before), made.names))
     net = tmp_path / "net.safetensors"
-    code, _, err = call(capsys, "train", "addition", "--bits", 3, "--from", tmp_path / "a.npz", "-o", net)
+    code, _, err = call(capsys, "train addition --bits 3 --from", tmp_path / "a.npz", "-o", net)
     assert code == 1
     assert "1 kind of cells never occurs in the data, number" in err
     assert "none of which these executions showed, nor 4 templates: 'when kind" in err
@@ -173,6 +159,6 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together(capsys: Captured, tmp_path: Path, arguments: list[object], words: str) -> None:
-    code, out, err = call(capsys, "train", "addition", "--bits", 2, *arguments, "-o", tmp_path / "n.safetensors")
+    code, out, err = call(capsys, "train addition --bits 2", *arguments, "-o", tmp_path / "n.safetensors")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert words in err

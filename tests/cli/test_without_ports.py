@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from calling import Captured
 
 from bitwright.cli.main import main
 
@@ -26,7 +27,6 @@ steps 2
 """
 NONE = "bits a b\nblock a\nblock b\nwhen a=1 write nothing\nwhen b=1 write nothing\ninput a b\noutput a\nsteps 2\n"
 SCEPTIC = Path(__file__).parents[2] / "sceptic" / "check_network.py"
-Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(params=["some", "none"])

@@ -109,3 +109,13 @@ def test_exit_codes_are_those_of_the_page() -> None:
 def test_policies_are_there() -> None:
     for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"):
         assert len((ROOT / name).read_text()) > 400, name
+
+
+def test_no_two_classes_have_one_name() -> None:
+    names = [
+        name
+        for file in (ROOT / "src/bitwright").rglob("*.py")
+        for name in re.findall(r"^class (\w+)", file.read_text(), re.MULTILINE)
+    ]
+    assert len(names) > 400
+    assert sorted({name for name in names if names.count(name) > 1}) == []

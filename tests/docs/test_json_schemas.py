@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import pytest
+from calling import Captured
 from cases import for_each
 from json_schemas import FOLDER, KINDS, assert_fits, kind_of, widened
 
@@ -99,57 +100,14 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("infer-families", 0, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", "-o", "{folder}/all.bw"]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", *UNREAD]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=6:{folder}/5.npz"]]),
-    (
-        "ensemble",
-        0,
-        [
-            [
-                "train",
-                "permutation",
-                "--ensemble",
-                "--whole",
-                "--bits",
-                "2",
-                "--width",
-                "64",
-                "--start",
-                "zero",
-                "-n",
-                "1",
-            ]
-        ],
-    ),
-    (
-        "ensemble",
-        0,
-        [
-            [
-                "train",
-                "permutation",
-                "--ensemble",
-                "--whole",
-                "--bits",
-                "3",
-                "--width",
-                "64",
-                "-n",
-                "2",
-                "-o",
-                "{folder}/r.ens",
-            ]
-        ],
-    ),
+    ("ensemble", 0, [[*ENSEMBLE, "--bits", "2", "--width", "64", "--start", "zero", "-n", "1"]]),
+    ("ensemble", 0, [[*ENSEMBLE, "--bits", "3", "--width", "64", "-n", "2", "-o", "{folder}/r.ens"]]),
 ]
 
 
 @for_each(("kind", "code", "commands"), CASES)
 def test_documents_fit_their_schema(
-    kind: str,
-    code: int,
-    commands: list[list[str]],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    kind: str, code: int, commands: list[list[str]], capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))

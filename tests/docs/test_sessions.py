@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calling import Captured
 from cli.test_cli import FIVE_MISTAKES
 from sessions import ROOT, Command, check, commands_of, python_of, run_python
 
@@ -20,7 +21,7 @@ WRITTEN = [
 PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands_of(path)}
 # Commands that are not run, by how they begin, and why.
 NOT_RUN: dict[str, dict[str, str]] = {
-    "guides/computer.md": {"bitwright run eforth.dec": "of software that others wrote; docs/runs has the log"},
+    "guides/computer.md": {"bitwright run eforth.dec": "of software that others wrote; docs/runs has the log"}
 }
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
@@ -42,10 +43,7 @@ def _problems() -> None:
 
 
 # Files that a page speaks of and does not show.
-FILES: dict[str, Callable[[], None]] = {
-    "guides/infer.md": _boards,
-    "reference/rule-text.md": _problems,
-}
+FILES: dict[str, Callable[[], None]] = {"guides/infer.md": _boards, "reference/rule-text.md": _problems}
 
 
 def _which(table: dict[str, dict[str, Any]], page: str, command: Command) -> Any:
@@ -53,9 +51,7 @@ def _which(table: dict[str, dict[str, Any]], page: str, command: Command) -> Any
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_sessions_are_true(
-    page: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_sessions_are_true(page: str, capfd: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "cache"))
     for folder in ("examples", "sceptic"):
@@ -99,13 +95,18 @@ def test_most_commands_are_run() -> None:
     assert sum(_which(NOT_RUN, page, command) is None for page, command in commands) > 0.75 * len(commands)
 
 
-def test_what_is_not_true_is_noticed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_true_is_noticed(capfd: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     right = "5 + 6 = 11\n12 templates, 6 steps, engine templates"
     check(Command("a page", "bitwright add 5 6", right), 0, capfd)
+    check(Command("a page", "echo to and fro | bitwright run examples/subleq/echo.sq -q", "to and fro"), 0, capfd)
+    check(Command("a page", "bitwright add 5 x || echo exit code $?", "...\nexit code 2"), 0, capfd)
     for command, code in (
         (Command("a page", "bitwright add 5 6", right.replace("11", "12")), 0),
         (Command("a page", "bitwright show addition --bits 2", "bits"), 0),
         (Command("a page", "bitwright add 5 6", right), 1),
+        (Command("a page", "echo to and fro | bitwright run examples/subleq/echo.sq -q", "to and"), 0),
+        (Command("a page", "bitwright add 5 x || echo exit code $?", "...\nexit code 1"), 0),
     ):
         with pytest.raises(AssertionError):
             check(command, code, capfd)

@@ -9,8 +9,7 @@ import pytest
 
 from bitwright import InputError, addition, parse
 from experiments import FIGURES, Setting, make_figure
-from experiments.figures import find_figure
-from experiments.page import update_page
+from experiments.figures import find_figure, update_page
 from experiments.table import load_table
 
 CHEAP = ("templates", "predictor", "ensemble-complexity", "orders", "sbn")  # those that train nothing

@@ -12,8 +12,7 @@ from bitwright.theory import expected_accuracy
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
 from bitwright.theory.rounding import ROUNDINGS, Rounding, round_outputs
 from experiments.beyond_measure import states_of_runs
-from experiments.growing import curve, first_reaching, sizes_to
-from experiments.members import LimitMembers, TestSet, TrainedMembers
+from experiments.members import LimitMembers, TestSet, TrainedMembers, curve, first_reaching, sizes_to
 from experiments.permutations import LIMITS, bound, random_inputs
 
 

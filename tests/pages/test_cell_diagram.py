@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from calling import Captured
 from cases import for_each
 
 from bitwright import InputError, Program, addition, multiplication, parse, permutation
@@ -16,7 +17,7 @@ from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.pages import cell_diagram_svg
 from bitwright.pages.cell_wiring import drawn_kinds
-from bitwright.pages.layered.texts import text_width, wrapped
+from bitwright.pages.layered.drawing import text_width, wrapped
 
 SVG = "{http://www.w3.org/2000/svg}"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -52,9 +53,6 @@ def all_programs() -> dict[str, Program]:
 
 PROGRAMS = all_programs()
 every_program = for_each("name", PROGRAMS)
-
-
-Captured = pytest.CaptureFixture[str]
 
 
 def show(capsys: Captured, *arguments: object) -> tuple[int, str]:

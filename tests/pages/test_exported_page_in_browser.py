@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 from paged import computer, network_for, node_program
 from waiting import wait_until
 from whole import whole
@@ -34,13 +35,14 @@ def page_of(name: str) -> Page:
         return program_page(whole(addition(3).program, 256), None, addition(3), {"p": 5, "q": 6})
     network, pattern = network_for(name, 1_024 if name.endswith(".sq") else 256)
     if name.endswith(".sbn"):
-        return program_page(network, pattern, open_sbn(f"examples/sbn/{name}").algorithm, {"a": 12, "b": 18})
+        return program_page(network, pattern, open_sbn(f"examples/sbn/{name}"), {"a": 12, "b": 18})
     if name.endswith(".sq"):
         return computer_page(network, pattern, computer(name))
     return graph_page(network, pattern, node_program(name), {"life": "torus:12x40", "bfs": "grid:3x4"}[name])
 
 
 EVERY = ["addition", "multiplication", "whole", "gcd.sbn", "bfs", "life", "echo.sq"]
+SOME = EVERY if LONG else ["addition", "whole", "bfs", "life", "echo.sq"]  # pages of all forms
 
 
 def until(page: Any, expression: str) -> None:
@@ -129,7 +131,8 @@ def test_what_a_cell_says(show: Open) -> None:
     page.fill("#input-p", "1023")
     page.fill("#input-q", "1023")
     page.fill("#cell-number", "3")
-    until(page, "document.getElementById('chosen-about').textContent.includes('n = 1')")
+    said = "[...document.querySelectorAll('#ports tbody tr')].map((row) => row.cells[4].textContent).join()"
+    until(page, f"{said} === 'off,on,off'")
     rows = page.eval_on_selector_all("#ports tbody tr", "rows => rows.map(r => [...r.cells].map(c => c.textContent))")
 
     bits = pattern.port_bits(0)
@@ -139,7 +142,6 @@ def test_what_a_cell_says(show: Open) -> None:
     first = network.first[:, own].astype(int)
     sums = network.last[bits].astype(int) @ np.maximum(first.sum(axis=1), 0)
     assert [int(row[1].replace(",", "").replace("−", "-")) for row in rows] == sums.tolist()
-    assert [row[4] for row in rows] == ["off", "on", "off"]
 
 
 REDS = """() => {
@@ -165,7 +167,7 @@ def broken(page: Any) -> int:
     return int(said[1].replace(",", ""))
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", SOME)
 def test_a_weight_breaks_the_run_on_the_screen_and_is_restored(name: str, show: Open) -> None:
     claim = page_of(name).claim
     page = show(page_of(name).text)
@@ -335,7 +337,7 @@ def test_what_cannot_be_run_is_said(fill: dict[str, str], line: str, show: Open)
     assert page.is_hidden("#notice")
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", SOME)
 def test_nothing_overflows_and_everyone_can_use_it(name: str, show: Open) -> None:
     """Every width in one of the colour schemes; a phone in both."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")

@@ -77,7 +77,7 @@ class Rules:
 
 
 def random_rules(rng: np.random.Generator, most_bits: int = 7) -> Rules:
-    """Up to so many bits; often a few copies of one random cell, that write to each other."""
+    """Up to this many bits; often a few copies of one random cell, that write to each other."""
     copies = int(rng.choice([1, 1, 2, 3]))
     bits = int(rng.integers(1, most_bits // copies + 1))
     blocks: list[tuple[int, ...]] = []

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long import LONG
 
 from bitwright import run
 from bitwright.api.graphs import on_graph, open_graph
@@ -27,20 +28,22 @@ def shown(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-@pytest.mark.parametrize("engine", ["templates", "limit", "network"])
+RUNS = {
+    "bfs": ("grid:3x4", {"source": "0.0"}),
+    "shortest-paths": ("random:8,12", {"source": "0", "weight": "*:3"}),
+    "leader": ("ring:6", {"id": "order"}),
+    "dfs": ("random:8,12", {"source": "2"}),
+    "life": ("torus:5x5", {"alive": "1.2,2.3,3.1,3.2,3.3"}),
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "shape", "inputs"),
-    [
-        ("bfs", "grid:3x4", {"source": "0.0"}),
-        ("shortest-paths", "random:8,12", {"source": "0", "weight": "*:3"}),
-        ("leader", "ring:6", {"id": "order"}),
-        ("dfs", "random:8,12", {"source": "2"}),
-        ("life", "torus:5x5", {"alive": "1.2,2.3,3.1,3.2,3.3"}),
-    ],
+    ("name", "engine"),
+    [(name, "templates") for name in RUNS]
+    + [(name, engine) for engine in ("limit", "network") for name in (RUNS if LONG else ("bfs", "life"))],
 )
-def test_nodes_put_out_what_the_library_says(
-    server: Any, name: str, shape: str, inputs: dict[str, str], engine: str
-) -> None:
+def test_nodes_put_out_what_the_library_says(server: Any, name: str, engine: str) -> None:
+    shape, inputs = RUNS[name]
     program = parse_node_program((EXAMPLES / f"{name}.bw").read_text(), name)
     done = run(on_graph(program, open_graph(shape), inputs), engine=engine, record=True)
     job = server.run({"source": nodes(name, {"shape": shape}), "inputs": inputs, "engine": engine})

@@ -160,9 +160,7 @@ def test_everything_can_be_downloaded(visit: Visit, server: Any) -> None:
     press_run(page)
     page.click("#tab-files")
     names = page.locator(".files a").all_inner_texts()
-    assert names == [
-        *("trace.html", "certificate.json", "size.json", "training-set.npz", "program.bw", "run.json"),
-    ]
+    assert names == [*("trace.html", "certificate.json", "size.json", "training-set.npz", "program.bw", "run.json")]
     for name in names:
         with page.expect_download() as waiting:
             page.click(f".files a[download='{name}']")

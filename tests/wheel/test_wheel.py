@@ -5,6 +5,7 @@ Dependencies are those of the tests' environment; bitwright itself comes from th
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -20,10 +21,11 @@ import pytest
 from waiting import PATIENCE
 
 import bitwright
+from bitwright.cli.main import VERBS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "bitwright"
-Type = Callable[..., str]
+Type, Together = Callable[..., str], Callable[..., list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,25 @@ def typed(home: Path) -> Type:
     return run
 
 
+MANY = """
+import json, sys
+from bitwright.cli.main import main
+for command in json.loads(sys.argv[1]):
+    assert main(command) == 0, command
+    print(end="\\0", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def together(typed: Type) -> Together:
+    """What several commands print, each: they run in one process of the environment, so that it takes a moment."""
+
+    def run(*commands: str) -> list[str]:
+        return typed("python", "-c", MANY, json.dumps([command.split() for command in commands])).split("\0")[:-1]
+
+    return run
+
+
 def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
     """Also those that are no Python: pages, kernels, C and JavaScript."""
     with zipfile.ZipFile(wheel) as archive:
@@ -90,53 +111,40 @@ def test_it_is_the_wheel_that_is_found(home: Path, typed: Type) -> None:
     assert typed("bitwright", "--version") == f"bitwright {bitwright.__version__}\n"
 
 
-def test_help_of_every_verb(typed: Type) -> None:
-    """In one process, so that it takes a moment."""
-    code = (
-        "from bitwright.cli.main import VERBS, main\n"
-        "print([verb for verb in (None, *VERBS) if main([*filter(None, [verb]), '--help'])])"
-    )
-    assert typed("python", "-c", code).splitlines()[-1] == "[]"
-
-
-def test_from_rules_to_a_proved_network_and_its_c(home: Path, typed: Type) -> None:
+def test_from_rules_to_a_proved_network_and_its_c(home: Path, typed: Type, together: Together) -> None:
     assert typed("bitwright", "add", "719", "483").startswith("719 + 483 = 1202\n")
     (home / "own.bw").write_text(
         "let l = 3\nbits x[l] y[l]\nblock x[i] for i in 1..l\nblock y[i] for i in 1..l\n"
         "when x[i]=1 write y[i] for i in 1..l\nwhen y[i]=1 write y[i] for i in 1..l\ninput x\noutput y\nsteps 1\n"
     )
-    assert typed("bitwright", "run", "own.bw", "x=5").startswith("y = 5\n")
-    typed("bitwright", "train", "own.bw", "-o", "own.safetensors", "-q")
-    assert typed("bitwright", "certify", "own.bw", "--network", "own.safetensors").startswith("CERTIFIED")
-    typed("bitwright", "export", "own.safetensors", "--to", "c", "-o", "own.c", "--program", "own.bw")
+    run, _, certify, *_ = together(
+        "run own.bw x=5",
+        "train own.bw -o own.safetensors -q",
+        "certify own.bw --network own.safetensors",
+        "export own.safetensors --to c -o own.c --program own.bw",
+        "trace own.bw x=5 -o own.html",
+        *(f"{verb} --help" for verb in VERBS),
+    )
+    assert run.startswith("y = 5\n")
+    assert certify.startswith("CERTIFIED")
     assert "int main" in (home / "own.c").read_text()
-    typed("bitwright", "trace", "own.bw", "x=5", "-o", "own.html")
     assert "<style>" in (home / "own.html").read_text()
 
 
-def test_the_examples_are_written_and_what_pages_show_can_be_typed(home: Path, typed: Type) -> None:
-    typed("bitwright", "examples")
+def test_the_examples_are_written_and_what_pages_show_can_be_typed(home: Path, typed: Type, together: Together) -> None:
+    _, run, *_, rules = together(
+        "examples",
+        "run examples/subtraction.bw a=719 b=483",
+        "train addition --whole --bits 2 --width 256 --integer -o net.safetensors -q",
+        "certify addition --network net.safetensors -o net.json",
+        "show addition --bits 2 --text",
+    )
     kept = [path for path in (ROOT / "examples").rglob("*.*") if "__pycache__" not in path.parts and path.is_file()]
     assert len(kept) > 50
     for path in (*kept, *(ROOT / "sceptic").glob("**/*.py")):
         assert (home / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
-    assert typed("bitwright", "run", "examples/subtraction.bw", "a=719", "b=483").startswith("difference = 236\n")
-    typed(
-        "bitwright",
-        "train",
-        "--whole",
-        "addition",
-        "--bits",
-        "2",
-        "--width",
-        "256",
-        "--integer",
-        "-o",
-        "net.safetensors",
-        "-q",
-    )
-    typed("bitwright", "certify", "addition", "--network", "net.safetensors", "-o", "net.json")
-    (home / "rules.bw").write_text(typed("bitwright", "show", "addition", "--bits", "2", "--text"))
+    assert run.startswith("difference = 236\n")
+    (home / "rules.bw").write_text(rules)
     checked = typed("python", "sceptic/check_network.py", "net.safetensors", "rules.bw", "net.json")
     assert checked.splitlines()[-1].startswith("HOLDS: certified")
 
