@@ -88,11 +88,12 @@ def test_a_module_is_judged_by_what_a_call_gives(cells: Layers, how: str) -> Non
 def test_a_global_hook_is_noticed(cells: Layers) -> None:
     from torch.nn.modules.module import register_module_forward_hook
 
-    hook = register_module_forward_hook(lambda _, __, out: -out)
-    try:
-        assert certify(PLAIN, as_module(cells)).verdict == "refuted"
-    finally:
-        hook.remove()
+    for change, verdict in ((lambda out: -out, "refuted"), (lambda out: out + 2**-12, "tested")):
+        hook = register_module_forward_hook(lambda _, __, out, change=change: change(out))
+        try:
+            assert certify(PLAIN, as_module(cells)).verdict == verdict
+        finally:
+            hook.remove()
 
 
 def test_modules_that_are_not_ready_are_refused_in_a_line(cells: Layers) -> None:
