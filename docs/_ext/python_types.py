@@ -64,7 +64,7 @@ CLASSES = {
     "bitwright.validation.inputs": "Inputs",
     "bitwright.theory.encoding.state_set": "StateSet",
     "bitwright.engines.cells.engine": "CellEngine",
-    "bitwright.engines.cells.tables": "CellTables",
+    "bitwright.engines.cells.network": "CellTables",
     "bitwright.engines.cells.trained": "TrainedCells",
     "bitwright.machines.sbn.code": "Executed",
     "bitwright.networks.descent": "Plan",

@@ -22,8 +22,7 @@ from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor
 from bitwright.theory.rounding import scale_weights
-from experiments.collect import collect
-from experiments.figures import Figure, Setting, Tables
+from experiments.figures import Figure, Setting, Tables, collect
 from experiments.style import COLOURS, MARKERS, label
 from experiments.table import Row, Table, geometric
 

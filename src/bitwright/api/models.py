@@ -130,7 +130,7 @@ def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any
     """The engine that runs a program by a network of your own."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.cells.model import ModelDecider
-    from bitwright.engines.model import ModelEngine
+    from bitwright.engines.foreign import ModelEngine
 
     usual = EngineChoice("network")
     given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]

@@ -9,8 +9,7 @@ from math import isfinite
 from pathlib import Path
 
 from bitwright.engines.cells.engine import TABLED, CellEngine
-from bitwright.engines.cells.network import CellNetwork
-from bitwright.engines.cells.tables import CellTables
+from bitwright.engines.cells.network import CellNetwork, CellTables
 from bitwright.errors import InputError, counted, readable
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.integer import check_belongs

@@ -15,8 +15,7 @@ from bitwright.bits import BoolArray
 from bitwright.cuda_source import KernelError
 from bitwright.engines.device_matching import TensorBatch, aligned
 from bitwright.engines.integer.device_step import DeviceStep
-from bitwright.engines.integer.engine import check_whole
-from bitwright.engines.integer.sums import checked_bounds
+from bitwright.engines.integer.sums import check_whole, checked_bounds
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.errors import InputError
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of

@@ -25,9 +25,8 @@ from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, plus, power_growth, times
-from bitwright.proofs.function.paths import Path, check_ranges
 from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
-from bitwright.proofs.function.waiting import found_wait, holds, is_timer
+from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds, is_timer
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, inputs_by_name, substitute, weaker_equation
 
 FORMAT = "bitwright function by rounds 1"

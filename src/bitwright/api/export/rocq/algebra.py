@@ -9,8 +9,8 @@ from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.api.export.rocq.shaped import Shaped, affine, word_name
 from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.function.growth import Growth
-from bitwright.proofs.function.paths import Path
 from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.function.waiting import Path
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, multiply, substitute, weaker_equation
 
 _POWER = "2^"  # the power of two of an invariant; that of a longer word is this one times `more LENGTH`

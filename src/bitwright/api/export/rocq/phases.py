@@ -17,9 +17,8 @@ from bitwright.api.export.rocq.words import coq_name
 from bitwright.program import Algorithm
 from bitwright.program.pattern import pattern_of
 from bitwright.program.text import parse
-from bitwright.proofs.function.paths import Path
 from bitwright.proofs.function.rounds import RoundsProof
-from bitwright.proofs.function.waiting import Wait
+from bitwright.proofs.function.waiting import Path, Wait
 
 _NETWORK = "(** This network, in the cells of the program, computes it. *)\n"
 

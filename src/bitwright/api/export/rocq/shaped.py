@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.program.text import syntax
 from bitwright.proofs.function.growth import Growth
-from bitwright.proofs.function.paths import Path
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF, Shape, State
+from bitwright.proofs.function.waiting import Path
 
 RULES = "Families.rules"
 _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}

@@ -16,8 +16,8 @@ from bitwright.api.export.rocq.shaped import (
     word_name,
     word_names,
 )
-from bitwright.proofs.function.paths import Path
 from bitwright.proofs.function.shapes import OFF
+from bitwright.proofs.function.waiting import Path
 
 
 class TurnsText:
