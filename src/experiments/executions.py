@@ -16,8 +16,7 @@ from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.quantize import random_choices
 from bitwright.program import Algorithm
-from bitwright.running.sampling import random_states
-from bitwright.running.successors import random_executions, successors
+from bitwright.running.successors import random_executions, random_states, successors
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor

@@ -9,8 +9,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.kernels import ntk
-from bitwright.theory.predictor import Predictor
+from bitwright.theory.predictor import Predictor, ntk
 from experiments.figures import Figure, Setting, Tables
 from experiments.style import CENTRE, RIGHT, number
 from experiments.table import Row, Table

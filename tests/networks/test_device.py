@@ -11,7 +11,7 @@ from bitwright import permutation
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.ensemble import EnsembleJudge, Study, compare_with_limit, grow
-from bitwright.running.sampling import random_starts
+from bitwright.running.successors import random_starts
 
 torch = pytest.importorskip("torch")
 pytestmark = [

@@ -19,8 +19,7 @@ from bitwright.running.successors import successors
 from bitwright.theory.closed_form import spectrum
 from bitwright.theory.encoding.state_set import LABELS, Labels, StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.kernels import kernel_ends
-from bitwright.theory.predictor import Predictor
+from bitwright.theory.predictor import Predictor, kernel_ends
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

@@ -15,7 +15,7 @@ from bitwright.networks.quantize import Cost, quantize, random_choices
 from bitwright.networks.store import About
 from bitwright.program import Algorithm, Program
 from bitwright.program.tables import layout_of_names
-from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_states
 
 _STATES = 512
 

@@ -12,8 +12,7 @@ from bitwright.networks.descent import Plan
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.start import NetworkShape
 from bitwright.theory.encoding.state_set import StateSet
-from bitwright.theory.kernels import kernel_ends
-from bitwright.theory.predictor import MAX_EXAMPLES
+from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
 
 MOST_STEPS = 100_000  # of gradient descent; training that would take more is refused
 

@@ -17,7 +17,7 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.running.endings import step_limit
-from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import check_delta
 from bitwright.theory.width_bounds import WorstSpread, covering_width, worst_spread

@@ -14,10 +14,10 @@ import numpy as np
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray, Weights, weights
+from bitwright.theory.decisions import mean_is_positive, rho
 from bitwright.theory.feasible import Feasible, Situations
 from bitwright.theory.intervals import Ball, decimal, enclose, lower_bound, precision
 from bitwright.theory.ranges import Range, blocks_range
-from bitwright.theory.signs import mean_is_positive, rho
 
 _CLOSE = 1e-9
 Progress = Callable[[int, int], None]

@@ -20,8 +20,7 @@ from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
-from bitwright.proofs.exhaustion.findings import FIELDS, Findings, find, nothing_at_stake
-from bitwright.proofs.exhaustion.judges import IntegerJudge, Judge
+from bitwright.proofs.exhaustion.findings import FIELDS, Findings, IntegerJudge, Judge, find, nothing_at_stake
 from bitwright.workers import Workers, cores, in_threads
 
 if TYPE_CHECKING:
