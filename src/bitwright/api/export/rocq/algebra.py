@@ -75,7 +75,7 @@ class Algebra:
             own, names[times] = affine(length), times
             if own == exponent:
                 return combine(sum_, {(times, _POWER): -1})
-            more = AffineIndex(0, own.size - exponent.size, own.constant - exponent.constant)
+            more = own.plus(exponent, -1)
             names[f"more {own.text()}"] = _power(more)
             longer[_power(own)] = f"{_power(exponent)} * {_power(more)}"
             return combine(sum_, multiply({(_POWER,): -1}, {(times, f"more {own.text()}"): 1}))

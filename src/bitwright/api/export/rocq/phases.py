@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitwright.api.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
-from bitwright.api.export.rocq.function import function_text
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.nexts import next_lemmas
-from bitwright.api.export.rocq.printed import rules_text
-from bitwright.api.export.rocq.shaped import RULES, Shaped, conjunction, is_off, word_name, word_names
+from bitwright.api.export.rocq.printed import next_lemmas, rules_text
+from bitwright.api.export.rocq.shaped import RULES, Shaped, conjunction, word_name, word_names
+from bitwright.api.export.rocq.theorems import function_text
 from bitwright.api.export.rocq.words import coq_name
 from bitwright.program import Algorithm
 from bitwright.program.pattern import pattern_of
 from bitwright.program.text import parse
 from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.function.shapes import OFF
 from bitwright.proofs.function.waiting import Path, Wait
 
 _NETWORK = "(** This network, in the cells of the program, computes it. *)\n"
@@ -66,7 +66,7 @@ class PhaseText:
         self.wait: Wait = way.waits[at]
         self.words = word_names(words)
         self.timer = shaped.length(self.wait.timer)
-        self.sums = [array for array in self.wait.busy if not is_off(self.wait.after[array])]
+        self.sums = [array for array in self.wait.busy if self.wait.after[array] != OFF]
         if any(shaped.single[array] for array in self.wait.busy):
             raise NotAffineError(f"a single bit works while {self.wait.timer} runs")
 

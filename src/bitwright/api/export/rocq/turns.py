@@ -11,7 +11,6 @@ from bitwright.api.export.rocq.shaped import (
     Shaped,
     cases_of,
     conjunction,
-    listed_states,
     pattern,
     word_name,
     word_names,
@@ -124,8 +123,8 @@ class TurnsText:
 
     def _rest(self) -> str:
         shaped, words = self.shaped, word_names([*self.shown, *self.others])
-        ways = {str(number): way for number, way in enumerate(self.proof.resting, 1)}
-        states = listed_states(ways)
+        resting = enumerate(self.proof.resting, 1)  # every state but the last, which is the first of the next path
+        states = [(str(number), way, at) for number, way in resting for at in range(len(way.states) - 1)]
         text = f"\n(** Rest: {self.measure} is 0, and the outputs stay. *)\n"
         text += shaped.define("rest'", {**self.proof.cut_state, self.measure: OFF}, words)
         cases = [f"rest' l {words} s"]
