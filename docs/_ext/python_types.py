@@ -68,7 +68,7 @@ CLASSES = {
     "bitwright.engines.cells.trained": "TrainedCells",
     "bitwright.machines.sbn.code": "Executed",
     "bitwright.networks.descent": "Plan",
-    "bitwright.networks.execution_set": "ExecutionSet",
+    "bitwright.networks.train": "ExecutionSet",
     "bitwright.networks.foreign.model": "StateTable",
     "bitwright.networks.integer": "IntegerNetwork Rounded",
     "bitwright.networks.network": "FloatNetwork Origin",

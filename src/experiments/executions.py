@@ -12,9 +12,9 @@ import numpy as np
 from bitwright.algorithms import addition
 from bitwright.bits import BoolArray
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.quantize import random_choices
+from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm
 from bitwright.running.successors import random_executions, random_states, successors
 from bitwright.theory.closed_form import FloatArray

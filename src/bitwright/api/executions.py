@@ -16,8 +16,8 @@ from bitwright.engines.cells.wiring import Wiring
 from bitwright.errors import InputError, counted, option, printable
 from bitwright.files.executions import Executions, load_executions
 from bitwright.files.storage import as_path
-from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
+from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern

@@ -232,7 +232,7 @@ def train_block(study: Study, block: int) -> EnsemblePart:
 def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], states: BoolArray) -> Outputs:
     """The outputs of trained networks at states, (members, states, k). A member depends on its number alone."""
     if recipe.device != "cpu":
-        from bitwright.networks.device import outputs_on_device
+        from bitwright.networks.torch_trainer import outputs_on_device
 
         return outputs_on_device(program, recipe, members, states)
     encoded = TrainingSet(program, recipe.padding).encode(states)

@@ -12,8 +12,8 @@ from bitwright.engines.cells.engine import TABLED, CellEngine
 from bitwright.engines.cells.network import CellNetwork, CellTables
 from bitwright.errors import InputError, counted, readable
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
+from bitwright.networks.cache import network_files
 from bitwright.networks.integer import check_belongs
-from bitwright.networks.members import network_files
 from bitwright.networks.quantize import Cost
 from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, Program
