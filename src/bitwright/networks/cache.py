@@ -1,4 +1,4 @@
-"""Networks in folders: in the user's cache, so that the next run finds them, and ensembles with one file for each member.
+"""Networks in folders: the user's cache, where the next run finds them, and ensembles with a file for each member.
 
 An entry of the cache is used only if its digest says that it is as it was written; else it is trained again and
 replaced. Several processes may write at once: an entry is complete or not there, and all would write the same network.

@@ -1,4 +1,4 @@
-"""Training in PyTorch, on a CPU or a CUDA device, many networks at once; members of ensembles are drawn on the device."""
+"""Training in PyTorch, on a CPU or a CUDA device, many networks at once; members may be drawn on the device."""
 
 from __future__ import annotations
 

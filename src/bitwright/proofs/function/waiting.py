@@ -6,7 +6,7 @@ ones what a text of their own makes of them. What that text computes is proved b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from random import Random
@@ -17,6 +17,7 @@ import numpy as np
 from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse, syntax
+from bitwright.program.text.lets import words_of
 from bitwright.program.text.parser import SyntaxTree
 from bitwright.proofs.function.affine import outside
 from bitwright.proofs.function.shapes import FIRST, LAST, OFF, AtSize, NoShapeError, Shape, State
@@ -197,17 +198,5 @@ def check_ranges(item: syntax.Statement) -> None:
     swept = {one.token.text for one in getattr(item, "clauses", syntax.Clauses()).ranges}
     for target in targets:
         for part in target.parts:
-            if part.first is not part.last and any(
-                name in swept for end in (part.first, part.last) if end is not None for name in _names(end)
-            ):
+            if part.first is not part.last and words_of(part) & swept:
                 outside(target.token, "a range of bits that depends on an index")
-
-
-def _names(part: syntax.Expression) -> Iterator[str]:
-    if isinstance(part, syntax.Name):
-        yield part.token.text
-    elif isinstance(part, syntax.Operation):
-        yield from _names(part.left)
-        yield from _names(part.right)
-    elif isinstance(part, syntax.Digits):
-        yield from _names(part.value)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, product
-from math import ceil, comb, floor, gcd, lcm
+from math import ceil, comb, floor, gcd, lcm, prod
 
 import numpy as np
 from flint import fmpz_mat
@@ -118,10 +118,7 @@ def _forms_of(line: LineCase) -> Iterator[Affine]:
 def _matches(rule: LineCase, block: _Placed) -> Iterator[tuple[dict[str, Affine], list[Affine]]]:
     """The rows of a rule that are of this block: its indices as far as they are fixed, and what holds then."""
     members = [[bits for bits in block.bits if bits.array == tested.array] for tested in rule.bits]
-    choices = 1
-    for one in members:
-        choices *= len(one)
-    if choices > _MOST_CHOICES:
+    if prod(map(len, members)) > _MOST_CHOICES:
         raise NotCoveredError("the bits of this rule can be too many bits of their block", rule.token)
     for chosen in product(*members):
         pairs = zip(rule.bits, chosen, strict=True)

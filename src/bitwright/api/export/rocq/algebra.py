@@ -133,14 +133,15 @@ class Algebra:
         found = [
             (number, difference, exponent)
             for number, (difference, exponent) in enumerate(self.kept, 1)
-            if stated is not None and proof.follows(stated.difference, difference, (exponent.constant, exponent.size))
+            if stated is not None
+            and proof.follows(stated.difference, difference, Growth([exponent.constant, exponent.size]))
         ]
         if not found:
             raise NotAffineError(f"'{line}' does not follow from the invariants")
         number, difference, exponent = found[0]
         left = substitute(difference, {proof.measure: {}})
         names = {**shaped.values(), **self.inputs}
-        lengths = {name: affine(proof.length_of(name) or ()) for monomial in left for name in monomial}
+        lengths = {name: affine(proof.length_of(name) or Growth([0])) for monomial in left for name in monomial}
         products = ""
         for monomial in left:
             product, top = "", ""

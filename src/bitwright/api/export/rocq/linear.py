@@ -15,6 +15,7 @@ from bitwright.api.export.rocq.listed import Bit
 from bitwright.api.export.rocq.printed import listing
 from bitwright.api.export.rocq.words import Part, Words, coq_name
 from bitwright.program.ensures import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+from bitwright.proofs.unrolling.polynomials import combine
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,8 @@ class Linear:
     power: int = 0
 
     def plus(self, other: Linear, times: int = 1) -> Linear:
-        words = dict(self.words)
-        for word, factor in other.words.items():
-            words[word] = words.get(word, 0) + times * factor
-        left = {word: factor for word, factor in words.items() if factor}
-        return Linear(left, self.constant + times * other.constant, self.power + times * other.power)
+        words, constant = combine(self.words, other.words, times), self.constant + times * other.constant
+        return Linear(words, constant, self.power + times * other.power)
 
     @property
     def key(self) -> tuple[Any, ...]:

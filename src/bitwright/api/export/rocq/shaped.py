@@ -20,8 +20,7 @@ _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
 
 def affine(growth: Growth) -> AffineIndex:
     """a * l + b from its coefficients."""
-    constant, rate = (*growth, 0, 0)[:2]
-    return AffineIndex(0, rate, constant)
+    return AffineIndex(0, int(growth[1]), int(growth[0]))
 
 
 def word_name(word: str) -> str:
