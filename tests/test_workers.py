@@ -309,7 +309,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_web_server_in_place_of_ray_is_told_in_words() -> None:
-    from bitwright.workers.cluster import _reason
+    from bitwright.workers.ray_jobs import _reason
 
     said = _reason(RuntimeError("failed to connect: Received http2 header with status: 404"))
     assert said.startswith("something that is not Ray answers there")

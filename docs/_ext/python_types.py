@@ -61,7 +61,7 @@ CLASSES = {
     "bitwright.inference.find_blocks": "FoundBlocks",
     "bitwright.inference.local_rule": "Disagreement",
     "bitwright.inference.recovered": "ProgramComparison Recovered",
-    "bitwright.validation.inputs": "Inputs",
+    "bitwright.validation.task": "Inputs",
     "bitwright.theory.encoding.state_set": "StateSet",
     "bitwright.engines.cells.engine": "CellEngine",
     "bitwright.engines.cells.network": "CellTables",

@@ -13,10 +13,9 @@ from bitwright.program import Algorithm
 from bitwright.running.run import run_batch
 from bitwright.running.sliced.lanes import Numbers, Rows, numbers, pack_lanes, unpack_lanes
 from bitwright.running.sliced.runs import Look, Outcome, SlicedRuns
-from bitwright.validation.inputs import Inputs
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
-from bitwright.validation.task import Prepared, Task
+from bitwright.validation.task import Inputs, Prepared, Task
 from bitwright.validation.walk import Walker
 
 

@@ -22,8 +22,7 @@ from typing import Any, Literal, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from bitwright.errors import BitwrightError, InputError
-from bitwright.workers.cluster import ADDRESS
-from bitwright.workers.ray_jobs import in_ray
+from bitwright.workers.ray_jobs import ADDRESS, in_ray
 
 Common = TypeVar("Common")
 Job = TypeVar("Job")

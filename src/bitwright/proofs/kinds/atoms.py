@@ -21,8 +21,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from bitwright.proofs.kinds.affine import ONE, Affine, NotExactError, eliminate, feasible, solve
-from bitwright.proofs.kinds.cases import NotCoveredError
-from bitwright.proofs.kinds.lines import BitBox, LineCase
+from bitwright.proofs.kinds.lines import BitBox, LineCase, NotCoveredError
 
 Ends = tuple[
     tuple[Affine, ...], tuple[Affine, ...]

@@ -22,8 +22,7 @@ from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.claims import Claim
 from bitwright.proofs.kinds.affine import Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of, cutoff, representatives
-from bitwright.proofs.kinds.cases import NotCoveredError
-from bitwright.proofs.kinds.lines import Lines
+from bitwright.proofs.kinds.lines import Lines, NotCoveredError
 
 GRAPH = {"nodes": 16, "ports": 48}  # numbers of a graph, and what they are where none is given
 _SAY_CELLS = syntax.BitsDeclaration | syntax.Block | syntax.Cell | syntax.WhenClause

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 
 from bitwright.api.export.rocq.algebra import Algebra
 from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError
-from bitwright.api.export.rocq.phases import PhaseFile, phase_files
 from bitwright.api.export.rocq.printed import IMPORTS, listing, next_lemmas
 from bitwright.api.export.rocq.shaped import RULES, Shaped, affine, conjunction, pattern, word_name, word_names
-from bitwright.api.export.rocq.turns import TurnsText
+from bitwright.api.export.rocq.turns import PhaseFile, TurnsText, phase_files
 from bitwright.api.export.rocq.words import Words, coq_name
 from bitwright.program import Algorithm
 from bitwright.program.ensures import Combined, Constant, Expression, Named
