@@ -6,6 +6,7 @@ Everything that comes from files is read once, at the start.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -61,11 +62,7 @@ class Inputs:
 
     def values(self, rows: Rows, count: int) -> dict[str, Numbers]:
         """The input values by name, as arrays."""
-        found, at = {}, 0
-        for word in self.words:
-            found[word.name] = numbers(rows[at : at + len(word.bits)], count, word.signed)
-            at += len(word.bits)
-        return found
+        return values_of(self.words, rows, count)
 
     def indices(self, rows: Rows, count: int) -> Any:  # (count,)
         """The index of each input."""
@@ -73,6 +70,15 @@ class Inputs:
             return numbers(rows, count)
         octets = np.packbits(unpack_lanes(rows, count), axis=1, bitorder="little")
         return np.array([int.from_bytes(row.tobytes(), "little") for row in octets], dtype=object)
+
+
+def values_of(words: Sequence[Word], rows: Rows, count: int) -> dict[str, Numbers]:
+    """The values of words by name, whose bits are these rows, one word after the other."""
+    found, at = {}, 0
+    for word in words:
+        found[word.name] = numbers(rows[at : at + len(word.bits)], count, word.signed)
+        at += len(word.bits)
+    return found
 
 
 def choose_inputs(algorithm: Algorithm, random: int | None, seed: int) -> Inputs:

@@ -123,9 +123,8 @@ def _first_of(chosen: BoolArray, n: IntArray, numbers: IntArray, step: int) -> t
     return int(n[at]), (int(numbers[at]), step)
 
 
-def _first(one: tuple[int, Place] | None, other: tuple[int, Place] | None) -> tuple[int, Place] | None:
-    found = [each for each in (one, other) if each is not None]
-    return min(found) if found else None
+def _first(*found: tuple[int, Place] | None) -> tuple[int, Place] | None:
+    return min((one for one in found if one is not None), default=None)
 
 
 def _flat(found: tuple[int, Place] | None) -> list[int] | None:

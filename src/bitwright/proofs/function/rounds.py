@@ -12,17 +12,17 @@ Five things are shown, each for all sizes at once:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.errors import BitwrightError, counted
+from bitwright.errors import counted
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import EnsureLine, names_in
 from bitwright.program.text import parse, syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
+from bitwright.proofs.function.affine import IndexForm, SizeReader, algorithm_at, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, power_growth
 from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
@@ -67,7 +67,10 @@ class RoundsProof:
             if isinstance(item, syntax.BitsDeclaration)
             for token, extents in item.items
         }
-        self.sizes = dict(self._programs(text, lets))
+        programs = {
+            size: algorithm_at(text, algorithm.name, {**lets, self.size: size}) for size in range(1, self.top + 1)
+        }
+        self.sizes = {size: program for size, program in programs.items() if program is not None}
         if self.top not in self.sizes or SEEN not in self.sizes:
             raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
         named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
@@ -77,13 +80,6 @@ class RoundsProof:
             for array in self.lengths
         }
         self.inside: dict[str, Any] = {}  # certificates of the texts of busy arrays
-
-    def _programs(self, text: str, lets: Mapping[str, int]) -> Iterator[tuple[int, Algorithm]]:
-        for size in range(1, self.top + 1):
-            try:
-                yield size, parse(text, self.algorithm.name, {**lets, self.size: size})
-            except BitwrightError:
-                continue  # the text is no program at this size
 
     def prove(self) -> str:
         """Proves all `ensure` lines, and says how."""

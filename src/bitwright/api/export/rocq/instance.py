@@ -9,6 +9,7 @@ from bitwright.api.export.rocq.claimed import ClaimedLines
 from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError, link
 from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.api.export.rocq.printed import cases, listing
+from bitwright.proofs.function.chain import class_of
 
 FUEL = 4000
 
@@ -156,7 +157,7 @@ class InstanceText:
         position = places[0][1]
         if tracks != sorted(tracks):
             raise NotAffineError("a block has its bits in another order than the chain")
-        c = 1 if position == 0 else 2 if position == 1 else 5 if position == n - 1 else 4 if position == n - 2 else 3
+        c = class_of(position, n)
         mask, value = sum(1 << k for k in tracks), sum(v << k for k, (_, v) in zip(tracks, conditions, strict=True))
         return c - 1, numbers[str(c), mask, value], position if c == 3 else 0
 
