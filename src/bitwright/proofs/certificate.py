@@ -11,7 +11,7 @@ templates of the others as padding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -277,7 +277,8 @@ def cell_sizes(
     alone = [pattern.alone(kind) for kind in kinds]
 
     def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:
-        return asdict(_largest(size(program) for program in alone))
+        found = [size(program) for program in alone]  # None is more than any number
+        return asdict(max(found, key=lambda one: (one.networks is None, one.networks or 0, one.ratio or 0)))
 
     return {
         "delta": delta,
@@ -294,8 +295,3 @@ def cell_sizes(
         "local_states": pattern.local_states,
         "program_id": pattern.program.id,
     }
-
-
-def _largest(sizes: Iterable[EnsembleSize]) -> EnsembleSize:
-    """The size that is enough for all; None is more than any number."""
-    return max(sizes, key=lambda size: (size.networks is None, size.networks or 0, size.ratio or 0))

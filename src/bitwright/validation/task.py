@@ -145,7 +145,13 @@ class Prepared:
     def describe(self) -> dict[str, Any]:
         """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
         task, oracle = self.task, self.task.oracle
-        content = oracle.digest if isinstance(oracle, Function) else _digest(oracle) if is_dataclass(oracle) else None
+        content = (
+            oracle.digest
+            if isinstance(oracle, Function)
+            else sha256(repr(oracle).encode()).hexdigest()
+            if is_dataclass(oracle)
+            else None
+        )
         rules = replace(task.algorithm, ensures=(), invariants=())  # they are in the oracle where they count
         return {
             "algorithm": sha256(rules.text().encode()).hexdigest(),
@@ -166,10 +172,6 @@ def prepare(task: Task) -> Prepared:
     if isinstance(task.oracle, Function):
         task = replace(task, oracle=task.oracle.read())
     return Prepared(task, uuid4().hex)
-
-
-def _digest(oracle: object) -> str:
-    return sha256(repr(oracle).encode()).hexdigest()
 
 
 FORMAT = "bitwright validation 2"

@@ -166,12 +166,6 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
 PART = 1 << 12  # local states that are evaluated together
 
 
-@lru_cache(8)
-def cell_tables(cells: CellNetwork, kinds: tuple[int, ...]) -> CellTables:
-    """The tables of a network for these kinds; the last ones are kept."""
-    return CellTables(cells, kinds)
-
-
 class CellTables:
     """The answers and their smallest margins, local state by local state; below 0 where an answer is wrong."""
 
@@ -235,6 +229,9 @@ class CellTables:
         order = np.lexsort((bit, template))
         start = np.searchsorted(template[order], np.arange(program.templates + 1))
         return replace(program, write_start=start, write_bits=bit[order])
+
+
+cell_tables = lru_cache(8)(CellTables)  # of a network and a tuple of kinds; the last ones are kept
 
 
 def _parts(local: LocalStates) -> list[IntArray]:

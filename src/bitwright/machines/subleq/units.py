@@ -142,11 +142,6 @@ class Counter:
         self.address = b.bits("C_address", n)
 
     @property
-    def plus_three(self) -> Wires:
-        """One and two at once: a ripple in place does the rest."""
-        return [self.count[1], self.count[2]]
-
-    @property
     def fall_through(self) -> Wires:
         return [self.next_if[0][:], self.target_if[0][:]]
 
@@ -299,7 +294,7 @@ class Sequencer:
         strobes: list[Wires] = [[self.moment(t + 1)] if t < timing.last else [] for t in range(timing.last + 1)]
         answer, ready = timing.answer, timing.subtract + timing.prefix
         for t, outs in (
-            (timing.counter_check, counter.plus_three),
+            (timing.counter_check, [counter.count[1], counter.count[2]]),  # + 3: a ripple in place does the rest
             (answer - 1, [port.is_a[:], self.ask]),
             (answer, [port.is_b[:], self.ask]),
             (answer + 1, [port.is_c[:]]),

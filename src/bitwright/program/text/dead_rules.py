@@ -134,16 +134,12 @@ class DeadRules:
     def chains(self, written: Iterable[WrittenRule]) -> dict[int, tuple[WrittenRule, str]]:
         """For each chain the first rule that could start it, and the message about it."""
         members: dict[int, list[WrittenRule]] = {}
-        alive = set(self._rule[~self._dead].tolist())
+        alive, waiting = set(self._rule[~self._dead].tolist()), set(self._wanting.tolist())
         for rule in written:
             number = self._numbers.get(rule.text)
-            if number is not None and number not in alive and number in self._waiting:
+            if number is not None and number not in alive and number in waiting:
                 members.setdefault(int(self._chains[number]), []).append(rule)
         return {chain: self._told(chain, rules) for chain, rules in members.items()}
-
-    @cached_property
-    def _waiting(self) -> frozenset[int]:
-        return frozenset(self._wanting.tolist())
 
     def _told(self, chain: int, rules: list[WrittenRule]) -> tuple[WrittenRule, str]:
         own = self._chains[self._wanting] == chain

@@ -25,8 +25,8 @@ from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.function.affine import IndexForm, SizeReader, algorithm_at, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, power_growth
-from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
-from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds, is_timer
+from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
+from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, inputs_by_name, substitute, weaker_equation
 
 FORMAT = "bitwright function by rounds 1"
@@ -172,7 +172,8 @@ class RoundsProof:
         at = self._at(SEEN, way)
         while True:
             state = way.states[-1]
-            timer = next((array for array in at.arrays if is_timer(at, state, array) and self._grows(array)), None)
+            starting = (array for array, bits in at.arrays.items() if state[array] == FIRST and len(bits) > 1)
+            timer = next((array for array in starting if self.lengths[array][1] > 0), None)
             if timer is not None:
                 wait = found_wait(at, state, timer, self.tree, 1 + len(way.waits))
                 for array in wait.busy:
@@ -186,9 +187,6 @@ class RoundsProof:
                 return way
             if len(way.states) > MOST_STEPS:
                 raise NoShapeError(f"a round has more than {MOST_STEPS} steps and phases")
-
-    def _grows(self, array: str) -> bool:
-        return bool(self.lengths[array][1] > 0)
 
     def _check(self, way: Path) -> None:
         """Shows a path at every size, and what its phases compute."""

@@ -20,7 +20,7 @@ from bitwright.program.text import parse, syntax
 from bitwright.program.text.lets import words_of
 from bitwright.program.text.parser import SyntaxTree
 from bitwright.proofs.function.affine import outside
-from bitwright.proofs.function.shapes import FIRST, LAST, OFF, AtSize, NoShapeError, Shape, State
+from bitwright.proofs.function.shapes import LAST, OFF, AtSize, NoShapeError, Shape, State
 from bitwright.proofs.unrolling.graph import FALSE
 from bitwright.proofs.unrolling.runs import Stepper
 from bitwright.running.run import run_batch
@@ -39,11 +39,6 @@ class Wait:
     text: str  # of the busy arrays
     sums: Mapping[str, Mapping[str, int]]
     after: State  # when it is over; of busy arrays off, or ("word", a new one)
-
-
-def is_timer(at: AtSize, state: State, timer: str) -> bool:
-    """Whether an array could be the timer of a phase that starts in this state."""
-    return state[timer] == FIRST and len(at.arrays[timer]) > 1
 
 
 def busy_arrays(at: AtSize, state: State, timer: str) -> tuple[str, ...]:
