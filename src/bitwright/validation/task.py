@@ -145,13 +145,11 @@ class Prepared:
     def describe(self) -> dict[str, Any]:
         """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
         task, oracle = self.task, self.task.oracle
-        content = (
-            oracle.digest
-            if isinstance(oracle, Function)
-            else sha256(repr(oracle).encode()).hexdigest()
-            if is_dataclass(oracle)
-            else None
-        )
+        content = None
+        if isinstance(oracle, Function):
+            content = oracle.digest
+        elif is_dataclass(oracle):
+            content = sha256(repr(oracle).encode()).hexdigest()
         rules = replace(task.algorithm, ensures=(), invariants=())  # they are in the oracle where they count
         return {
             "algorithm": sha256(rules.text().encode()).hexdigest(),
