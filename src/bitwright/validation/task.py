@@ -22,7 +22,8 @@ from bitwright.errors import InputError
 from bitwright.files.documents import check_fields, one_of, parse, read_file, real, whole
 from bitwright.files.storage import write_atomically
 from bitwright.program import Algorithm, Program, Word
-from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, numbers, unpack_lanes
+from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, numbers
+from bitwright.theory.encoding.packed import unpack
 from bitwright.theory.ranges import blocks_range
 from bitwright.validation.functions import Function
 from bitwright.validation.oracles import Oracle
@@ -68,7 +69,7 @@ class Inputs:
         """The index of each input."""
         if self.bits <= MOST_BITS:
             return numbers(rows, count)
-        octets = np.packbits(unpack_lanes(rows, count), axis=1, bitorder="little")
+        octets = np.packbits(unpack(rows, count), axis=1, bitorder="little")
         return np.array([int.from_bytes(row.tobytes(), "little") for row in octets], dtype=object)
 
 
