@@ -24,7 +24,7 @@ from bitwright.api.export import Exported, c_text, exported_cells, exported_whol
 from bitwright.api.open import MachineChoice, open_sbn
 from bitwright.api.whole import whole_network
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.integer.engine import IntegerEngine
+from bitwright.engines.integer.sums import IntegerEngine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import Plan, Recipe, train
 from bitwright.proofs.width import suggested_cells_width

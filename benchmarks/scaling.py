@@ -33,7 +33,7 @@ from bitwright.networks import Recipe
 from bitwright.networks.ensemble import Study, train_block
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import _prove_part_alone
-from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_states
 from bitwright.validation import Arithmetic, make_task
 from bitwright.validation.judge import run_batch_of
 from bitwright.validation.task import prepare

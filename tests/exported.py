@@ -17,7 +17,7 @@ from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.export import Exported, exported_cells, exported_whole
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.integer.engine import IntegerEngine
+from bitwright.engines.integer.sums import IntegerEngine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import IntegerNetwork, Plan, Recipe
 from bitwright.networks.integer import decide_bits

@@ -18,6 +18,14 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 Values = dict[str, int]
 
 
+def all_states(algorithm: Algorithm, chunk: int) -> Iterator[BoolArray]:
+    """The start states of every input, in chunks: the first input's lowest bit changes fastest."""
+    bits = len(algorithm.input_bits)
+    for first in range(0, 2**bits, chunk):
+        numbers = np.arange(first, min(first + chunk, 2**bits))
+        yield algorithm.states(numbers[:, None] >> np.arange(bits) & 1 == 1)
+
+
 @dataclass(frozen=True)
 class Case:
     """An algorithm and its meaning in Python."""

@@ -26,8 +26,7 @@ import tex
 from bitwright import multiplication, run
 from bitwright.cli.main import cli
 from bitwright.theory.closed_form import weights
-from bitwright.theory.width import Sums, unit_variance
-from bitwright.theory.width_integrals import Integrals
+from bitwright.theory.width import Integrals, Sums, unit_variance
 from experiments.__main__ import command as experiments
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -231,7 +231,7 @@ def test_an_address_where_something_else_listens(
 ) -> None:
     """Ray itself would try for two minutes, and say nothing."""
     patience = 0.5 if answer is None else PATIENCE  # an answer that comes is waited for, however busy the machine
-    monkeypatch.setattr("bitwright.workers.cluster._PATIENCE", patience)
+    monkeypatch.setattr("bitwright.workers.ray_jobs._PATIENCE", patience)
     with listener(answer) as port:
         workers = Workers.parse(f"{scheme}127.0.0.1:{port}")
         with pytest.raises(InputError, match=rf"answers at .*127\.0\.0\.1:{port} \({reason}\)"):
@@ -268,7 +268,7 @@ def test_a_ray_that_is_started_for_the_work_ends_with_it() -> None:
 def test_a_ray_that_is_there_is_found_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     import ray
 
-    monkeypatch.setattr("bitwright.workers.cluster._PATIENCE", PATIENCE)
+    monkeypatch.setattr("bitwright.workers.ray_jobs._PATIENCE", PATIENCE)
     address = ray.get_runtime_context().gcs_address
     assert list(Workers.parse(f"ray:{address}").map(power, (3, None), range(4))) == [(job, job**3) for job in range(4)]
 
@@ -309,7 +309,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_web_server_in_place_of_ray_is_told_in_words() -> None:
-    from bitwright.workers.cluster import _reason
+    from bitwright.workers.ray_jobs import _reason
 
     said = _reason(RuntimeError("failed to connect: Received http2 header with status: 404"))
     assert said.startswith("something that is not Ray answers there")

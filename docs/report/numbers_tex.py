@@ -20,7 +20,7 @@ from stored import line, log, page, page_table, said, table
 from tex import cell, definitions, fixed, powers, row, whole
 
 from bitwright import addition, multiplication, size
-from bitwright.theory.width_integrals import Integrals
+from bitwright.theory.width import Integrals
 from bitwright.version import __version__
 
 PER_EXAMPLE = 200  # hidden units for each example from which on the law is compared

@@ -20,8 +20,7 @@ from experiments.beyond_measure import (
     expected_rows,
     margin_rows,
 )
-from experiments.collect import collect
-from experiments.figures import Figure, Setting, Tables
+from experiments.figures import Figure, Setting, Tables, collect
 from experiments.style import COLOURS, MARKERS, label
 from experiments.table import Table, geometric
 

@@ -22,8 +22,8 @@ from bitwright.program import Algorithm, Program
 from bitwright.running.endings import ending_of
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins
-from bitwright.running.sampling import random_states
 from bitwright.running.sliced.plan import plan
+from bitwright.running.successors import random_states
 from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs

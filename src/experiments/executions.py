@@ -12,18 +12,16 @@ import numpy as np
 from bitwright.algorithms import addition
 from bitwright.bits import BoolArray
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.quantize import random_choices
+from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm
-from bitwright.running.sampling import random_states
-from bitwright.running.successors import random_executions, successors
+from bitwright.running.successors import random_executions, random_states, successors
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor
 from bitwright.theory.rounding import scale_weights
-from experiments.collect import collect
-from experiments.figures import Figure, Setting, Tables
+from experiments.figures import Figure, Setting, Tables, collect
 from experiments.style import COLOURS, MARKERS, label
 from experiments.table import Row, Table, geometric
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from bitwright.theory.accuracy import networks_for
 from bitwright.theory.closed_form import FloatArray
-from experiments.collect import collect
-from experiments.figures import Figure, Setting, Tables
+from experiments.figures import Figure, Setting, Tables, collect
 from experiments.members import first_reaching
 from experiments.permutations import (
     ACCURACY,

@@ -10,8 +10,7 @@ import numpy as np
 
 from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.closed_form import FloatArray
-from experiments.collect import collect
-from experiments.figures import Figure, Setting, Tables
+from experiments.figures import Figure, Setting, Tables, collect
 from experiments.members import curve, sizes_to
 from experiments.permutations import (
     COLUMNS,

@@ -9,13 +9,11 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.kernels import ntk
-from bitwright.theory.predictor import Predictor
-from experiments.cells import CELL, block_colours, frame
+from bitwright.theory.predictor import Predictor, ntk
 from experiments.figures import Figure, Setting, Tables
 from experiments.style import CENTRE, RIGHT, number
 from experiments.table import Row, Table
-from experiments.worked import Worked, left_out, short, worked_example
+from experiments.worked import CELL, Worked, block_colours, frame, left_out, short, worked_example
 
 COLUMNS = ("part", "row", "row_name", "column", "column_name", "matched", "colour", "value")
 

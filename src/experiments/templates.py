@@ -9,11 +9,23 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import counted
 from bitwright.theory.closed_form import FloatArray
-from experiments.cells import CELL, bare, bit_colours, block_colours, draw_cells, frame, shown_order
 from experiments.figures import Figure, Setting, Tables
 from experiments.style import COLOURS, RIGHT
 from experiments.table import Row, Table
-from experiments.worked import Worked, left_out, run_states, short, worked_example
+from experiments.worked import (
+    CELL,
+    Worked,
+    bare,
+    bit_colours,
+    block_colours,
+    draw_cells,
+    frame,
+    left_out,
+    run_states,
+    short,
+    shown_order,
+    worked_example,
+)
 
 COLUMNS = ("part", "row", "row_name", "column", "column_name", "block", "colour", "value")
 

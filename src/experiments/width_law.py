@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.collect import collect
-from experiments.figures import Figure, Setting, Tables
+from experiments.figures import Figure, Setting, Tables, collect
 from experiments.style import COLOURS, MARKERS, label
 from experiments.table import Table, geometric
 from experiments.width_law_measure import (

@@ -17,8 +17,7 @@ from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.program import Builder, Program, span
 from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.width import Sums, spread
-from bitwright.theory.width_field import WidthField
-from bitwright.theory.width_plan import label_matrix, worst_error
+from bitwright.theory.width_plan import WidthField, label_matrix, worst_error
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
 from experiments.table import Row
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from bitwright import permutation
 from bitwright.networks import Recipe, ensemble
 from bitwright.networks.ensemble import EnsemblePart, Study, grow, train_block
-from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_states
 from bitwright.workers import Workers
 
 

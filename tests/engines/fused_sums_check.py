@@ -17,7 +17,7 @@ from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, columns_of
 from bitwright.proofs.exhaustion.domains import ALL
-from bitwright.proofs.exhaustion.judges import IntegerJudge, Truth
+from bitwright.proofs.exhaustion.findings import IntegerJudge, Truth
 
 
 def large() -> tuple[Algorithm, IntegerNetwork]:

@@ -19,7 +19,7 @@ from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.cells import cell_sizes
+from bitwright.proofs.certificate import cell_sizes
 from bitwright.theory import calibrated_size, covariance, weights
 
 SEEDS = 2_000 if LONG else 700

@@ -13,7 +13,7 @@ from bitwright.theory.encoding.packed import PackedRules
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from bitwright.engines.integer.device_step import DeviceStep  # noqa: E402
+from bitwright.engines.integer.device import DeviceStep  # noqa: E402
 
 
 def step_of(program: Any, device: str = "cpu") -> DeviceStep:

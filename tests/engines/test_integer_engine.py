@@ -24,8 +24,7 @@ from whole import (
 )
 
 from bitwright import Algorithm, InputError, addition, multiplication, run
-from bitwright.engines.integer.engine import IntegerEngine
-from bitwright.engines.integer.sums import ExactSums
+from bitwright.engines.integer.sums import ExactSums, IntegerEngine
 from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.exhaustion.domains import StatesDomain

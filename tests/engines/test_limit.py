@@ -8,12 +8,12 @@ from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import examples
-from programs import crowded
+from programs import all_states, crowded
 
 from bitwright import InputError, Program, addition, multiplication, parse
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
-from bitwright.proofs.ranges import all_states, reachable_range
+from bitwright.proofs.ranges import reachable_range
 from bitwright.theory import Rounding, smallest_examples
 from bitwright.theory.encoding.packed import count_rows, largest, pack, unpack
 

@@ -9,7 +9,7 @@ from bitwright import addition
 from bitwright.bits import BoolArray
 from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Batch
-from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_states
 from bitwright.theory import weights
 
 ALGORITHM = addition(3)

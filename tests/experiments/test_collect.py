@@ -12,7 +12,7 @@ from bitwright import InputError
 from bitwright.workers import Workers
 from experiments import Setting, load_table
 from experiments.beyond_measure import MARGINS, Single, margin_rows
-from experiments.collect import collect
+from experiments.figures import collect
 from experiments.table import Row
 
 COLUMNS = ("name", "number", "row", "square")

@@ -43,7 +43,7 @@ from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
 from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
 from bitwright.running.computer import Computer, RunLimits
-from bitwright.running.sampling import random_starts
+from bitwright.running.successors import random_starts
 from bitwright.validation import make_task, validate
 from experiments.table import Table, load_table
 

@@ -11,7 +11,7 @@ from bitwright import permutation
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.ensemble import EnsembleJudge, Study, compare_with_limit, grow
-from bitwright.running.sampling import random_starts
+from bitwright.running.successors import random_starts
 
 torch = pytest.importorskip("torch")
 pytestmark = [
@@ -37,7 +37,7 @@ def test_the_limit_s_mean_and_variance(parametrization: str) -> None:
 
 
 def test_batches_do_not_matter() -> None:
-    from bitwright.networks.device import outputs_on_device
+    from bitwright.networks.torch_trainer import outputs_on_device
 
     states = study().states
     together = outputs_on_device(ALGORITHM.program, RECIPE, range(6), states)
@@ -46,7 +46,7 @@ def test_batches_do_not_matter() -> None:
 
 
 def test_less_memory_means_smaller_batches_and_then_an_error() -> None:
-    from bitwright.networks.device import outputs_on_device
+    from bitwright.networks.torch_trainer import outputs_on_device
 
     states = study().states
     expected = outputs_on_device(ALGORITHM.program, RECIPE, range(64), states)

@@ -17,9 +17,9 @@ from waiting import wait_until
 from bitwright import addition, permutation
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe, TrainingError, load_network, train
+from bitwright.networks.cache import member_file, network_files, train_members
 from bitwright.networks.ensemble import EnsembleJudge, EnsemblePart, Study, compare_with_limit, grow
-from bitwright.networks.members import member_file, network_files, train_members
-from bitwright.running.sampling import random_starts, random_states
+from bitwright.running.successors import random_starts, random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.workers import Workers
 

@@ -12,7 +12,7 @@ from bitwright import InputError, permutation
 from bitwright.files.journal import Journal
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.ensemble import EnsemblePart, Study, grow
-from bitwright.running.sampling import random_starts
+from bitwright.running.successors import random_starts
 
 ALGORITHM = permutation([2, 3, 1])
 RECIPE = Recipe(64, start="random", plan=Plan(descent="momentum", tolerance=1e-2))

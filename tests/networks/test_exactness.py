@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from long import LONG
+from programs import all_states
 
 from bitwright import Algorithm, InputError, addition, multiplication, run
 from bitwright.bits import BoolArray
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.networks import Plan, Recipe, train
-from bitwright.proofs.ranges import all_states
 
 
 def one_network(algorithm: Algorithm, width: int) -> NetworkEngine:

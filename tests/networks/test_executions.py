@@ -14,13 +14,12 @@ from bitwright.api.executions import Sample, whole_set
 from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.network import NetworkEngine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
-from bitwright.networks.execution_set import ExecutionSet
+from bitwright.networks.train import ExecutionSet
 from bitwright.running.successors import successors
 from bitwright.theory.closed_form import spectrum
 from bitwright.theory.encoding.state_set import LABELS, Labels, StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.kernels import kernel_ends
-from bitwright.theory.predictor import Predictor
+from bitwright.theory.predictor import Predictor, kernel_ends
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

@@ -15,7 +15,7 @@ from safetensors.numpy import save
 from whole import odd_program, trained, whole, with_weights
 
 from bitwright import InputError, Network, addition
-from bitwright.engines.integer.engine import IntegerEngine
+from bitwright.engines.integer.sums import IntegerEngine
 from bitwright.engines.network import NetworkEngine
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 from bitwright.networks.integer import Bounds, decide_bits

@@ -10,7 +10,7 @@ import pytest
 from cases import for_each
 
 from bitwright import Algorithm, Builder, Word, addition, multiplication, parse
-from bitwright.program.reach import possible
+from bitwright.program.text.dead_rules import possible
 from bitwright.program.text.doubts import doubts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

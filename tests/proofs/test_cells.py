@@ -16,7 +16,7 @@ from bitwright.engines.cells.deciders import LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.errors import ProofError
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.cells import certify_cells
+from bitwright.proofs.certificate import certify_cells
 from bitwright.proofs.certificate_file import check_certificate
 from bitwright.theory.rounding import ROUNDINGS
 

@@ -19,7 +19,7 @@ from bitwright.theory import (
     smallest_examples,
     weights,
 )
-from bitwright.theory.signs import matches_needed
+from bitwright.theory.decisions import matches_needed
 
 
 @for_each("l", range(1, 65) if LONG else [*range(1, 13), 31, 32, 33, 64])

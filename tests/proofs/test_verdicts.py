@@ -25,7 +25,7 @@ from bitwright.theory import (
     weights,
 )
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.feasible import Feasible
+from bitwright.theory.proof import Feasible
 from bitwright.theory.rounding import Rounding
 
 SOME = 400 if LONG else 130  # programs, of all of which every state is looked at

@@ -23,7 +23,7 @@ from bitwright.networks.quantize import quantize
 from bitwright.program import Program
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.proofs.exhaustion.domains import CellsDomain, StatesDomain, every_state
-from bitwright.proofs.exhaustion.judges import Truth
+from bitwright.proofs.exhaustion.findings import Truth
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 
 onnx = pytest.importorskip("onnx")

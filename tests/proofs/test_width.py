@@ -19,7 +19,7 @@ from bitwright.proofs.width import (
     suggested_cells_width,
     suggested_width,
 )
-from bitwright.running.sampling import random_starts
+from bitwright.running.successors import random_starts
 
 
 def test_the_spread_of_trained_networks() -> None:

@@ -30,7 +30,7 @@ from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import Rounded, most_matches, writer_numbers
 from bitwright.networks.network import Origin
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.cells import certify_cells
+from bitwright.proofs.certificate import certify_cells
 from bitwright.proofs.certificate_file import claims_of
 from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
 from bitwright.proofs.exhaustion.certificate import BitInState

@@ -12,8 +12,7 @@ from long import LONG
 from bitwright import parse
 from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, Segment, fitted
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.nexts import matches
-from bitwright.api.export.rocq.printed import IMPORTS, rules_text
+from bitwright.api.export.rocq.printed import IMPORTS, matches, rules_text
 from bitwright.api.export.rocq.rounds import rounds_files
 from bitwright.api.export.rocq.writing import Written, makefile_text, project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network

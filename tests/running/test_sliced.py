@@ -21,6 +21,7 @@ from bitwright.program.algorithm import Halt, impossible_matches
 from bitwright.running.sliced import lanes
 from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.decisions import Decisions, decide
+from bitwright.theory.encoding.packed import unpack
 from bitwright.validation.walk import Walker
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -42,7 +43,7 @@ def random_rows(rng: np.random.Generator, bits: int, count: int, density: float)
 
 
 def assert_equal(found: Outcome, wanted: Outcome, count: int) -> None:
-    assert (lanes.unpack_lanes(found.outputs, count) == lanes.unpack_lanes(wanted.outputs, count)).all()
+    assert (unpack(found.outputs, count) == unpack(wanted.outputs, count)).all()
     assert (found.unfinished == wanted.unfinished).all()
     for name in ("evaluations", "steps", "wrong_steps", "matches", "triples"):
         assert getattr(found, name) == getattr(wanted, name), name
@@ -68,8 +69,8 @@ def test_runs_are_those_of_the_plain_engine(
     wanted = Walker(algorithm, RuleEngine(algorithm.program), steps).run(rows, count)
     assert_equal(found, wanted, count)
     assert found.wrong_steps == 0
-    done = run(algorithm, states=lanes.unpack_lanes(rows, count))
-    assert (lanes.unpack_lanes(found.outputs, count) == done.states).all()
+    done = run(algorithm, states=unpack(rows, count))
+    assert (unpack(found.outputs, count) == done.states).all()
     assert (found.unfinished == ~done.halted).all()
     assert found.steps == done.steps.max()
 
@@ -107,7 +108,7 @@ def test_wrong_decisions_do_occur_in_that_test() -> None:
         decisions = decide(program, program.templates, rounding)  # type: ignore[arg-type]
         found = SlicedRuns(algorithm, 1, decisions).run(rows, 3)
         assert found.wrong_steps == wrong
-        assert lanes.unpack_lanes(found.outputs, 3)[:, 50].tolist() == [not wrong, True, False]
+        assert unpack(found.outputs, 3)[:, 50].tolist() == [not wrong, True, False]
         assert {(21, 51, 1), (1, 51, 1), (0, 51, 0)} <= found.triples
         assert found.matches == {0, 1, 21}
 
@@ -196,7 +197,7 @@ def test_a_wrong_step_that_changes_nothing_is_counted_every_time(steps: int, hal
     for words in (1, 2):
         found = SlicedRuns(algorithm, steps, decide(program, program.templates, "sign"), words).run(rows, 70)
         assert found.wrong_steps == 2 * made
-        assert lanes.unpack_lanes(found.outputs, 70)[:2, [0, 23]].tolist() == rests
+        assert unpack(found.outputs, 70)[:2, [0, 23]].tolist() == rests
     wanted = Walker(algorithm, LimitEngine(program, program.templates, "sign"), steps).run(rows, 70)
     assert wanted.wrong_steps == 2 * made
     assert_equal(found, wanted, 70)
@@ -219,7 +220,7 @@ def test_which_runs_match_more_than_is_declared(seed: int, bits: int, count: int
     algorithm = replace(whole(program, 5, rng.choice([None, FIXED_POINT])), matches=bound)
     rows = random_rows(rng, bits, count, 0.5)
     found = SlicedRuns(algorithm, 5, by_rules(algorithm), words=1).run(rows, count)
-    states, wanted = lanes.unpack_lanes(rows, count), np.zeros(count, dtype=bool)
+    states, wanted = unpack(rows, count), np.zeros(count, dtype=bool)
     for _ in range(5 + (algorithm.halt == FIXED_POINT)):  # a fixed point reached in the last step takes one more to see
         wanted |= [len(program.match(state)) > bound for state in states]
         states = np.array([successor(program, state) for state in states])

@@ -24,7 +24,7 @@ from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_
 from bitwright.networks.quantize import quantize
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
-from bitwright.proofs.exhaustion.judges import Truth
+from bitwright.proofs.exhaustion.findings import Truth
 
 CHECKER = Path(__file__).parents[2] / "sceptic" / "check_network.py"
 

@@ -13,9 +13,9 @@ from long import LONG, examples
 from bitwright import InputError
 from bitwright.theory import Predictor, covariance, spectrum, variance, weights, weights_at
 from bitwright.theory.closed_form import KINDS, Kind, beta, delta
+from bitwright.theory.decisions import rho
 from bitwright.theory.intervals import enclose, precision
-from bitwright.theory.kernels import kernel, nngp, ntk
-from bitwright.theory.signs import rho
+from bitwright.theory.predictor import kernel, nngp, ntk
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from programs import random_program
 from bitwright import Program
 from bitwright.bits import BoolArray
 from bitwright.proofs.certificate import witness
-from bitwright.theory.feasible import Feasible
+from bitwright.theory.proof import Feasible
 
 Found = set[tuple[int, int, int]]  # n, bit, m
 

@@ -12,8 +12,7 @@ from flint import arb, ctx
 
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind, variance, weights
-from bitwright.theory.width import Sums, gate_coefficients, spread, unit_variance
-from bitwright.theory.width_integrals import Integrals
+from bitwright.theory.width import Integrals, Sums, gate_coefficients, spread, unit_variance
 
 UNITS = 200_000
 

@@ -16,8 +16,7 @@ from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width import Sums, spread, unit_variance
 from bitwright.theory.width_bounds import covering_width, worst_spread
-from bitwright.theory.width_field import WidthField, scaled_bias
-from bitwright.theory.width_plan import WorstError, label_matrix, rounded, worst_error
+from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, rounded, scaled_bias, worst_error
 from bitwright.theory.width_regions import cell_regions, whole_region
 from tests.programs import crowded, random_program
 

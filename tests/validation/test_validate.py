@@ -16,9 +16,8 @@ from bitwright import Algorithm, InputError, addition, multiplication, parse, pe
 from bitwright.program import load
 from bitwright.theory import smallest_examples
 from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
-from bitwright.validation.inputs import Inputs
 from bitwright.validation.judge import run_batch_of
-from bitwright.validation.task import prepare
+from bitwright.validation.task import Inputs, prepare
 from bitwright.workers import Workers
 
 EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/cluster

@@ -14,7 +14,7 @@ from bitwright.networks.integer import WEIGHT_BITS
 if TYPE_CHECKING:
     from bitwright.api.cells import TrainedCells
     from bitwright.bits import BoolArray
-    from bitwright.networks.execution_set import ExecutionSet
+    from bitwright.networks.train import ExecutionSet
     from bitwright.program.pattern import Pattern
 
 _SHOWN = 2  # examples of what was never shown

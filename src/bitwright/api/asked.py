@@ -21,9 +21,9 @@ from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, OtherKindError, ProofError, counted
 from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
+from bitwright.networks.cache import network_files
 from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
-from bitwright.networks.members import network_files
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern, bit_names
 

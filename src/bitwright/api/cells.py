@@ -23,7 +23,7 @@ from bitwright.program.pattern import pattern_of as pattern_of
 
 if TYPE_CHECKING:
     from bitwright.networks import FloatNetwork, Recipe
-    from bitwright.networks.execution_set import ExecutionSet
+    from bitwright.networks.train import ExecutionSet
 
 _NARROWEST, _CLEAR_MARGIN = 32, 0.1  # where the search for a small network begins and what ends it
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state

@@ -16,7 +16,6 @@ from bitwright.engines.cells.wiring import tile_of
 from bitwright.errors import InputError, option
 from bitwright.program import Algorithm, NodeProgram
 from bitwright.program.pattern import is_pattern, pattern_of
-from bitwright.proofs import cells as of_cells
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate_file import check_certificate
 from bitwright.proofs.ranges import matches_range
@@ -46,7 +45,7 @@ def certify_limit(
         algorithm = as_algorithm(pattern, f"cells of {algorithms[0].name}")
         examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
         with tell.working("checking") as step:
-            found = of_cells.certify_cells(pattern, chosen, examples, step)
+            found = certificate.certify_cells(pattern, chosen, examples, step)
         check_covers(looked, pattern, algorithms[0].name, tile)
         graphs = looked.graphs if tile in (None, 1) else None
         links = links_of(_single(subjects), looked, len(pattern.kinds), tell, function, graphs)

@@ -221,8 +221,7 @@ def _networks(
     """
     from bitwright.api.cells import members_of, train_on_pattern, train_smallest
     from bitwright.networks import Recipe, load_any_network
-    from bitwright.networks.cache import cached_network
-    from bitwright.networks.members import network_files
+    from bitwright.networks.cache import cached_network, network_files
     from bitwright.proofs.width import suggested_cells_width
 
     program = algorithm.program if pattern is None else pattern.program

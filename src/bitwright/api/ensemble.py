@@ -27,7 +27,7 @@ from bitwright.networks.ensemble import (
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress
-from bitwright.running.sampling import random_starts, random_states
+from bitwright.running.successors import random_starts, random_states
 from bitwright.theory import Range, blocks_range, calibrated_size, check_rounding, sign_size
 from bitwright.theory.ranges import cells_range
 from bitwright.workers import Workers

@@ -16,13 +16,12 @@ from bitwright.engines.cells.wiring import Wiring
 from bitwright.errors import InputError, counted, option, printable
 from bitwright.files.executions import Executions, load_executions
 from bitwright.files.storage import as_path
-from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.network import LearntFrom
+from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern
-from bitwright.running.sampling import random_states
-from bitwright.running.successors import executions_of_inputs, lets_of, random_executions, successors
+from bitwright.running.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
 from bitwright.theory.encoding.state_set import Labels, StateSet, check_labels
 
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states

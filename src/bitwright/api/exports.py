@@ -18,7 +18,7 @@ from bitwright.api.whole import algorithm_in
 from bitwright.errors import InputError, option, suggestion
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
-from bitwright.networks.members import network_files
+from bitwright.networks.cache import network_files
 from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import InputError
 from bitwright.files.storage import make_folder, write_atomically
-from bitwright.networks.members import MODEL
+from bitwright.networks.cache import MODEL
 from bitwright.networks.store import network_bytes
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | No
 
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
     """The table of `Model.table`."""
-    from bitwright.proofs.exhaustion.judges import Truth
+    from bitwright.proofs.exhaustion.findings import Truth
     from bitwright.proofs.exhaustion.models import states_of
 
     if reads not in READS:
@@ -130,7 +130,7 @@ def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any
     """The engine that runs a program by a network of your own."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.cells.model import ModelDecider
-    from bitwright.engines.model import ModelEngine
+    from bitwright.engines.foreign import ModelEngine
 
     usual = EngineChoice("network")
     given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]

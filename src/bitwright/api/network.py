@@ -19,7 +19,7 @@ from bitwright.errors import InputError, counted
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
-from bitwright.networks.members import network_files
+from bitwright.networks.cache import network_files
 from bitwright.networks.quantize import quantize
 from bitwright.networks.store import check_network_file, load_any_network, read_about, read_network, save_network
 from bitwright.program import Algorithm, NodeProgram, Program
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
     from bitwright.engines.protocol import Engine
-    from bitwright.networks.execution_set import ExecutionSet
     from bitwright.networks.quantize import Cost
+    from bitwright.networks.train import ExecutionSet
 
 CLAIM = "tested, not proved"  # of float weights, and of networks with too many states to try
 

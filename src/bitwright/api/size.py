@@ -14,7 +14,7 @@ from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import by_its_cells
-from bitwright.proofs.cells import cell_sizes
+from bitwright.proofs.certificate import cell_sizes
 from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, cells_width, network_width
 from bitwright.running.progress import Progress

@@ -24,11 +24,11 @@ from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import FloatNetwork, Recipe
 from bitwright.networks import train as descend
-from bitwright.networks.execution_set import ExecutionSet
-from bitwright.networks.members import network_files
-from bitwright.networks.members import train_members as fill
+from bitwright.networks.cache import network_files
+from bitwright.networks.cache import train_members as fill
 from bitwright.networks.start import NetworkShape
 from bitwright.networks.store import read_about
+from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_cells_width, suggested_width

@@ -47,7 +47,7 @@ def trained_algorithm(
     """
     from bitwright.algorithms.known import order_of
     from bitwright.bits import shorten, width_of
-    from bitwright.networks.members import network_files
+    from bitwright.networks.cache import network_files
     from bitwright.networks.store import read_about
 
     file = network_files(files[0])[0]

@@ -29,8 +29,8 @@ from bitwright.running.sentences import cells_sentence
 from bitwright.validation import Arithmetic, InterpreterOracle, Oracle
 from bitwright.validation import Failure as Failure
 from bitwright.validation import Validation as Validation
-from bitwright.validation.ensured import ensured
 from bitwright.validation.functions import Given
+from bitwright.validation.oracles import ensured
 from bitwright.validation.report import broken_bound as broken_bound
 from bitwright.workers import Workers
 

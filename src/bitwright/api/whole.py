@@ -10,12 +10,12 @@ import numpy as np
 from bitwright.api.trained import algorithm_of
 from bitwright.errors import InputError, option
 from bitwright.networks import FloatNetwork, IntegerNetwork
-from bitwright.networks.execution_set import ExecutionSet
 from bitwright.networks.quantize import Cost, quantize, random_choices
 from bitwright.networks.store import About
+from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, Program
 from bitwright.program.tables import layout_of_names
-from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_states
 
 _STATES = 512
 

@@ -94,7 +94,7 @@ def network_engine(
             from bitwright.engines.integer.device import IntegerDeviceEngine
 
             return IntegerDeviceEngine(program, network, rounding, device)
-        from bitwright.engines.integer.engine import IntegerEngine
+        from bitwright.engines.integer.sums import IntegerEngine
 
         return IntegerEngine(program, network, rounding)
     floats = [network for network in trained if isinstance(network, FloatNetwork)]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.program.layout import IntArray
+from bitwright.theory.encoding.packed import pack_words, unpack
 
 Rows = NDArray[np.uint64]  # bits of a state in words, or the bits that a configuration may write
 
@@ -101,13 +102,9 @@ class Elimination:
 
 def pack_rows(states: BoolArray) -> Rows:  # (N, k) -> (N, words)
     """Each state in words of its own."""
-    octets = np.packbits(states, axis=1, bitorder="little")
-    padded = np.zeros((len(octets), max(1, -(-octets.shape[1] // 8)) * 8), dtype=np.uint8)
-    padded[:, : octets.shape[1]] = octets
-    return padded.view(np.uint64)
+    return pack_words(states.T)
 
 
 def unpack_rows(rows: Rows, bits: int) -> BoolArray:
     """The inverse of `pack_rows`."""
-    octets = np.ascontiguousarray(rows).view(np.uint8)
-    return np.unpackbits(octets, axis=1, bitorder="little", count=bits).astype(bool)
+    return unpack(rows, bits).T

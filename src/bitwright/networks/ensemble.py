@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
+from bitwright.networks.start import limit_kind
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
@@ -53,7 +54,7 @@ class Study:
     @property
     def kind(self) -> Kind:
         """The limit that the recipe's parametrization leads to."""
-        return "last-layer" if self.recipe.plan.parametrization == "standard" else "ntk"
+        return limit_kind(self.recipe.plan.parametrization)
 
     def header(self) -> dict[str, object]:
         """Everything that determines the numbers in a file of results."""
@@ -232,7 +233,7 @@ def train_block(study: Study, block: int) -> EnsemblePart:
 def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], states: BoolArray) -> Outputs:
     """The outputs of trained networks at states, (members, states, k). A member depends on its number alone."""
     if recipe.device != "cpu":
-        from bitwright.networks.device import outputs_on_device
+        from bitwright.networks.torch_trainer import outputs_on_device
 
         return outputs_on_device(program, recipe, members, states)
     encoded = TrainingSet(program, recipe.padding).encode(states)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -175,7 +175,8 @@ class _Sample:
     def _sums(self, first: Int8, last: Int8) -> FloatArray:  # (states, k)
         """G of every state: in float64, exact for all sums that can occur here."""
         before, after = first.T.astype(np.float64), last.T.astype(np.float64)
-        return self._in_parts(lambda matched: np.maximum(matched @ before, 0) @ after)
+        parts = (self._matched[at : at + _PART] for at in range(0, len(self), _PART))  # a hidden layer may be large
+        return np.concatenate([np.maximum(part @ before, 0) @ after for part in parts])
 
     def _average(self) -> FloatArray:  # (states, k)
         """The outputs of the trained weights."""
@@ -184,10 +185,6 @@ class _Sample:
         encoded = (padded / np.sqrt(np.maximum(self._n, 1))[:, None]).astype(like.first.dtype)
         total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
         return np.asarray(total / len(self._networks))
-
-    def _in_parts(self, work: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """The hidden layer of all states at once may be larger than memory."""
-        return np.concatenate([work(self._matched[at : at + _PART]) for at in range(0, len(self), _PART)])
 
 
 def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:

@@ -1,4 +1,4 @@
-"""From a program to a trained network."""
+"""From a program, or executions of it, to a trained network."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.bits import shorten, whole_number
+from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.errors import InputError, option, suggestion
 from bitwright.networks.descent import History, Plan, Progress
-from bitwright.networks.execution_set import ExecutionSet
-from bitwright.networks.network import FloatNetwork, Origin
+from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
 from bitwright.networks.start import (
     MAX_MEMBER,
     MAX_SEED,
@@ -23,7 +22,48 @@ from bitwright.networks.start import (
 )
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
+from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
+
+MOST_STEPS = 100_000  # of gradient descent; training that would take more is refused
+
+
+@dataclass(frozen=True, eq=False)
+class ExecutionSet:
+    """States with their successors, and their source."""
+
+    set: StateSet
+    learnt_from: LearntFrom
+    _ends: dict[float, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.set.examples > MAX_EXAMPLES:
+            raise InputError(
+                f"{self.set.examples:,} different states are more than the {MAX_EXAMPLES:,} whose kernel is solved at "
+                "once; take fewer"
+            )
+
+    @property
+    def sample(self) -> tuple[BoolArray, BoolArray]:  # (states, K), (states, k)
+        """The matches of the states and the bits that count, for quantizing."""
+        return self.set.matched, np.ones(self.set.following.shape, dtype=bool)
+
+    def spectrum(self, plan: Plan, shape: NetworkShape) -> tuple[float, float]:
+        """The ends of the spectrum of the kernel that training follows; InputError where it would take too long."""
+        first = plan.first_layer(shape)
+        if first not in self._ends:
+            self._ends[first] = kernel_ends(self.set.inputs(), first)
+        low, high = self._ends[first]
+        steps = plan.expected_steps(self.set.examples, (low, high))
+        if steps > MOST_STEPS and plan.most_steps is None:
+            plainly = "train with momentum, or " if plan.descent == "plain" else ""
+            raise InputError(
+                f"the kernel of these {self.set.examples:,} examples has condition number {high / low:,.0f}, so "
+                f"training would take about {steps:,} steps, more than {MOST_STEPS:,}; {plainly}take fewer states "
+                "or a larger tolerance"
+            )
+        return low, high
 
 
 def descend(
@@ -98,7 +138,7 @@ def _scale(last: Float, hidden: Float, inputs: Float | None) -> np.floating:
 
 TRAINERS = ("numpy", "torch")
 PRECISIONS = ("float32", "float64")
-MAX_EXAMPLES, MAX_THREADS = 10**10, 1_024
+_MAX_PADDING, MAX_THREADS = 10**10, 1_024
 
 
 @dataclass(frozen=True)
@@ -129,7 +169,7 @@ class Recipe:
             ("width", 1, MAX_WIDTH),
             ("seed", 0, MAX_SEED),
             ("member", 0, MAX_MEMBER),
-            ("padding", 0, MAX_EXAMPLES),
+            ("padding", 0, _MAX_PADDING),
             ("threads", 1, MAX_THREADS),
         ):
             object.__setattr__(self, name, whole_number(getattr(self, name), f"the {name}", least, most))

@@ -14,10 +14,9 @@ from bitwright.errors import InputError, listing, suggestion
 from bitwright.lazy import Shown
 from bitwright.program.ensure_text import read
 from bitwright.program.ensures import EnsureLine, Scope
-from bitwright.program.given_bits import bit_numbers, one_bit, repeated
 from bitwright.program.layout import NAME, IntArray, Layout
 from bitwright.program.program import Program
-from bitwright.program.references import Bits, Ref
+from bitwright.program.references import Bits, Ref, bit_numbers, one_bit, repeated
 from bitwright.text.scanner import WrongError
 
 FIXED_POINT: Literal["fixed point"] = "fixed point"

@@ -169,17 +169,17 @@ def joined(lines: Sequence[EnsureLine | str]) -> str:
     return " and ".join(f"({one})" if len(texts) > 1 and any(word in one for word in loose) else one for one in texts)
 
 
-def names_in(expression: Expression) -> Iterator[Named]:
-    """The names of an expression, in their order."""
+def names_in(expression: Expression, inside: bool = True) -> Iterator[Named]:
+    """The names of an expression, in their order, with those inside of an index or without."""
     if isinstance(expression, Named):
         yield expression
-        if expression.index is not None:
+        if expression.index is not None and inside:
             yield from names_in(expression.index)
     elif isinstance(expression, Negation):
-        yield from names_in(expression.body)
+        yield from names_in(expression.body, inside)
     elif isinstance(expression, Combined):
-        yield from names_in(expression.left)
-        yield from names_in(expression.right)
+        yield from names_in(expression.left, inside)
+        yield from names_in(expression.right, inside)
 
 
 def shown(expression: Expression, lets: Mapping[str, int] | None = None, around: int = 0) -> str:

@@ -1,8 +1,12 @@
-"""Bits as a Builder speaks of them: `p[i]` chooses bits, `p[i] == 1` is a condition on them."""
+"""Bits as a Builder speaks of them: `p[i]` chooses bits, `p[i] == 1` is a condition on them.
+
+An Algorithm also takes numbers and names such as `carry[1]`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -10,8 +14,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from bitwright.errors import InputError, counted
-from bitwright.program.layout import Field, IntArray
+from bitwright.bits import shorten
+from bitwright.errors import InputError, counted, listing
+from bitwright.program.layout import Field, IntArray, Layout
 
 Index = int | IntArray | slice
 
@@ -244,3 +249,56 @@ def _whole(given: object, what: str) -> IntArray:
     if array.size and (array.dtype.kind not in "biu" or array.ndim > 1):
         raise InputError(f"{what} must be an integer or a row of them, got {given!r}")
     return array.astype(np.int64)
+
+
+def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
+    """The numbers of these bits, in order; raises InputError for anything else.
+
+    >>> layout = Layout.of([("p", (2,)), ("carry", ())])
+    >>> bit_numbers(layout, ["carry", 0], "start")
+    (2, 0)
+    """
+    if isinstance(given, str | Ref | Bits):
+        given = (given,)
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InputError(f"{what} takes bits, such as 'carry' or ('p[1]', 'carry'), got {shorten(repr(given))}")
+    items = tuple(given)
+    if set(map(type, items)) == {int}:
+        if not 0 <= min(items) <= max(items) < layout.size:
+            _number(layout, next(bit for bit in items if not 0 <= bit < layout.size), what)
+        return items
+    return tuple(bit for item in items for bit in _bits(layout, item, what))
+
+
+def one_bit(layout: Layout, given: object, what: str) -> int:
+    """The number of the bit."""
+    found = _bits(layout, given, what)
+    if len(found) != 1:
+        raise InputError(f"{what} takes a single bit, got {shorten(repr(given))}")
+    return found[0]
+
+
+def repeated(layout: Layout, bits: Iterable[int]) -> str:
+    """The names of bits that occur more than once, as a list for a message; empty if there are none."""
+    return listing([layout.name_of(bit) for bit, times in Counter(bits).items() if times > 1])
+
+
+def _bits(layout: Layout, item: object, what: str) -> list[int]:
+    if isinstance(item, str):
+        return [layout.bit(item)]
+    if not isinstance(item, Ref | Bits):
+        return [_number(layout, item, what)]
+    ref = item if isinstance(item, Ref) else item[(slice(None),) * len(item.field.shape)]
+    if ref.field not in layout.fields:
+        raise InputError(f"{what} takes bits of the program, and {ref} is of another Builder")
+    if ref.bits.min(initial=0) < 0:
+        raise InputError(f"{what} uses an index that is out of range: {ref}, of {ref.field}")
+    return [int(bit) for bit in ref.bits.ravel()]
+
+
+def _number(layout: Layout, item: object, what: str) -> int:
+    if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
+        raise InputError(f"{what} takes bits: names such as 'p[1]', p[1] of a Builder, or numbers, got {item!r}")
+    if not 0 <= item < layout.size:
+        raise InputError(f"{what} has bit {int(item)}; the bits of the program are numbered 0 to {layout.size - 1}")
+    return int(item)

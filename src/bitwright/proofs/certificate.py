@@ -3,13 +3,17 @@
 Proved in interval arithmetic, for all states at once: a bit with c writers, m >= 1 of which match, must round to 1, and
 with m = 0 to 0. Under `sign` that is c w0 + m (w1 - w0) > 0 >= w0 for every (n, c, m) that can occur (feasible.py);
 under `calibrated`, w1 - w0 > 0.
+
+Networks of cells are trained on a pattern: K is the pattern's, n the cell's own. A cell matches templates of its own
+kind alone, and no others write its ports. So the limit sees of the pattern what it sees of that kind, with the
+templates of the others as padding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import flint
 import numpy as np
@@ -19,9 +23,11 @@ from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Program
 from bitwright.program.algorithm import MAX_EXAMPLES
 from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern
+from bitwright.theory.ensemble import EnsembleSize, Scope, calibrated_size, check_delta, sign_size
 from bitwright.theory.intervals import Ball, enclose, precision
 from bitwright.theory.proof import Proof, Situation, check_range, prove_calibrated, prove_sign, smallest_examples_within
-from bitwright.theory.ranges import Range, blocks_range
+from bitwright.theory.ranges import Range, blocks_range, cells_range
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.version import __version__
 
@@ -215,3 +221,77 @@ def _unmatched(program: Program) -> IntArray:  # (b,)
     first = np.searchsorted(program.template_block, np.arange(program.blocks))
     in_order = np.arange(program.templates) - first[program.template_block] == program.template_config
     return np.bincount(program.template_block[in_order], minlength=program.blocks)
+
+
+_VERDICTS = ("refuted", "not proved", "certified")  # the worst first
+
+
+def certify_cells(
+    pattern: Pattern, rounding: Rounding, examples: int | None = None, progress: Progress | None = None
+) -> LimitVerdict:
+    """Proves or refutes that the limit is right in every local state; the numbers are those of the worst kind."""
+    program, within = pattern.program, cells_range(pattern)
+    K = program.templates if examples is None else examples
+    found = [certify(pattern.alone(kind), rounding, None, K, progress, ports=True) for kind in _deciding(pattern)]
+    worst = min(found, key=lambda one: (_VERDICTS.index(one.verdict), one.margin))
+    crowded = max(found, key=lambda one: one.writers_max)
+    needed = max([program.templates, *(one.examples_needed for one in found)])
+    return replace(
+        worst,
+        covers=within.covers,
+        padding=K - program.templates,
+        blocks=program.blocks,
+        bits=program.bits,
+        writers_max=crowded.writers_max,
+        writers_bit=crowded.writers_bit,
+        n_min=min(one.n_min for one in found),
+        n_max=max(one.n_max for one in found),
+        n_source=within.source,
+        n_scope=within.scope,
+        examples_needed=needed,
+        proposal=None
+        if worst.proposal is None
+        else f"add --padding {needed - program.templates}; or use calibrated rounding, which needs none",
+        program_id=program.id,
+    )
+
+
+def _deciding(pattern: Pattern) -> list[int]:
+    """The kinds that have ports: of others there is nothing to decide."""
+    found = [number for number, kind in enumerate(pattern.kinds) if kind.ports]
+    if not found:
+        raise InputError("no cell of this program writes anything, so there is nothing to decide")
+    return found
+
+
+def cell_sizes(
+    pattern: Pattern, delta: float, scope: Scope = "inputs", *, padding: int | None = None
+) -> dict[str, Any]:
+    """How many networks of a pattern must be averaged so that no local state of any kind is wrong, ready for JSON.
+
+    Each kind has an equal share of delta; what is asked of the kind that needs the most is enough for all.
+    """
+    check_delta(delta)
+    kinds, K = _deciding(pattern), pattern.program.templates + (padding or 0)
+    within, share = cells_range(pattern), delta / len(kinds)
+    alone = [pattern.alone(kind) for kind in kinds]
+
+    def largest(size: Callable[[Program], EnsembleSize]) -> dict[str, Any]:
+        found = [size(program) for program in alone]  # None is more than any number
+        return asdict(max(found, key=lambda one: (one.networks is None, one.networks or 0, one.ratio or 0)))
+
+    return {
+        "delta": delta,
+        "scope": scope,
+        "n_max": within.n_max,
+        "n_source": within.source,
+        "assumption": within.assumption,
+        "covers": within.covers,
+        "examples": {"calibrated": K, "sign": K},
+        "sign": largest(lambda program: sign_size(program, share, scope, examples=K)),
+        "sign_tight": largest(lambda program: sign_size(program, share, scope, printed=False, examples=K)),
+        "calibrated": largest(lambda program: calibrated_size(program, share, scope, examples=K)),
+        "kinds": len(pattern.kinds),
+        "local_states": pattern.local_states,
+        "program_id": pattern.program.id,
+    }

@@ -14,8 +14,7 @@ from bitwright.files.documents import Check, check_fields, each, flag, like, one
 from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import MAX_EXAMPLES
 from bitwright.program.pattern import pattern_of_program
-from bitwright.proofs.cells import certify_cells
-from bitwright.proofs.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify
+from bitwright.proofs.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify, certify_cells
 from bitwright.proofs.ranges import matches_range
 from bitwright.theory.ranges import SOURCES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 About = Literal["function", "sizes", "network", "limit"]
@@ -22,11 +22,4 @@ class Claim:
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as `--json` prints it."""
-        return {
-            "about": self.about,
-            "verdict": self.verdict,
-            "sizes": self.sizes,
-            "method": self.method,
-            "sentence": self.sentence,
-            "counterexample": self.counterexample,
-        }
+        return asdict(self)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import numpy as np
-
-from bitwright.bits import BoolArray, shorten
+from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
@@ -30,20 +26,14 @@ def matches_range(algorithm: Algorithm, source: str | None, progress: Progress |
     raise InputError(f"n is bounded by {', '.join(SOURCES[:-1])} or {SOURCES[-1]}, got '{shorten(str(source))}'")
 
 
-def all_states(algorithm: Algorithm, chunk: int) -> Iterator[BoolArray]:
-    """The start states of every input, in chunks: the first input's lowest bit changes fastest."""
-    bits = _input_bits(algorithm)
-    for first in range(0, 2**bits, chunk):
-        numbers = np.arange(first, min(first + chunk, 2**bits))
-        yield algorithm.states(numbers[:, None] >> np.arange(bits) & 1 == 1)
-
-
 def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
     """Runs every input by its templates and notes the most matches of any state that a run steps from."""
     from bitwright.running.sliced.lanes import counting
     from bitwright.running.sliced.runs import SlicedRuns
 
-    bits, limit = _input_bits(algorithm), step_limit(algorithm, None)
+    bits, limit = len(algorithm.input_bits), step_limit(algorithm, None)
+    if bits > MAX_INPUT_BITS:
+        raise InputError(f"{algorithm.name} has {bits} input bits; every input can be run up to {MAX_INPUT_BITS}")
     runs, inputs, most = SlicedRuns(algorithm, limit, decide(algorithm.program, 1, None)), 2**bits, 0
     for first in range(0, inputs, _BATCH):
         count = min(_BATCH, inputs - first)
@@ -58,10 +48,3 @@ def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> R
     covers = "the only run there is" if inputs == 1 else f"the runs of all {inputs:,} inputs"
     scope = f"the largest n met in {covers}, by the templates; other states are not covered"
     return Range(max(1, most), "reachable", scope, covers)
-
-
-def _input_bits(algorithm: Algorithm) -> int:
-    bits = len(algorithm.input_bits)
-    if bits > MAX_INPUT_BITS:
-        raise InputError(f"{algorithm.name} has {bits} input bits; every input can be run up to {MAX_INPUT_BITS}")
-    return bits

@@ -17,12 +17,20 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.running.endings import step_limit
-from bitwright.running.sampling import random_states
+from bitwright.running.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import check_delta
 from bitwright.theory.width_bounds import WorstSpread, covering_width, worst_spread
-from bitwright.theory.width_field import WidthField, scaled_bias
-from bitwright.theory.width_plan import SWEEPS, WorstError, label_matrix, most_sweeps, rounded, worst_error
+from bitwright.theory.width_plan import (
+    SWEEPS,
+    WidthField,
+    WorstError,
+    label_matrix,
+    most_sweeps,
+    rounded,
+    scaled_bias,
+    worst_error,
+)
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
 
 Progress = Callable[[int, int], None]

@@ -40,9 +40,8 @@ _TALLY: dict[str, Check] = {
 def fingerprint(program: Program) -> str:
     """sha256 of a program's arrays: quicker than its id, which is that of a text of many megabytes."""
     digest = hashlib.sha256()
-    for array in (program.block_start, program.block_bits, program.template_block, program.template_config):
-        digest.update(array.tobytes())
-    for array in (program.write_start, program.write_bits):
+    blocks, templates = (program.block_start, program.block_bits), (program.template_block, program.template_config)
+    for array in (*blocks, *templates, program.write_start, program.write_bits):
         digest.update(array.tobytes())
     return digest.hexdigest()
 

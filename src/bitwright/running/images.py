@@ -15,8 +15,7 @@ from bitwright.errors import InputError
 from bitwright.machines.subleq import MachineV
 from bitwright.running.computer import at_rest, halted_how, with_result_landed
 from bitwright.running.endings import ENDLESS, FirstOf, HaltBit, Stuck
-from bitwright.running.host import Host
-from bitwright.running.instructions import InstructionLimit, Instructions
+from bitwright.running.host import Host, InstructionLimit, Instructions
 from bitwright.running.loop import drive
 
 _MOST = 10_000  # instructions, where no limit is given

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TypeVar
 
 from bitwright.errors import InputError
 
 Progress = Callable[[int, int], None]  # how much is done, and of how much
-Function = TypeVar("Function", bound=Callable[..., None])
 _LINES = 20  # at most, for all of the work
 
 
 def as_progress(given: Progress | bool | None, what: str) -> Progress | None:
     """The given function; for True, one that prints a line for every twentieth of the work."""
-    return _Lines(what) if given is True else _function(given)
+    if given is None or isinstance(given, bool):
+        return _Lines(what) if given else None
+    if not callable(given):
+        raise InputError(f"progress is True, or a function that is called on the way, got a {type(given).__name__}")
+    return given
 
 
 def say(line: str) -> None:
@@ -32,11 +34,3 @@ class _Lines:
         if share > self._said:
             self._said = share
             say(f"{self._what}: {done:,} of {total:,} ({100 * done // total} %)")
-
-
-def _function(given: Function | bool | None) -> Function | None:
-    if given is None or isinstance(given, bool):
-        return None
-    if not callable(given):
-        raise InputError(f"progress is True, or a function that is called on the way, got a {type(given).__name__}")
-    return given

@@ -24,7 +24,7 @@ from bitwright.program import Algorithm, GraphAlgorithm, Program, Word
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.instructions import Begun
+from bitwright.running.host import Begun
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Watch
 from bitwright.running.sentences import cells_sentence

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from bitwright.theory.ensemble import check_scope as check_scope
     from bitwright.theory.ensemble import sign_size as sign_size
     from bitwright.theory.ensemble import sizes as sizes
-    from bitwright.theory.kernels import nngp as nngp
-    from bitwright.theory.kernels import ntk as ntk
     from bitwright.theory.lemma import orders as orders
     from bitwright.theory.predictor import Predictor as Predictor
+    from bitwright.theory.predictor import nngp as nngp
+    from bitwright.theory.predictor import ntk as ntk
     from bitwright.theory.proof import smallest_examples as smallest_examples
     from bitwright.theory.ranges import Range as Range
     from bitwright.theory.ranges import blocks_range as blocks_range
@@ -41,9 +41,8 @@ __all__, __getattr__ = lazy_names(
         "bitwright.theory.proof": "smallest_examples",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",
-        "bitwright.theory.kernels": "nngp ntk",
         "bitwright.theory.lemma": "orders",
-        "bitwright.theory.predictor": "Predictor",
+        "bitwright.theory.predictor": "Predictor nngp ntk",
         "bitwright.theory.ranges": "Range blocks_range declared_range training_size",
         "bitwright.theory.rounding": "ROUNDINGS Rounding check_rounding round_outputs",
     },

@@ -3,8 +3,10 @@
 A bit with c writers, m of which match in a state with n matches, has the mean w0 c + (w1 - w0) m. It grows with m, for
 w1 - w0 = beta(n)/(2 pi - 1) and beta(n) >= (pi - 1)/sqrt(n) > 0; so a rounding is one integer for each n and c:
 how many writers must match for the bit to become 1. Calibrated rounding puts its threshold between m = 0 and m = 1.
-Under `sign` the number is floor(c rho(n)/(K + 2 pi - 1)) + 1, and rho(n) grows with n (theory.md, Decisions); so it is
-enough to prove, in interval arithmetic, both ends of every range of n in which the number stays the same.
+Under `sign` the mean is above 0 exactly if m (K + 2 pi - 1) > c rho(n), rho(n) = n - (2 pi - 1)/beta(n): with m = 1
+this is Assumption 5.1, with m = 0 it never holds, since rho >= 0. So the number is floor(c rho(n)/(K + 2 pi - 1)) + 1.
+Since rho(n) grows with n (theory.md, Decisions), it is enough to prove, in interval arithmetic, both ends of every
+range of n in which the number stays the same.
 """
 
 from __future__ import annotations
@@ -12,21 +14,62 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import pi
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bitwright.errors import BitwrightError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.theory.closed_form import FloatArray, beta
 from bitwright.theory.rounding import Rounding
-from bitwright.theory.signs import matches_needed
 
 if TYPE_CHECKING:
     from bitwright.theory.intervals import Ball, Enclosure
 
+CLOSE = 1e-9  # closer ties than this, relative, are left to interval arithmetic; doubles are good to 1e-13 here
+
+
+def rho(n: ArrayLike) -> FloatArray:
+    """n - (2 pi - 1)/beta(n) for n >= 1; exactly 0 at n = 1, and below n everywhere."""
+    n = np.asarray(n, dtype=np.float64)
+    return np.where(n <= 1, 0.0, n - (2 * pi - 1) / beta(np.maximum(n, 1)))
+
+
+def matches_needed(
+    n_max: int, writers: IntArray, examples: int, close: float = CLOSE
+) -> IntArray:  # (n_max + 1, len(writers))
+    """How many of a bit's c writers must match for a mean above 0: floor(c rho(n)/(K + 2 pi - 1)) + 1, for each n, c.
+
+    Where a double cannot tell on which side of an integer the quotient lies (it is as `close` as this to one),
+    interval arithmetic does.
+    """
+    quotient = np.multiply.outer(rho(np.arange(n_max + 1)), writers) / (examples + 2 * pi - 1)
+    needed = np.floor(quotient).astype(np.int64) + 1
+    nearest = np.rint(quotient)
+    ties = (np.abs(quotient - nearest) <= close * np.maximum(nearest, 1)) & (nearest >= 1)
+    for n, at in np.argwhere(ties).tolist():
+        below = int(nearest[n, at])  # is the mean above 0 already with this many matches?
+        # A mean of exactly 0 would round to 0.
+        needed[n, at] = below if mean_is_positive(examples, n, int(writers[at]), below) else below + 1
+    return needed
+
+
+def mean_is_positive(examples: int, n: int, writers: int, matches: int) -> bool | None:
+    """Whether c w0 + m (w1 - w0) > 0, proved; None where no precision can tell it from 0."""
+    from bitwright.theory.intervals import enclose, precision
+
+    for bits in (128, 512, 2048):
+        with precision(bits):
+            mean = _mean(enclose(n, examples), writers, matches)
+            if mean > 0 or mean <= 0:
+                return bool(mean > 0)
+    return None
+
+
 Triple = tuple[int, int, int]  # n, writers c, matches m
-_PRECISIONS = (128, 512, 2048)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +131,11 @@ class Decisions:
         return column
 
     def _prove(self, n: int, c: int, m: int, above: bool) -> None:
-        """Raises BitwrightError unless it is certain, at one of the precisions, on which side of 0 the mean lies."""
-        from bitwright.theory.intervals import enclose, precision
-
-        for bits in _PRECISIONS:
-            with precision(bits):
-                mean = _mean(enclose(n, self.examples), c, m)
-                if mean > 0 if above else mean <= 0:
-                    return
-                if mean <= 0 if above else mean > 0:
-                    break
-        raise BitwrightError(
-            f"the decision at n = {n:,}, K = {self.examples:,} could not be proved; please report this"
-        )
+        """Raises BitwrightError unless it is certain that the mean lies on this side of 0."""
+        if mean_is_positive(self.examples, n, c, m) is not above:
+            raise BitwrightError(
+                f"the decision at n = {n:,}, K = {self.examples:,} could not be proved; please report this"
+            )
 
 
 def decide(program: Program, examples: int, rounding: Rounding | None) -> Decisions:

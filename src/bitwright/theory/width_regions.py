@@ -27,7 +27,7 @@ class Region:
     last: int | None = None
 
     @cached_property
-    def _choices(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # (B,), (B,), (K',), (K',)
+    def choices(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # (B,), (B,), (K',), (K',)
         """For every block its choices and whether nothing is one; for every template its block and its digit."""
         program = self.program
         owner = program.template_block[self.first : self.last]
@@ -38,17 +38,17 @@ class Region:
     @property
     def block_of(self) -> IntArray:  # (K',)
         """The block of every template, counted from 0."""
-        return self._choices[2]
+        return self.choices[2]
 
     @property
     def optional(self) -> BoolArray:  # (B,)
         """Which blocks may match nothing."""
-        return self._choices[1] > 0
+        return self.choices[1] > 0
 
     @cached_property
     def log_states(self) -> float:
         """ln of how many states there are."""
-        return float(np.log(self._choices[0]).sum())
+        return float(np.log(self.choices[0]).sum())
 
     def sample(self, count: int, rng: np.random.Generator) -> BoolArray:  # (states, K)
         """All states if they are no more than `count`, else random ones.
@@ -56,7 +56,7 @@ class Region:
         Half of these choose evenly; for the others a block matches with a probability of the state's own, so that
         states with few and with many matches are seen as well.
         """
-        radix, spare, _, _ = self._choices
+        radix, spare, _, _ = self.choices
         if self.log_states < log(count) + 1e-9:
             value = np.concatenate(([1], np.cumprod(radix)[:-1]))
             return self._matched(np.arange(round(np.exp(self.log_states)))[:, None] // value % radix)
@@ -69,7 +69,7 @@ class Region:
 
     def neighbours(self, matched: BoolArray) -> BoolArray:  # (states, K) -> (more states, K)
         """Every state that differs from one of these in one block."""
-        block, digit = self._choices[2], self._choices[3]
+        block, digit = self.choices[2], self.choices[3]
         mine = matched[:, self.first : self.last]
         rows = []
         for choice in range(len(digit)):  # this template in place of what its block has
@@ -84,7 +84,7 @@ class Region:
         return self._placed(np.concatenate(rows))
 
     def _matched(self, digits: IntArray) -> BoolArray:
-        _, _, block, digit = self._choices
+        _, _, block, digit = self.choices
         return self._placed(digits[:, block] == digit)
 
     def _placed(self, mine: BoolArray) -> BoolArray:

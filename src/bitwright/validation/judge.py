@@ -11,12 +11,12 @@ from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
 from bitwright.running.run import run_batch
-from bitwright.running.sliced.lanes import Numbers, Rows, numbers, pack_lanes, unpack_lanes
+from bitwright.running.sliced.lanes import Numbers, Rows
 from bitwright.running.sliced.runs import Look, Outcome, SlicedRuns
-from bitwright.validation.inputs import Inputs
+from bitwright.theory.encoding.packed import pack_words, unpack
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
-from bitwright.validation.task import Prepared, Task
+from bitwright.validation.task import Inputs, Prepared, Task, values_of
 from bitwright.validation.walk import Walker
 
 
@@ -26,10 +26,10 @@ def judged(task: Task, rows: Rows, count: int, outcome: Outcome, look: Look | No
     A run that was cut off is neither right nor wrong; it agrees with an oracle that says that it never ends.
     """
     if task.oracle is None:
-        right = _by_rules(task.algorithm, task.limit, unpack_lanes(rows, count), look)
+        right = _by_rules(task.algorithm, task.limit, unpack(rows, count), look)
     else:
         right = expected(task.oracle, task.algorithm, task.inputs.values(rows, count), count, look)
-    found = _numbers(task.algorithm, outcome.outputs, count)
+    found = list(values_of(task.algorithm.outputs, outcome.outputs, count).values())
     differs = np.zeros(count, dtype=bool)
     for given, wanted in zip(found, right.outputs, strict=True):
         differs |= np.asarray(given != wanted, dtype=bool)
@@ -90,17 +90,8 @@ def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray, look: Look | 
         halted.append(done.halted)
         if look:
             look(min(1.0, (at + part) / count))
-    outputs = _numbers(algorithm, pack_lanes(np.concatenate(final)), count)
-    return Expected(outputs, np.zeros(count, dtype=bool), ~np.concatenate(halted))
-
-
-def _numbers(algorithm: Algorithm, outputs: Rows, count: int) -> list[Numbers]:
-    """The numbers of each output word."""
-    found, at = [], 0
-    for word in algorithm.outputs:
-        found.append(numbers(outputs[at : at + len(word.bits)], count, word.signed))
-        at += len(word.bits)
-    return found
+    outputs = values_of(algorithm.outputs, pack_words(np.concatenate(final)), count)
+    return Expected(list(outputs.values()), np.zeros(count, dtype=bool), ~np.concatenate(halted))
 
 
 Runner = SlicedRuns | Walker

@@ -1,17 +1,99 @@
-"""What is to be validated. Everything that comes from files is read once, at the start."""
+"""What is to be validated, and the file from which an interrupted validation continues.
+
+Everything that comes from files is read once, at the start.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
+from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
+from bitwright.bits import shorten
 from bitwright.engines.protocol import Engine
-from bitwright.program import Algorithm
+from bitwright.errors import InputError
+from bitwright.files.documents import check_fields, one_of, parse, read_file, real, whole
+from bitwright.files.storage import write_atomically
+from bitwright.program import Algorithm, Program, Word
+from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, numbers
+from bitwright.theory.encoding.packed import unpack
+from bitwright.theory.ranges import blocks_range
 from bitwright.validation.functions import Function
-from bitwright.validation.inputs import BLOCK, Inputs
 from bitwright.validation.oracles import Oracle
+from bitwright.validation.tally import ANY_TABLE, Tally
+
+MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
+MAX_RANDOM = 10**12
+BLOCK = 1024  # random inputs are drawn in blocks of this size, so that they do not depend on the batches
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The index of an input is the number whose bits are those of all its words, the first word's lowest bit first."""
+
+    words: tuple[Word, ...]
+    random: int | None = None  # how many to draw; by default all inputs there are
+    seed: int = 0
+
+    @cached_property
+    def bits(self) -> int:
+        return sum(len(word.bits) for word in self.words)
+
+    @cached_property
+    def count(self) -> int:
+        return 2**self.bits if self.random is None else self.random
+
+    def rows(self, first: int, count: int) -> Rows:  # (bits, words)
+        """The inputs first, ..., first + count - 1; `first` is a multiple of BLOCK."""
+        words = -(-count // 64)
+        if self.random is None:
+            return counting(first, words, self.bits)
+        blocks = [
+            np.random.default_rng((self.seed, block)).integers(0, 2**64, (self.bits, BLOCK // 64), dtype=np.uint64)
+            for block in range(first // BLOCK, -(-(first + count) // BLOCK))
+        ]
+        return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:, :words])
+
+    def values(self, rows: Rows, count: int) -> dict[str, Numbers]:
+        """The input values by name, as arrays."""
+        return values_of(self.words, rows, count)
+
+    def indices(self, rows: Rows, count: int) -> Any:  # (count,)
+        """The index of each input."""
+        if self.bits <= MOST_BITS:
+            return numbers(rows, count)
+        octets = np.packbits(unpack(rows, count), axis=1, bitorder="little")
+        return np.array([int.from_bytes(row.tobytes(), "little") for row in octets], dtype=object)
+
+
+def values_of(words: Sequence[Word], rows: Rows, count: int) -> dict[str, Numbers]:
+    """The values of words by name, whose bits are these rows, one word after the other."""
+    found, at = {}, 0
+    for word in words:
+        found[word.name] = numbers(rows[at : at + len(word.bits)], count, word.signed)
+        at += len(word.bits)
+    return found
+
+
+def choose_inputs(algorithm: Algorithm, random: int | None, seed: int) -> Inputs:
+    """All inputs of an algorithm if there are not too many, or as many random ones as asked for."""
+    inputs = Inputs(algorithm.inputs, random, seed)
+    if random is None and inputs.bits > MAX_BITS:
+        raise InputError(
+            f"{algorithm.name} has {inputs.bits:,} input bits; every input can be run up to {MAX_BITS}, "
+            "choose some of them at random (--random N)"
+        )
+    if random is not None and not 1 <= random <= MAX_RANDOM:
+        raise InputError(f"random inputs are a number from 1 to 10^12, got {random}")
+    return inputs
+
 
 _BATCH, _WORK = 1 << 18, 1 << 36  # inputs in a batch, and the most template-steps, so that a batch takes a moment
 
@@ -64,7 +146,11 @@ class Prepared:
     def describe(self) -> dict[str, Any]:
         """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
         task, oracle = self.task, self.task.oracle
-        content = oracle.digest if isinstance(oracle, Function) else _digest(oracle) if is_dataclass(oracle) else None
+        content = None
+        if isinstance(oracle, Function):
+            content = oracle.digest
+        elif is_dataclass(oracle):
+            content = sha256(repr(oracle).encode()).hexdigest()
         rules = replace(task.algorithm, ensures=(), invariants=())  # they are in the oracle where they count
         return {
             "algorithm": sha256(rules.text().encode()).hexdigest(),
@@ -87,5 +173,77 @@ def prepare(task: Task) -> Prepared:
     return Prepared(task, uuid4().hex)
 
 
-def _digest(oracle: object) -> str:
-    return sha256(repr(oracle).encode()).hexdigest()
+FORMAT = "bitwright validation 2"
+_MAX_BYTES = 1 << 28
+_WHAT = "a validation file"
+
+
+class ProgressFile:
+    """The file of one validation; what it is about is found once, at the beginning."""
+
+    def __init__(self, path: Path, ready: Prepared) -> None:
+        self._path, self._task, self._of = path, ready.task, ready.describe()
+
+    def save(self, batches: int, tally: Tally, seconds: float) -> None:
+        """Writes that the first `batches` batches are done."""
+        document = {
+            "format": FORMAT,
+            "of": self._of,
+            "batches": batches,
+            "seconds": seconds,
+            "tally": tally.to_json(),
+        }
+        write_atomically(self._path, (json.dumps(document) + "\n").encode())
+
+    def load(self) -> tuple[int, Tally, float]:
+        """Batches done, what they found, and the seconds they took; nothing if there is no such file yet."""
+        path, task = self._path, self._task
+        if not path.exists():
+            return 0, Tally(), 0.0
+        document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
+        if document.get("format") != FORMAT:
+            raise InputError(f"{path} is not a validation that was begun by this version; choose another file")
+        fields = {
+            "format": one_of(FORMAT),
+            "of": ANY_TABLE,
+            "batches": whole(0, task.batches),
+            "seconds": real(0, 1e12),
+            "tally": ANY_TABLE,
+        }
+        check_fields(document, path, _WHAT, fields)
+        self._compare(document["of"])
+        batches, tally = document["batches"], Tally.from_json(document["tally"], path)
+        if not _adds_up(tally) or tally.inputs != min(batches * task.batch, task.inputs.count):
+            raise InputError(f"{path} is not {_WHAT}: its counts do not add up")
+        if not _can_occur(tally, task.algorithm.program):
+            raise InputError(f"{path} is not {_WHAT}: it has matches that no state of {task.algorithm.name} can have")
+        return batches, tally, float(document["seconds"])
+
+    def _compare(self, then: dict[str, Any]) -> None:
+        check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, lambda _: None))
+        for name, value in self._of.items():
+            if then[name] != value:
+                said, is_now = (shorten(str(v)) for v in (then[name], value))
+                raise InputError(
+                    f"{self._path} belongs to another validation: its {name} was {said}, now it is {is_now}"
+                )
+
+
+def _adds_up(tally: Tally) -> bool:
+    return (
+        tally.wrong + tally.unfinished + tally.unjudged <= tally.inputs
+        and tally.endless <= tally.unfinished
+        and len(tally.failures) <= tally.wrong
+        and bool(tally.failures) == bool(tally.wrong)
+        and tally.wrong_steps <= tally.evaluations
+        and tally.beyond <= tally.inputs
+        and bool(tally.beyond) == (tally.first_beyond is not None)
+    )
+
+
+def _can_occur(tally: Tally, program: Program) -> bool:
+    """Whether states of this program can have these n, and bits with these numbers of writers and matches."""
+    n_max, writers = blocks_range(program).n_max, set(program.writers[program.writers > 0].tolist())
+    return max(tally.matches, default=0) <= n_max and all(
+        n <= n_max and c in writers and m <= min(n, c) for n, c, m in tally.triples
+    )

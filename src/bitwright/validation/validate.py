@@ -19,13 +19,11 @@ from bitwright.running.sentences import cells_sentence
 from bitwright.running.sliced.runs import Look
 from bitwright.theory.decisions import Triple
 from bitwright.validation.functions import HeldFunction
-from bitwright.validation.inputs import choose_inputs
 from bitwright.validation.judge import forget, run_batch_of
 from bitwright.validation.oracles import Oracle
-from bitwright.validation.progress_file import ProgressFile
 from bitwright.validation.report import document, report
 from bitwright.validation.tally import Failure, Tally
-from bitwright.validation.task import Prepared, Task, prepare
+from bitwright.validation.task import Prepared, ProgressFile, Task, choose_inputs, prepare
 from bitwright.workers import Workers, in_threads
 
 Verdict = Literal["exact", "not exact", "not decided"]

@@ -15,9 +15,10 @@ from bitwright.program.layout import IntArray
 from bitwright.running.endings import ending_of
 from bitwright.running.loop import Ends, drive
 from bitwright.running.observers import Margins, Observer, StepComparison, View
-from bitwright.running.sliced.lanes import Rows, pack_lanes, unpack_lanes
+from bitwright.running.sliced.lanes import Rows
 from bitwright.running.sliced.plan import SlicedPlan, plan
 from bitwright.running.sliced.runs import Look, Outcome, is_cut_off, triples
+from bitwright.theory.encoding.packed import pack_words, unpack
 
 
 class Definition:
@@ -47,7 +48,7 @@ class Walker:
     def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
         """The same question as SlicedRuns.run."""
         algorithm, limit = self._algorithm, self._limit
-        states = algorithm.states(unpack_lanes(inputs, count))
+        states = algorithm.states(unpack(inputs, count))
         part = max(1, min(self._engine.chunk, _ENTRIES // len(algorithm.program.write_bits)))
         watching = Comparison(algorithm, self._rules, self._plan, count)
         ends: list[Ends] = []
@@ -63,7 +64,7 @@ class Walker:
                 smallest.append(float(margins.smallest.min(initial=np.inf)))
         final, halted = (np.concatenate([getattr(end, name) for end in ends]) for name in ("states", "halted"))
         return Outcome(
-            outputs=pack_lanes(final[:, algorithm.output_bits]),
+            outputs=pack_words(final[:, algorithm.output_bits]),
             unfinished=~halted | is_cut_off(algorithm, limit),
             beyond=watching.beyond,
             evaluations=watching.evaluations,

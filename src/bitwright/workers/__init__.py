@@ -1,7 +1,6 @@
 """Where jobs run: in this process, its threads, several processes, or a Ray cluster."""
 
-from bitwright.workers.cluster import ray_module
-from bitwright.workers.threads import cores, in_threads
-from bitwright.workers.who import MAX_PROCESSES, Workers
+from bitwright.workers.ray_jobs import ray_module
+from bitwright.workers.who import MAX_PROCESSES, Workers, cores, in_threads
 
 __all__ = ["MAX_PROCESSES", "Workers", "cores", "in_threads", "ray_module"]

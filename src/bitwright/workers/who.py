@@ -1,12 +1,13 @@
-"""Where jobs run. Results come in the order of the jobs, whichever worker does them."""
+"""Where jobs run: in threads, processes or on Ray. Results come in the order of the jobs, whoever does them."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,13 +22,39 @@ from typing import Any, Literal, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from bitwright.errors import BitwrightError, InputError
-from bitwright.workers.cluster import ADDRESS
-from bitwright.workers.ray_jobs import in_ray
-from bitwright.workers.threads import cores, in_order
+from bitwright.workers.ray_jobs import ADDRESS, in_ray
 
 Common = TypeVar("Common")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(submit: Callable[[Job], Future[Result]], jobs: Iterable[Job], ahead: int) -> Generator[Result]:
+    """The results of jobs in their order; while one is awaited, at most `ahead` are handed out."""
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for job in jobs:
+            waiting.append(submit(job))
+            if len(waiting) >= ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Generator[Result]:
+    """`work(job)` for each job, in order, on all cores of this process: for work that releases the interpreter lock."""
+    with ThreadPoolExecutor(cores()) as pool:
+        yield from in_order(lambda job: pool.submit(work, job), jobs, cores() + 1)
+
+
 MAX_PROCESSES = 256
 _AHEAD = 2  # jobs handed out for each worker, so that none waits for the next one
 

@@ -15,7 +15,7 @@ from bitwright import Algorithm, BitwrightError, InputError, Network, certify, p
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.cli.main import main
 from bitwright.proofs.exhaustion import certify_network as prove
-from bitwright.proofs.exhaustion.judges import IntegerJudge
+from bitwright.proofs.exhaustion.findings import IntegerJudge
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 
 ONE_CELL = "bits a b\nblock a\nblock b\ncell a b\nwhen a=0 write a\nwhen b=1 write b\ninput a b\noutput a b\nsteps 1\n"

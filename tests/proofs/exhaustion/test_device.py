@@ -180,11 +180,11 @@ def test_a_kernel_that_adds_up_otherwise_proves_nothing(domain: str) -> None:
 
 def test_states_that_are_judged_again_are_compared_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """128 tiles of four states: one comparison at the end, or one whenever enough are kept."""
-    from bitwright.engines.integer import device_step
+    from bitwright.engines.integer import device as kernels
 
     task = ProofTask(addition(3), trained())
     for together, comparisons in ((1 << 15, 1), (32 * 64, 4)):
-        monkeypatch.setattr(device_step, "_TOGETHER", together)
+        monkeypatch.setattr(kernels, "_TOGETHER", together)
         prover = on_device(task, most=4)
         decide, plain = prover._walks[0]._decide, prover._walks[0]._decide.plain_distances
         decide.sums._fused = Kernel(DeviceDecisions(task.algorithm.program, trained(), "cpu"), 0)

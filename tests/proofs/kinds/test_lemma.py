@@ -19,7 +19,7 @@ from bitwright.proofs.kinds import KindsProof, prove_kinds
 from bitwright.proofs.kinds.affine import ONE, Affine, solve
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of
 from bitwright.proofs.kinds.lines import Lines
-from bitwright.proofs.kinds.sizes import SizedText
+from bitwright.proofs.kinds.proof import SizedText
 
 _NAME = re.compile(r"(\w+)(?:\[([\d,]+)\])?")
 

@@ -9,8 +9,7 @@ from bitwright import Algorithm, Builder, addition
 from bitwright.program import word
 from bitwright.proofs.unrolling.graph import AndGraph
 from bitwright.proofs.unrolling.laws import LawFinder
-from bitwright.proofs.unrolling.runs import start_state, unroll
-from bitwright.proofs.unrolling.steps import Stepper
+from bitwright.proofs.unrolling.runs import Stepper, start_state, unroll
 from bitwright.running.successors import successors
 
 

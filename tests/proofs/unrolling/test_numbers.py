@@ -8,7 +8,7 @@ import pytest
 from bitwright.program.ensure_text import read
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph
-from bitwright.proofs.unrolling.specifications import Blasted
+from bitwright.proofs.unrolling.numbers import Blasted
 
 
 def value(number, values):

@@ -13,8 +13,7 @@ from bitwright import addition, multiplication
 from bitwright.errors import InputError
 from bitwright.proofs.unrolling import proof as proofs
 from bitwright.proofs.unrolling import prove_at_size, prove_at_sizes, solver
-from bitwright.proofs.unrolling.runs import unroll
-from bitwright.proofs.unrolling.steps import Stepper
+from bitwright.proofs.unrolling.runs import Stepper, unroll
 from bitwright.running.run import run_batch
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -15,8 +15,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
-from bitwright.engines.cells.network import cell_network
-from bitwright.engines.cells.tables import PART, CellTables, cell_tables
+from bitwright.engines.cells.network import PART, CellTables, cell_network, cell_tables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay

@@ -1,4 +1,4 @@
-"""The answers of a network trained on a pattern for one cell: it sees the cell's matches, and its ports are read.
+"""The answers of a network trained on a pattern, cell by cell, and in every local state beside those of the rules.
 
 A cell is encoded from its own matches alone, never from a pattern's state with zeros elsewhere: where a block has a
 template for all bits off, the idle cells of such a state would match too.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider, encoded
 from bitwright.engines.cells.local import LocalStates
-from bitwright.engines.integer.engine import check_whole
-from bitwright.engines.integer.sums import ExactSums
+from bitwright.engines.integer.sums import ExactSums, check_whole
 from bitwright.engines.network import average_outputs, check_networks
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
+from bitwright.program import Program
+from bitwright.program.cells import CellKinds
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
@@ -159,3 +161,78 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
         origin=replace(network.origin, program_id=program.id),
     )
     return part, alone
+
+
+PART = 1 << 12  # local states that are evaluated together
+
+
+class CellTables:
+    """The answers and their smallest margins, local state by local state; below 0 where an answer is wrong."""
+
+    def __init__(self, cells: CellNetwork, kinds: Sequence[int]) -> None:
+        self._cells = cells
+        self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
+        self._writes: dict[int, BoolArray | None] = {}
+        self.wrong = self.states = 0
+        self.margin = np.inf  # the smallest
+        for kind in kinds:
+            local = cells.states[kind]
+            parts, wrong = [], 0
+            for numbers in _parts(local):
+                on, margins = cells.judged(kind, numbers)
+                least = margins.min(axis=1, initial=np.inf)
+                wrong += int(np.count_nonzero(least < 0))
+                parts.append((on, least))
+            self._tables[kind] = tuple(np.concatenate(one) for one in zip(*parts, strict=True))  # type: ignore[assignment]
+            self.margin = min(self.margin, float(self._tables[kind][1].min(initial=np.inf)))
+            self.states += local.count
+            self.wrong += wrong
+            if not wrong:
+                self._writes[kind] = local.writes
+
+    def of(self, kind: int) -> tuple[BoolArray, FloatArray]:  # (local states, ports), (local states,)
+        return self._tables[kind]
+
+    def writes(self, kind: int) -> BoolArray | None:  # (templates, ports)
+        """The ports that each template sets, whatever else matches; None if that does not give all answers."""
+        if kind not in self._writes:
+            local, on = self._cells.states[kind], self._tables[kind][0]
+            writes = np.ones((local.kind.templates, len(local.kind.ports)), dtype=bool)
+            for numbers in _parts(local):
+                writes &= local.matched(numbers).T.astype(np.float32) @ ~on[numbers] == 0
+            given = all(
+                np.array_equal(local.matched(numbers).astype(np.float32) @ writes > 0, on[numbers])
+                for numbers in _parts(local)
+            )
+            self._writes[kind] = writes if given else None
+        return self._writes[kind]
+
+    def as_program(self, program: Program, found: CellKinds, places: Sequence[int]) -> Program:
+        """The program with the writes that the answers give each template; `places`: of its kinds in the pattern."""
+        kinds = [self._cells.states[place] for place in places]
+        found_writes = [self.writes(place) for place in places]
+        if all(
+            own is not None and np.array_equal(own, local.writes)
+            for own, local in zip(found_writes, kinds, strict=True)
+        ):
+            return program
+        templates: list[IntArray] = []
+        bits: list[IntArray] = []
+        kind_of = found.of[found.wire_cell]
+        for own, writes in enumerate(found_writes):
+            assert writes is not None
+            for number, port in np.argwhere(writes).tolist():
+                wires = np.flatnonzero((kind_of == own) & (found.wire_port == port))
+                templates.append(found.order[found.first_template[found.wire_cell[wires]] + number])
+                bits.append(found.wire_bit[wires])
+        template, bit = (np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in (templates, bits))
+        order = np.lexsort((bit, template))
+        start = np.searchsorted(template[order], np.arange(program.templates + 1))
+        return replace(program, write_start=start, write_bits=bit[order])
+
+
+cell_tables = lru_cache(8)(CellTables)  # of a network and a tuple of kinds; the last ones are kept
+
+
+def _parts(local: LocalStates) -> list[IntArray]:
+    return [np.arange(at, min(at + PART, local.count)) for at in range(0, local.count, PART)]

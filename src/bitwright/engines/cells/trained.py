@@ -9,12 +9,11 @@ from math import isfinite
 from pathlib import Path
 
 from bitwright.engines.cells.engine import TABLED, CellEngine
-from bitwright.engines.cells.network import CellNetwork
-from bitwright.engines.cells.tables import CellTables
+from bitwright.engines.cells.network import CellNetwork, CellTables
 from bitwright.errors import InputError, counted, readable
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
+from bitwright.networks.cache import network_files
 from bitwright.networks.integer import check_belongs
-from bitwright.networks.members import network_files
 from bitwright.networks.quantize import Cost
 from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, Program

@@ -178,7 +178,8 @@ def _families(
                 open_run = False
                 continue
             cell = (*upper, one)
-            single = all(len({_used(index, cell) for index in those}) == 1 for those in fitting)
+            used = [{tuple(in_cell(one, cell) for one in index) for index in those} for those in fitting]
+            single = all(len(those) == 1 for those in used)
             both = [old & new for old, new in zip(runs[-1][1], fitting, strict=True)] if open_run else []
             if open_run and all(both):
                 runs[-1] = ((*runs[-1][0], one), both, runs[-1][2] and single)
@@ -239,10 +240,6 @@ def _fitting(
         if not ways[-1]:
             raise NoFamilyError(f"blocks of {names}: no index of {arrays[m].name} fits all sizes")
     return ways
-
-
-def _used(index: Index, cell: Cell) -> Index:
-    return tuple(in_cell(one, cell) for one in index)
 
 
 def _simplest(ways: set[Index]) -> Index:

@@ -22,22 +22,19 @@ _MARK = re.compile(r"<([-0-9,]+)>")  # how an index is shown until that of the o
 
 
 @dataclass(frozen=True)
-class PairedCover:
-    """The terms of even and of odd sizes, and the lines of one text for both."""
-
-    covers: tuple[Cover, Cover]
-    lines: list[str]
-
-
-@dataclass(frozen=True)
 class _Pair:
     terms: tuple[Term | None, Term | None]  # of even and of odd sizes
     cost: int
     line: str
 
 
-def paired_cover(evidence: tuple[Evidences, Evidences], seconds: float, let: str, half: str) -> PairedCover | None:
-    """The cheapest terms for both parities; None where the blocks of one are no families of the other."""
+def paired_cover(
+    evidence: tuple[Evidences, Evidences], seconds: float, let: str, half: str
+) -> tuple[list[Cover], list[str]] | None:
+    """The cheapest terms of even and of odd sizes, and the lines of one text for both.
+
+    None where the blocks of one parity are no families of the other.
+    """
     writers = [Writer(one, "", _mark) for one in evidence]
     heads = [[writer.bits(), *map(writer.block, writer.families)] for writer in writers]
     if [_skeleton(line) for line in heads[0]] != [_skeleton(line) for line in heads[1]]:
@@ -54,7 +51,7 @@ def paired_cover(evidence: tuple[Evidences, Evidences], seconds: float, let: str
     kept = [pairs[number] for number in chosen]
     kinds = [dict.fromkeys(pair.terms[k] for pair in kept) for k in (0, 1)]
     covers = [Cover([term for term in own if term is not None], shortest) for own in kinds]
-    return PairedCover((covers[0], covers[1]), [*head, "", *_grouped([pair.line for pair in kept])])
+    return covers, [*head, "", *_grouped([pair.line for pair in kept])]
 
 
 def _pairs(writers: Sequence[Writer], costs: Sequence[dict[Term, int]], let: str, half: str) -> list[_Pair]:

@@ -296,12 +296,13 @@ def _by_parity(
                     continue
                 if found is None:
                     continue
-                fits = [even.fitted(pair[0], found.covers[0]), odd.fitted(pair[1], found.covers[1])]
+                covers, rules = found
+                fits = [even.fitted(pair[0], covers[0]), odd.fitted(pair[1], covers[1])]
                 larger = None
                 if joined is not None and joined.unique and all(fit.determined for fit in fits):
                     larger = even.undecided_blocks(joined, fits[0])
                     larger = larger or odd.undecided_blocks(replace(joined, blocks=theirs), fits[1])
-                lines = (f"let {half} = {let}//2", *found.lines)
+                lines = (f"let {half} = {let}//2", *rules)
                 return FoundFamilies(fits[0], joined, larger, odd=fits[1], lines=lines)
     raise NoFamilyError("no text for both parities")
 

@@ -14,7 +14,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files.documents import each, read_document, table, whole
 from bitwright.machines.assembly.reading import MAX_NAME
-from bitwright.machines.assembly.sbn_set import END_OF_PROGRAM, is_name
+from bitwright.machines.assembly.sbn_assembler import END_OF_PROGRAM, is_name
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction
 
 MAX_OBJECT = 64 << 20  # characters; the largest machine with the longest names needs fewer

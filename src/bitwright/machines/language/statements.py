@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bitwright.bits import shorten
-from bitwright.machines.assembly.sbn_set import is_name
+from bitwright.machines.assembly.sbn_assembler import is_name
 from bitwright.machines.language import tree
 from bitwright.machines.language.expressions import BUILT_IN, MAX_DEPTH, PRINT, Expressions
 from bitwright.machines.language.source import BackEnd, SourceProblems, shown

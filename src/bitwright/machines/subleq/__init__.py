@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from bitwright.lazy import lazy_names
 from bitwright.machines.subleq.dialect import DIALECTS, Dialect, Shape, find_dialect
-from bitwright.machines.subleq.image import image_text, load_image, misfits, parse_image
-from bitwright.machines.subleq.interpreter import Interpreter
+from bitwright.machines.subleq.interpreter import Interpreter, image_text, load_image, misfits, parse_image
 from bitwright.machines.subleq.machine import MachineV, Ports, machine_v
 from bitwright.machines.subleq.timing import Timing
 

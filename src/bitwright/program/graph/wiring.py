@@ -1,4 +1,8 @@
-"""From a node program and a graph to a Program: every rule at every node, its targets followed along their paths."""
+"""From a node program and a graph to a Program: every rule at every node, its targets followed along their paths.
+
+Templates are not written out before somebody asks for one. A step needs the kinds of cells and how they are wired, and
+a board may have 100 templates for each of a million cells.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,11 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
+from bitwright.frozen import frozen
 from bitwright.program.cells import CellKinds, Cells
 from bitwright.program.families import Families
 from bitwright.program.graph.schema import Place, Schema
 from bitwright.program.graph.topology import Topology
-from bitwright.program.graph.unwritten import GraphKinds, GraphProgram
 from bitwright.program.layout import IntArray, Layout
 from bitwright.program.program import Program
 
@@ -339,3 +343,56 @@ def _repeated(families: Families, which: IntArray, where: IntArray) -> Families:
     """Families of the schema with a row for every node or port."""
     of = families.of[which]
     return Families(of, where * families.sizes[of] + families.index[which], families.labels, families.places)
+
+
+_OF_TEMPLATES = ("template_block", "template_config", "write_start", "write_bits", "rule_families")
+_OF_CELLS = ("template", "first_template", "order")
+
+
+class GraphProgram(Program):
+    """A program made from a node program and a graph; it is like any other, and its arrays of templates come last."""
+
+    @classmethod
+    def of(cls, **given: Any) -> GraphProgram:
+        """The program without its templates."""
+        made = object.__new__(cls)
+        made.__setstate__(given)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_TEMPLATES or "wired" not in self.__dict__:
+            raise AttributeError(name)
+        self.__setstate__(self._wiring.written_out())
+        return self.__dict__[name]
+
+    @property
+    def _wiring(self) -> GraphWiring:
+        return self.__dict__["wired"]  # type: ignore[no-any-return]
+
+    @property
+    def templates(self) -> int:
+        return self._wiring.templates()
+
+    @cached_property
+    def live(self) -> BoolArray:
+        return frozen(self._wiring.live())
+
+
+class GraphKinds(CellKinds):
+    """The kinds of its cells; the numbers of their templates come last."""
+
+    program: Program
+
+    @classmethod
+    def of_wires(cls, **given: Any) -> GraphKinds:
+        """The kinds and wires, without the templates."""
+        made = object.__new__(cls)
+        made.__setstate__(given)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_CELLS or "program" not in self.__dict__:
+            raise AttributeError(name)
+        program = self.__dict__["program"]
+        self.__setstate__(program.wired.template_numbers(program))
+        return self.__dict__[name]

@@ -1,4 +1,7 @@
-"""Rules that never match, in chains: each waits for bits that only others of its chain would set."""
+"""Bits that may ever be on, and rules that never match.
+
+Such rules come in chains: each waits for bits that only others of its chain would set.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,57 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import counted, listing
+from bitwright.program.algorithm import Algorithm
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
-from bitwright.program.reach import wanted_bits
 from bitwright.program.text import syntax
 from bitwright.program.text.parser import SyntaxTree
+
+
+def possible(algorithm: Algorithm) -> tuple[BoolArray, BoolArray]:  # (k,), (K,)
+    """Bits that some state of a run may have on, and templates that some state may match.
+
+    A bit may be on if an input or the start sets it, or a template that may match writes it; a template may match if
+    all bits that it wants on may be. What it wants off is left out of account.
+    """
+    program = algorithm.program
+    wanting, wanted = wanted_bits(program)
+    missing = np.bincount(wanting, minlength=program.templates)  # of the bits that each template wants on
+    order = np.argsort(wanted, kind="stable")
+    by_bit, first = wanting[order], np.searchsorted(wanted[order], np.arange(program.bits + 1))
+    bits, templates = np.zeros(program.bits, dtype=bool), missing == 0
+    bits[list(algorithm.start)] = True
+    for word in algorithm.inputs:
+        bits[list(word.bits)] = True
+    bits[_slices(program.write_bits, program.write_start, np.flatnonzero(templates))] = True
+    fresh = np.flatnonzero(bits)
+    while len(fresh):
+        touched, times = np.unique(_slices(by_bit, first, fresh), return_counts=True)
+        missing[touched] -= times
+        woken = touched[missing[touched] == 0]
+        templates[woken] = True
+        written = np.unique(_slices(program.write_bits, program.write_start, woken))
+        fresh = written[~bits[written]]
+        bits[fresh] = True
+    return bits, templates
+
+
+def wanted_bits(program: Program) -> tuple[IntArray, IntArray]:
+    """Pairs of a template and a bit that it wants on."""
+    sizes = np.diff(program.block_start)[program.template_block]
+    templates = np.repeat(np.arange(program.templates), sizes)
+    place = np.arange(len(templates)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    on = program.template_config[templates] >> place & 1 == 1
+    bits = program.block_bits[program.block_start[program.template_block[templates]] + place]
+    return templates[on], bits[on]
+
+
+def _slices(values: IntArray, first: IntArray, rows: IntArray) -> IntArray:
+    """values[first[r]:first[r + 1]] for all rows r, one after the other."""
+    lengths = first[rows + 1] - first[rows]
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.asarray(values[np.repeat(first[rows], lengths) + within])
+
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -85,16 +134,12 @@ class DeadRules:
     def chains(self, written: Iterable[WrittenRule]) -> dict[int, tuple[WrittenRule, str]]:
         """For each chain the first rule that could start it, and the message about it."""
         members: dict[int, list[WrittenRule]] = {}
-        alive = set(self._rule[~self._dead].tolist())
+        alive, waiting = set(self._rule[~self._dead].tolist()), set(self._wanting.tolist())
         for rule in written:
             number = self._numbers.get(rule.text)
-            if number is not None and number not in alive and number in self._waiting:
+            if number is not None and number not in alive and number in waiting:
                 members.setdefault(int(self._chains[number]), []).append(rule)
         return {chain: self._told(chain, rules) for chain, rules in members.items()}
-
-    @cached_property
-    def _waiting(self) -> frozenset[int]:
-        return frozenset(self._wanting.tolist())
 
     def _told(self, chain: int, rules: list[WrittenRule]) -> tuple[WrittenRule, str]:
         own = self._chains[self._wanting] == chain

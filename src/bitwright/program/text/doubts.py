@@ -16,9 +16,8 @@ from bitwright.program.algorithm import Algorithm
 from bitwright.program.cells import check_same_order, distinct
 from bitwright.program.layout import IntArray
 from bitwright.program.program import MAX_BLOCK
-from bitwright.program.reach import possible, wanted_bits
 from bitwright.program.text import syntax
-from bitwright.program.text.dead_rules import DeadRules, WrittenRule, never_on, written_rules
+from bitwright.program.text.dead_rules import DeadRules, WrittenRule, never_on, possible, wanted_bits, written_rules
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.text.scanner import Token
 

@@ -51,11 +51,11 @@ def mentions(tree: SyntaxTree, lets: Mapping[str, int], names: Collection[str]) 
     found: set[str] = set()
     for item in tree.statements:
         if not (isinstance(item, syntax.Let) and item.name.text in lets):
-            found |= _words(item) & set(names)
+            found |= words_of(item) & set(names)
     return found
 
 
-def _words(part: object) -> set[str]:
+def words_of(part: object) -> set[str]:
     """Every name in a part of a syntax tree."""
     found: set[str] = set()
     left = [part]

@@ -23,6 +23,7 @@ from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Observer, View
 from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.width_regions import whole_region
 
 DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
@@ -83,28 +84,18 @@ class StatesDomain:
     name = "states"
 
     @cached_property
-    def _options(self) -> tuple[list[int], IntArray]:  # (B,), (B,): of blocks with templates
-        """How many choices each block has, and how many templates come before its first."""
-        program = self.program
-        templates = np.bincount(program.template_block, minlength=program.blocks)
-        spare = templates < np.left_shift(1, np.diff(program.block_start))
-        own = np.flatnonzero(templates)
-        return (templates + spare)[own].tolist(), spare[own].astype(np.int64)
-
-    @cached_property
     def size(self) -> int:
-        return prod(self._options[0])
+        return prod(self.digits[1].tolist())
 
     @cached_property
     def digits(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # (B,), (B,), (K,), (K,)
         """For every block the value of its digit and its number of choices; for every template its block among these
         and the digit that chooses it.
         """
-        radix, spare = self._options
-        value = np.array([min(prod(radix[:place]), MAX_NUMBER) for place in range(len(radix))], dtype=np.int64)
-        _, start, block = np.unique(self.program.template_block, return_index=True, return_inverse=True)
-        chosen = np.arange(self.program.templates) - start[block] + spare[block]
-        return value, np.array(radix, dtype=np.int64), block, chosen
+        radix, _, block, chosen = whole_region(self.program)[0].choices
+        sizes = radix.tolist()
+        value = np.array([min(prod(sizes[:place]), MAX_NUMBER) for place in range(len(sizes))], dtype=np.int64)
+        return value, radix, block, chosen
 
     def visit(self, first: int, last: int, look: Look) -> None:
         value, radix, block, chosen = self.digits

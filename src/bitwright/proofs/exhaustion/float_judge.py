@@ -29,8 +29,7 @@ from bitwright.networks import FloatNetwork
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.proofs.exhaustion.domains import ALL
-from bitwright.proofs.exhaustion.findings import Judged
-from bitwright.proofs.exhaustion.judges import Truth
+from bitwright.proofs.exhaustion.findings import Judged, Truth
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Thresholds
 

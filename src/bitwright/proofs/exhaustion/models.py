@@ -16,8 +16,7 @@ from bitwright.errors import InputError
 from bitwright.networks.foreign.model import Answers
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Domain, make_domain
-from bitwright.proofs.exhaustion.findings import Judged
-from bitwright.proofs.exhaustion.judges import Truth
+from bitwright.proofs.exhaustion.findings import Judged, Truth
 from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, looked_at, matched_alone, written_by
 from bitwright.theory.closed_form import FloatArray
 

@@ -20,8 +20,7 @@ from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
-from bitwright.proofs.exhaustion.findings import FIELDS, Findings, find, nothing_at_stake
-from bitwright.proofs.exhaustion.judges import IntegerJudge, Judge
+from bitwright.proofs.exhaustion.findings import FIELDS, Findings, IntegerJudge, Judge, find, nothing_at_stake
 from bitwright.workers import Workers, cores, in_threads
 
 if TYPE_CHECKING:
@@ -81,7 +80,8 @@ class ProofTask:
     def part(self) -> int:
         """How many states, or inputs, are one part of the work; it depends on the task alone."""
         program, width = self.domain.program, self.network.shape.width
-        products = width * (program.templates + program.bits) * max(1, self._steps)
+        steps = min(10_000, self.domain.limit) if isinstance(self.domain, RunsDomain) else 1
+        products = width * (program.templates + program.bits) * max(1, steps)
         if self.device != "cpu" and self.on_device:
             return max(1 << 12, min(1 << 24, (_WORK << 17) // products))
         return max(64, min(1 << 20, _WORK // products))
@@ -90,10 +90,6 @@ class ProofTask:
     def on_device(self) -> bool:
         """Whether states are made on the device too; one that was made elsewhere is only evaluated there."""
         return not isinstance(self.network, FittedModel)
-
-    @property
-    def _steps(self) -> int:
-        return min(10_000, self.domain.limit) if isinstance(self.domain, RunsDomain) else 1
 
     @property
     def unit(self) -> str:

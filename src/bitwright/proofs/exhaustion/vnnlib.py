@@ -25,7 +25,7 @@ from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_mod
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.proofs.exhaustion.domains import MAX_NUMBER, CellsDomain, StatesDomain, every_state
-from bitwright.proofs.exhaustion.judges import Truth
+from bitwright.proofs.exhaustion.findings import Truth
 
 VERSIONS = ("1.0", "2.0")
 MAX_PROPERTIES = 10_000  # in a folder

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import NoReturn
 
 from bitwright.errors import BitwrightError, InputError
@@ -19,6 +20,7 @@ from bitwright.program.ensures import ARITHMETIC, Combined, Constant, Expression
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import expand
 from bitwright.program.text.parser import SyntaxTree, parse_plain, parse_statements
+from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.text.scanner import Token
 
 MAX_ROWS = 5_000  # that ranges of constant length may stand for
@@ -57,11 +59,8 @@ class IndexForm:
     index: Mapping[str, int] = field(default_factory=dict)
 
     def plus(self, other: IndexForm, times: int = 1) -> IndexForm:
-        index = dict(self.index)
-        for name, factor in other.index.items():
-            index[name] = index.get(name, 0) + times * factor
-        index = {name: factor for name, factor in index.items() if factor}
-        return IndexForm(self.size + times * other.size, self.constant + times * other.constant, index)
+        constant = self.constant + times * other.constant
+        return IndexForm(self.size + times * other.size, constant, combine(self.index, other.index, times))
 
     @property
     def fixed(self) -> bool:
@@ -167,13 +166,11 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
 
 def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
     """The largest distance in a statement."""
-    if isinstance(item, syntax.Block | syntax.Start):
+    if isinstance(item, syntax.Block | syntax.Start | syntax.PortLine):
         references = list(item.members)
     elif isinstance(item, syntax.WhenClause):
         references = [*(test.left for test in item.tests), *item.targets]
         references += [test.right for test in item.tests if isinstance(test.right, syntax.BitRef)]
-    elif isinstance(item, syntax.PortLine):
-        references = list(item.members)
     elif isinstance(item, syntax.Halt):
         references = [item.bit] if item.bit else []
     else:
@@ -221,9 +218,7 @@ def _rows(
         if swept or growth % found.unit or min(low.size, high.size) not in (0, growth):
             outside(item.token, f"'{item.token.text}' does not go through positions from one end to the other")
         swept[item.token.text] = (low, high)
-    rows = 1
-    for _, values in fixed:
-        rows *= len(values)
+    rows = prod(len(values) for _, values in fixed)
     if rows > MAX_ROWS:
         outside(clauses.ranges[0].token, f"ranges of fixed length stand for {rows:,} rows")
     for chosen in product(*(values for _, values in fixed)):

@@ -20,7 +20,7 @@ from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import parse_statements
 from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, outside, plain, statements
-from bitwright.proofs.function.specification import outer_names, value_of
+from bitwright.proofs.function.specification import value_of
 from bitwright.text.scanner import Token
 
 MOST_INPUTS = 16  # bits that may reach a position
@@ -241,7 +241,7 @@ def _tried(ring: Ring, line: ensures.EnsureLine) -> int:
     own = tuple(indices[size] for size in ring.sizes)
     bits: dict[Named, tuple[bool, Bit]] = {}
     constants: dict[Named, int] = {}
-    for name in outer_names(line.truth):
+    for name in ensures.names_in(line.truth, inside=False):
         if name.index is None:
             if name.text not in ring.numbers or name.entered:
                 raise NoChainError(f"'{name.text}' in a line about a ring")

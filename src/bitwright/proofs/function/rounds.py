@@ -12,22 +12,21 @@ Five things are shown, each for all sizes at once:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.errors import BitwrightError, counted
+from bitwright.errors import counted
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import EnsureLine, names_in
 from bitwright.program.text import parse, syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
+from bitwright.proofs.function.affine import IndexForm, SizeReader, algorithm_at, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
-from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, plus, power_growth, times
-from bitwright.proofs.function.paths import Path, check_ranges
-from bitwright.proofs.function.shapes import OFF, ON, AtSize, NoShapeError, SplitError, State
-from bitwright.proofs.function.waiting import found_wait, holds, is_timer
+from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, power_growth
+from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
+from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, inputs_by_name, substitute, weaker_equation
 
 FORMAT = "bitwright function by rounds 1"
@@ -63,12 +62,15 @@ class RoundsProof:
             raise NoShapeError(f"a distance of {margin} bits from an end; the most is {MAX_MARGIN}")
         self.top = 4 * margin + 8
         self.lengths = {
-            token.text: affine_growth(self.reader.form(extents[0], {})) if extents else (1, 0)
+            token.text: affine_growth(self.reader.form(extents[0], {})) if extents else Growth([1])
             for item in self.tree.statements
             if isinstance(item, syntax.BitsDeclaration)
             for token, extents in item.items
         }
-        self.sizes = dict(self._programs(text, lets))
+        programs = {
+            size: algorithm_at(text, algorithm.name, {**lets, self.size: size}) for size in range(1, self.top + 1)
+        }
+        self.sizes = {size: program for size, program in programs.items() if program is not None}
         if self.top not in self.sizes or SEEN not in self.sizes:
             raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
         named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
@@ -78,13 +80,6 @@ class RoundsProof:
             for array in self.lengths
         }
         self.inside: dict[str, Any] = {}  # certificates of the texts of busy arrays
-
-    def _programs(self, text: str, lets: Mapping[str, int]) -> Iterator[tuple[int, Algorithm]]:
-        for size in range(1, self.top + 1):
-            try:
-                yield size, parse(text, self.algorithm.name, {**lets, self.size: size})
-            except BitwrightError:
-                continue  # the text is no program at this size
 
     def prove(self) -> str:
         """Proves all `ensure` lines, and says how."""
@@ -122,41 +117,34 @@ class RoundsProof:
         """Inputs and outputs are lower ends of arrays, as long as their lines say."""
         arrays = {item.name: item.bits().tolist() for item in algorithm.program.layout.fields}
         for word in (*algorithm.inputs, *algorithm.outputs):
-            constant, rate = self._port_length(word.name)
-            if list(word.bits) != arrays[self.array_of(word.name)][: constant + rate * size]:
+            array, length = self._port(word.name)
+            if list(word.bits) != arrays[array][: int(length(size))]:
                 raise NoShapeError(f"'{word.name}' is not the lower end of an array at {self.size} = {size}")
 
     def array_of(self, name: str) -> str:
         """The array of which an input or output is the lower end."""
-        for item in self.tree.statements:
-            if not isinstance(item, syntax.PortLine):
-                continue
-            for member in item.members:
-                called = item.name.text if item.name else member.token.text
-                if called != name:
-                    continue
-                part = member.parts[0] if len(member.parts) == 1 else None
-                low = part is not None and part.first is not None and part.last is not None
-                if (item.name and len(item.members) > 1) or (member.parts and not low):
-                    break
-                if part is not None and low and self.reader.form(part.first, {}) != IndexForm(0, 1):  # type: ignore[arg-type]
-                    break
-                if part is not None and low and self.reader.form(part.last, {}).index:  # type: ignore[arg-type]
-                    break
-                return member.token.text
-        raise NoShapeError(f"'{name}' is not the lower end of an array")
+        return self._port(name)[0]
 
     def _port_length(self, name: str) -> Growth:
+        return self._port(name)[1]
+
+    def _port(self, name: str) -> tuple[str, Growth]:
+        """The array of an input or output, and how many of its lowest bits it has."""
         for item in self.tree.statements:
-            if isinstance(item, syntax.PortLine):
-                for member in item.members:
-                    if (item.name.text if item.name else member.token.text) == name:
-                        if not member.parts:
-                            return self.lengths[member.token.text]
-                        last = member.parts[0].last
-                        assert last is not None
-                        return affine_growth(self.reader.form(last, {}))
-        raise NoShapeError(f"'{name}' has no line")
+            if not isinstance(item, syntax.PortLine) or (item.name and len(item.members) > 1):
+                continue
+            for member in item.members:
+                if name != (item.name or member.token).text:
+                    continue
+                if not member.parts:
+                    return member.token.text, self.lengths[member.token.text]
+                first, last = member.parts[0].first, member.parts[0].last
+                if len(member.parts) > 1 or first is None or last is None:
+                    continue
+                length = self.reader.form(last, {})
+                if self.reader.form(first, {}) == IndexForm(0, 1) and not length.index:
+                    return member.token.text, affine_growth(length)
+        raise NoShapeError(f"'{name}' is not the lower end of an array")
 
     # The paths of a round: found at one size, shown at all.
 
@@ -184,7 +172,8 @@ class RoundsProof:
         at = self._at(SEEN, way)
         while True:
             state = way.states[-1]
-            timer = next((array for array in at.arrays if is_timer(at, state, array) and self._grows(array)), None)
+            starting = (array for array, bits in at.arrays.items() if state[array] == FIRST and len(bits) > 1)
+            timer = next((array for array in starting if self.lengths[array][1] > 0), None)
             if timer is not None:
                 wait = found_wait(at, state, timer, self.tree, 1 + len(way.waits))
                 for array in wait.busy:
@@ -198,9 +187,6 @@ class RoundsProof:
                 return way
             if len(way.states) > MOST_STEPS:
                 raise NoShapeError(f"a round has more than {MOST_STEPS} steps and phases")
-
-    def _grows(self, array: str) -> bool:
-        return self.lengths[array][1] > 0
 
     def _check(self, way: Path) -> None:
         """Shows a path at every size, and what its phases compute."""
@@ -235,10 +221,8 @@ class RoundsProof:
         return {name: value for name, value in self.numbers.items() if name in plain_lets(text)}
 
     def steps(self, way: Path) -> Growth:
-        total: Growth = (len(way.states) - 1 - len(way.waits),)
-        for wait in way.waits.values():
-            total = plus(total, self.lengths[wait.timer])
-        return total
+        waits = (self.lengths[wait.timer] for wait in way.waits.values())
+        return sum(waits, Growth([len(way.states) - 1 - len(way.waits)]))
 
     # What a round makes of the words.
 
@@ -262,10 +246,10 @@ class RoundsProof:
                 change = substitute(change, given)
             if change:
                 raise NoShapeError(f"no round was shown to keep the invariant '{line}'")
-        least = next((one for one in exponents if all(_at_most(one, other) for other in exponents)), None)
+        least = next((one for one in exponents if all(never_negative(other - one, 1) for other in exponents)), None)
         if exponents and least is None:
             raise NoShapeError("no word is the shortest at every size")
-        return difference, least or (0, 0)
+        return difference, Growth([0]) if least is None else least
 
     def _relations(self, way: Path, exponents: list[Growth]) -> tuple[dict[str, Polynomial], dict[str, Polynomial]]:
         """Words as polynomials of others: exact ones, and those modulo 2^(length), whose lengths are noted."""
@@ -304,7 +288,7 @@ class RoundsProof:
             moves = {way.states[-1][word] for way in ways}
             if not any(moves <= {(what, word), OFF} for what in ("down", "up")):
                 continue
-            if all(never_negative(plus(total, times(self.lengths[word], self.steps(way)), -1), 1) for way in ways):
+            if all(never_negative(total - self.lengths[word] * self.steps(way), 1) for way in ways):
                 return word
         raise NoShapeError("no word was shown to run empty before the run is over")
 
@@ -354,17 +338,17 @@ class RoundsProof:
         top = power_growth(exponent)
         if top is None:
             return False
-        sides: dict[bool, Growth] = {True: (0,), False: (0,)}
+        sides = {True: Growth([0]), False: Growth([0])}
         for names, factor in difference.items():
-            most: Growth = (abs(factor),)
+            most = Growth([abs(factor)])
             for name in names:
                 length = self.length_of(name)
                 above = power_growth(length) if length is not None else None
                 if above is None:
                     return False
-                most = times(most, plus(above, (1,), -1))
-            sides[factor > 0] = plus(sides[factor > 0], most)
-        return all(never_negative(plus(plus(top, (1,), -1), side, -1), 2) for side in sides.values())
+                most *= above - 1
+            sides[factor > 0] += most
+        return all(never_negative(top - 1 - side, 2) for side in sides.values())
 
     def certificate(self) -> dict[str, Any]:
         """The shapes on all paths, and the certificates of their phases: what `sceptic/check_loop.py` reads."""
@@ -378,7 +362,3 @@ class RoundsProof:
             "rest": [way.document(proofs) for way in self.resting],
             "phases": [one.certificate for one in self.inside.values()],
         }
-
-
-def _at_most(one: Growth, other: Growth) -> bool:
-    return never_negative(plus(other, one, -1), 1)

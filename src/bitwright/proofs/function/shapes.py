@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from bitwright.program.algorithm import Algorithm
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
-from bitwright.proofs.unrolling.steps import Stepper
+from bitwright.proofs.unrolling.runs import Stepper
 
 Shape = tuple[str, str]  # what an array is, and of which word: ("up", "x") is x moved one place up
 OFF, ON, FIRST, LAST = ("off", ""), ("on", ""), ("first", ""), ("last", "")

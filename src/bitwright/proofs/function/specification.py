@@ -8,7 +8,7 @@ two comparisons. `for i in 1..l` looks at neighbouring letters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -19,6 +19,7 @@ from bitwright.program.text.parser import parse_statements
 from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
 from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
 from bitwright.proofs.function.machine import Memo
+from bitwright.proofs.unrolling.polynomials import combine
 
 Guess = tuple[int, ...]
 Truth = Callable[[Mapping[int, int]], bool]  # of the signs of the sums
@@ -38,18 +39,12 @@ class LinearTerm:
     parts: tuple[tuple[int, LinearTerm, int], ...] = ()  # (factor, term, k): factor * (term // k)
 
     def plus(self, other: LinearTerm, times: int = 1) -> LinearTerm:
-        def added(one: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:
-            found = dict(one)
-            for key, value in more.items():
-                found[key] = found.get(key, 0) + times * value
-            return {key: value for key, value in found.items() if value}
-
         return LinearTerm(
-            added(self.tracks, other.tracks),
-            added(self.inputs, other.inputs),
+            combine(self.tracks, other.tracks, times),
+            combine(self.inputs, other.inputs, times),
             self.constant + times * other.constant,
-            added(self.powers, other.powers),
-            added(self.guesses, other.guesses),
+            combine(self.powers, other.powers, times),
+            combine(self.guesses, other.guesses, times),
             self.low + tuple((times * factor, form, e) for factor, form, e in other.low if times),
             self.parts + tuple((times * factor, form, k) for factor, form, k in other.parts if times),
         )
@@ -229,7 +224,7 @@ class Specification:
         if len(form.parts) > 1 or abs(form.parts[0][0]) != 1:
             outside(part.token, "one quotient stands alone on one side of a comparison")
         ((factor, term, k),) = form.parts
-        rest = LinearTerm(form.tracks, form.inputs, form.constant, form.powers, form.guesses, form.low)
+        rest = replace(form, parts=())
         sign = sign if factor == 1 else {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
         whole = term.plus(rest, factor * k)  # term // k compares with -rest (or rest) as term - k * that with 0
         low, high = self._sum(whole), self._sum(whole.plus(LinearTerm(constant=k), -1))
@@ -404,7 +399,7 @@ class _Local:
         self.line, self.index = line, item.name
         self.constants: dict[Named, int] = {}
         self.names: list[tuple[Named, int, int, bool]] = []  # name, distance, track, whether it is an input
-        for name in outer_names(line.truth):
+        for name in ensures.names_in(line.truth, inside=False):
             if name.index is None:
                 form = spec.affine(name, item.name)
                 if not form.fixed:
@@ -454,14 +449,3 @@ def value_of(part: Expression, values: Mapping[Named, int]) -> Any:
     if isinstance(part, Negation):
         return not value_of(part.body, values)
     return ensures.combined(part.sign, value_of(part.left, values), value_of(part.right, values))
-
-
-def outer_names(part: Expression) -> Iterator[Named]:
-    """The names of an expression that do not occur within an index."""
-    if isinstance(part, Named):
-        yield part
-    elif isinstance(part, Negation):
-        yield from outer_names(part.body)
-    elif isinstance(part, Combined):
-        yield from outer_names(part.left)
-        yield from outer_names(part.right)

@@ -1,4 +1,4 @@
-"""A phase whose length is that of an array: one bit walks through it while other arrays, the busy ones, work.
+"""Paths round a loop, and their phases as long as an array: one bit walks through it while others, the busy ones, work.
 
 Shown at one size: while the bit is not at the end, a step moves it up, keeps all other arrays, and makes of the busy
 ones what a text of their own makes of them. What that text computes is proved by closure, for every length.
@@ -7,19 +7,22 @@ ones what a text of their own makes of them. What that text computes is proved b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from random import Random
+from typing import Any
 
 import numpy as np
 
 from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse, syntax
+from bitwright.program.text.lets import words_of
 from bitwright.program.text.parser import SyntaxTree
-from bitwright.proofs.function.shapes import FIRST, LAST, OFF, AtSize, NoShapeError, Shape, State
+from bitwright.proofs.function.affine import outside
+from bitwright.proofs.function.shapes import LAST, OFF, AtSize, NoShapeError, Shape, State
 from bitwright.proofs.unrolling.graph import FALSE
-from bitwright.proofs.unrolling.steps import Stepper
+from bitwright.proofs.unrolling.runs import Stepper
 from bitwright.running.run import run_batch
 
 FACTORS = (0, 1, 2, -1, -2)
@@ -36,11 +39,6 @@ class Wait:
     text: str  # of the busy arrays
     sums: Mapping[str, Mapping[str, int]]
     after: State  # when it is over; of busy arrays off, or ("word", a new one)
-
-
-def is_timer(at: AtSize, state: State, timer: str) -> bool:
-    """Whether an array could be the timer of a phase that starts in this state."""
-    return state[timer] == FIRST and len(at.arrays[timer]) > 1
 
 
 def busy_arrays(at: AtSize, state: State, timer: str) -> tuple[str, ...]:
@@ -160,3 +158,40 @@ def _ensured(array: str, factors: Mapping[str, int], extent: str) -> str:
         return f"ensure {array} == 0"
     total = " + ".join(f"{factor} * in.{name}" for name, factor in factors.items())
     return f"ensure {array} == ({total}) mod 2^({extent or 1})"
+
+
+@dataclass
+class Path:
+    """One way round: what the lowest bits of words are, and the states and phases on the way."""
+
+    fixed: Mapping[str, int]
+    states: list[State] = field(default_factory=list)
+    waits: dict[int, Wait] = field(default_factory=dict)  # by the state in which a phase starts
+
+    def document(self, proofs: list[str]) -> dict[str, Any]:
+        """As a certificate has it; arrays that are off are left out."""
+        states = [
+            {array: [part for part in shape if part] for array, shape in state.items() if shape != OFF}
+            for state in self.states
+        ]
+        phases = {
+            str(number): {
+                "timer": wait.timer,
+                "busy": list(wait.busy),
+                "inputs": list(wait.inputs),
+                "sums": {array: dict(factors) for array, factors in wait.sums.items()},
+                "proof": proofs.index(wait.text),
+            }
+            for number, wait in self.waits.items()
+        }
+        return {"fixed": dict(self.fixed), "states": states, "phases": phases}
+
+
+def check_ranges(item: syntax.Statement) -> None:
+    """Refuses what a single index can stretch: `write x[i..l]` reaches further at larger sizes."""
+    targets = item.targets if isinstance(item, syntax.WhenClause) else ()
+    swept = {one.token.text for one in getattr(item, "clauses", syntax.Clauses()).ranges}
+    for target in targets:
+        for part in target.parts:
+            if part.first is not part.last and words_of(part) & swept:
+                outside(target.token, "a range of bits that depends on an index")

@@ -1,17 +1,166 @@
-"""The lines of a rule text that say which cells there are, each as cases with affine indices."""
+"""The lines of a rule text that say which cells there are, each as cases with affine indices.
+
+Its expressions are affine forms, one for each case of their quotients and remainders.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
 from bitwright.program.text import syntax
 from bitwright.program.text.parser import SyntaxTree
-from bitwright.proofs.kinds.affine import Affine
-from bitwright.proofs.kinds.cases import MOST_ROWS, Case, NotCoveredError, Reader
+from bitwright.proofs.kinds.affine import Affine, feasible
 from bitwright.text.scanner import Token
+
+MOST_ROWS = 64  # of a range of constant length, which are then taken one by one
+
+
+class NotCoveredError(Exception):
+    """A line, or a text as a whole, that the theorem does not cover."""
+
+    def __init__(self, reason: str, token: Token | None = None) -> None:
+        super().__init__(reason if token is None else f"line {token.line}: {reason}".replace("'", ""))  # no marks
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known of the indices of a line: inequalities `form >= 0`, and remainders of forms."""
+
+    values: Mapping[str, Affine]  # of its indices
+    known: tuple[Affine, ...] = ()
+    remainders: Mapping[tuple[Affine, int], int] = field(default_factory=dict)
+
+    def where(self, *forms: Affine) -> Iterator[Case]:
+        """The case in which these are at least 0 as well; none if that cannot be."""
+        fresh = [form for form in forms if form.constant is None]
+        if any(form.constant is not None and form.constant < 0 for form in forms):
+            return
+        found = replace(self, known=(*self.known, *fresh))
+        if not fresh or feasible(found.known):
+            yield found
+
+
+class Reader:
+    """Reads expressions; `lets` are the expressions of numbers that follow from the sizes."""
+
+    def __init__(self, sizes: Mapping[str, int], lets: Mapping[str, syntax.Expression]) -> None:
+        self.sizes, self.lets = sizes, lets
+        self.left = 20_000  # cases of a text
+
+    def start(self) -> Case:
+        """Nothing but the smallest sizes."""
+        return Case({}, tuple(Affine.of(name) - least for name, least in self.sizes.items()))
+
+    def rows(self, clauses: syntax.Clauses, mark: str) -> Iterator[Case]:
+        """The rows of a line as cases; `mark` makes the variables of this line its own."""
+        yield from self._ranges(clauses, mark, self.start(), 0)
+
+    def _ranges(self, clauses: syntax.Clauses, mark: str, case: Case, at: int) -> Iterator[Case]:
+        if at == len(clauses.ranges):
+            yield from self._conditions(clauses, case, 0)
+            return
+        item = clauses.ranges[at]
+        name = item.token.text
+        for (first, last), now in self.pair(item.first, item.last, case):
+            length = (last - first).constant
+            if length is not None and length < MOST_ROWS:
+                for offset in range(int(length) + 1):
+                    row = replace(now, values={**now.values, name: first + offset})
+                    yield from self._ranges(clauses, mark, row, at + 1)
+                continue
+            index = Affine.of(name + mark)
+            for row in replace(now, values={**now.values, name: index}).where(index - first, last - index):
+                yield from self._ranges(clauses, mark, row, at + 1)
+
+    def _conditions(self, clauses: syntax.Clauses, case: Case, at: int) -> Iterator[Case]:
+        if at == len(clauses.conditions):
+            self.left -= 1
+            if self.left < 0:
+                tokens = [*(one.token for one in clauses.conditions), *(one.token for one in clauses.ranges)]
+                raise NotCoveredError("the text has too many cases", tokens[0] if tokens else None)
+            yield case
+            return
+        condition = clauses.conditions[at]
+        for (left, right), now in self.pair(condition.left, condition.right, case):
+            more, sign = left - right, condition.token.text
+            ways = {"<": [[-more - 1]], "<=": [[-more]], ">": [[more - 1]], ">=": [[more]], "=": [[more, -more]]}
+            for way in ways.get(sign, [[more - 1], [-more - 1]]):
+                for row in now.where(*way):
+                    yield from self._conditions(clauses, row, at + 1)
+
+    def pair(
+        self, first: syntax.Expression, second: syntax.Expression, case: Case
+    ) -> Iterator[tuple[tuple[Affine, Affine], Case]]:
+        """The affine forms of two expressions, in each case."""
+        for one, now in self.form(first, case):
+            for other, then in self.form(second, now):
+                yield (one, other), then
+
+    def form(self, expression: syntax.Expression, case: Case) -> Iterator[tuple[Affine, Case]]:
+        """The affine form of an expression, in each case."""
+        if isinstance(expression, syntax.Number):
+            yield Affine.of(expression.value), case
+        elif isinstance(expression, syntax.Name):
+            name = expression.token.text
+            if name in case.values:
+                yield case.values[name], case
+            elif name in self.lets:
+                for value, now in self.form(self.lets[name], replace(case, values={})):
+                    yield value, replace(now, values=case.values)
+            else:
+                yield Affine.of(name), case
+        elif isinstance(expression, syntax.Digits):
+            for inner, now in self.form(expression.value, case):
+                if inner.constant is None:
+                    raise NotCoveredError(f"digits({inner}) is not affine", expression.token)
+                yield Affine.of(max(1, int(abs(inner.constant)).bit_length())), now
+        else:
+            for (left, right), now in self.pair(expression.left, expression.right, case):
+                yield from self._operation(expression.token, left, right, now)
+
+    def _operation(self, token: Token, left: Affine, right: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
+        sign, by, of = token.text, right.constant, left.constant
+        if sign in "+-":
+            yield (left + right if sign == "+" else left - right), case
+        elif sign == "*" and (by is not None or of is not None):
+            yield (left * by if by is not None else right * (of or 0)), case
+        elif sign == "^" and by is not None and of is not None and 0 <= by <= 64:
+            yield Affine.of(of ** int(by)), case
+        elif sign in ("//", "%") and by is not None:
+            yield from self._divided(token, left, int(by), case)
+        elif sign in ("//", "%"):
+            yield from self._by_a_size(token, left, right, case)
+        else:
+            raise NotCoveredError(f"({left}) {sign} ({right}) is not affine", token)
+
+    def _divided(self, token: Token, form: Affine, by: int, case: Case) -> Iterator[tuple[Affine, Case]]:
+        """By a number: one case for each remainder."""
+        if by == 0:
+            return  # not a program
+        key = (form, by)
+        ways = [case.remainders[key]] if key in case.remainders else range(0, by, 1 if by > 0 else -1)
+        if form.constant is not None:
+            ways = [int(form.constant) % by]
+        self.left -= len(ways) - 1
+        if self.left < 0:
+            raise NotCoveredError(f"remainders by {by} are too many cases", token)
+        for rest in ways:
+            now = case if form.constant is not None else replace(case, remainders={**case.remainders, key: rest})
+            yield (Affine.of(rest) if token.text == "%" else (form - rest) * Fraction(1, by)), now
+
+    def _by_a_size(self, token: Token, form: Affine, by: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
+        """By a size: the quotient is -1, 0 or 1, if the ranges say so."""
+        for outside in ([by * -1], [-1 * by - form - 1], [form - by * 2]):
+            if feasible([*case.known, *outside]):
+                raise NotCoveredError(f"({form}) {token.text} ({by}) is not between -1 and 1 times ({by})", token)
+        for quotient in (-1, 0, 1):
+            rest = form - by * quotient
+            for now in case.where(rest, by - rest - 1):
+                yield (Affine.of(quotient) if token.text == "//" else rest), now
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named
 
+Key = TypeVar("Key")
 Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
 Bounds = tuple[int, int]  # the least and the greatest value
 
 
-def combine(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
-    """a + factor * b.
+def combine(a: Mapping[Key, Any], b: Mapping[Key, Any], factor: int = 1) -> dict[Key, Any]:
+    """a + factor * b, for polynomials or any other sums with a number for each key.
 
     >>> combine({("x",): 2}, {("x",): 1, (): 3}, -2)
     {(): -6}

@@ -21,11 +21,11 @@ from bitwright.proofs.claims import Claim
 from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input
 from bitwright.proofs.unrolling.instructions import CodeProof
 from bitwright.proofs.unrolling.laws import BitLaw, LawFinder, law_document, linear, weight_of
+from bitwright.proofs.unrolling.numbers import Blasted
 from bitwright.proofs.unrolling.polynomials import stronger_equation
 from bitwright.proofs.unrolling.rounds import Rounds, UndecidedError
 from bitwright.proofs.unrolling.runs import RunTooLargeError, UnrolledRun, unroll
 from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, Prover
-from bitwright.proofs.unrolling.specifications import Blasted
 from bitwright.running.progress import Progress, as_progress
 
 _TRIED = 64  # random inputs that are run first, and as many extreme ones

@@ -38,9 +38,8 @@ from bitwright.proofs.unrolling.polynomials import (
     weaker_equation,
 )
 from bitwright.proofs.unrolling.relations import Bits, Moment, by_law, by_solver, by_structure, relation
-from bitwright.proofs.unrolling.runs import RunTooLargeError, start_state
+from bitwright.proofs.unrolling.runs import RunTooLargeError, Stepper, start_state
 from bitwright.proofs.unrolling.solver import Prover
-from bitwright.proofs.unrolling.steps import Stepper
 
 MOST_PATHS = 64
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray, from_bits
+from bitwright.bits import from_bits
 from bitwright.running.sliced.transposing import transpose
+from bitwright.theory.encoding.packed import unpack
 
 Rows = NDArray[np.uint64]  # (bits, words)
 Numbers = NDArray[Any]  # int64, or Python's integers where they are longer
@@ -33,25 +34,11 @@ def first_lanes(count: int, words: int) -> NDArray[np.uint64]:  # (words,)
     return octets.view(np.uint64)
 
 
-def unpack_lanes(rows: Rows, count: int) -> BoolArray:  # (bits, words) -> (count, bits)
-    octets = np.ascontiguousarray(rows).view(np.uint8)
-    return np.unpackbits(octets, axis=1, bitorder="little", count=count).T.astype(bool)
-
-
-def pack_lanes(states: BoolArray) -> Rows:  # (count, bits) -> (bits, words)
-    """The inverse; lanes beyond the last state are 0."""
-    count, bits = states.shape
-    octets = np.zeros((bits, 8 * -(-count // 64)), dtype=np.uint8)
-    packed = np.packbits(states.T, axis=1, bitorder="little")
-    octets[:, : packed.shape[1]] = packed
-    return octets.view(np.uint64)
-
-
 def numbers(rows: Rows, count: int, signed: bool = False) -> Numbers:  # (bits, words) -> (count,)
     """The first `count` numbers that the rows hold; signed ones in two's complement."""
     bits = len(rows)
     if bits > MOST_BITS:
-        return np.array([from_bits(lane, signed) for lane in unpack_lanes(rows, count)], dtype=object)
+        return np.array([from_bits(lane, signed) for lane in unpack(rows, count)], dtype=object)
     values = np.zeros(64 * rows.shape[1], dtype=np.int64)
     transpose(np.ascontiguousarray(rows), values.view(np.uint64))
     values = values[:count]

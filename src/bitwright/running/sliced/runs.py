@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.program import Algorithm, Program
-from bitwright.running.sliced.lanes import Rows, first_lanes, unpack_lanes
+from bitwright.running.sliced.lanes import Rows, first_lanes
 from bitwright.running.sliced.plan import plan
 from bitwright.theory.decisions import Decisions, Triple
+from bitwright.theory.encoding.packed import unpack
 
 _FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
 _CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and never touched, the others fit the cache
@@ -91,8 +92,8 @@ class SlicedRuns:
         evaluations, steps, wrong_steps = found.totals.tolist()
         return Outcome(
             outputs=found.outputs,
-            unfinished=unpack_lanes(found.unfinished[np.newaxis], count)[:, 0] | self._cut_off,
-            beyond=unpack_lanes(found.beyond[np.newaxis], count)[:, 0],
+            unfinished=unpack(found.unfinished[np.newaxis], count)[:, 0] | self._cut_off,
+            beyond=unpack(found.beyond[np.newaxis], count)[:, 0],
             evaluations=evaluations,
             steps=steps,
             wrong_steps=wrong_steps,

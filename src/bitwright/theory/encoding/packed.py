@@ -48,10 +48,13 @@ _MAX_LAYERS = 16  # past this many writers of one bit, a single reduction is fas
 
 def pack(states: BoolArray) -> Words:  # (batch, k) -> (k, words)
     """States to words: state s is bit s of its row; one byte a row for up to 8 states, else 64-bit words."""
+    return np.packbits(states.T, axis=1, bitorder="little") if len(states) <= 8 else pack_words(states)
+
+
+def pack_words(states: BoolArray) -> NDArray[np.uint64]:  # (batch, k) -> (k, words)
+    """The same in 64-bit words, at least one a row; places beyond the last state are 0."""
     octets = np.packbits(states.T, axis=1, bitorder="little")
-    if len(states) <= 8:
-        return octets
-    padded = np.zeros((octets.shape[0], -(-octets.shape[1] // 8) * 8), dtype=np.uint8)
+    padded = np.zeros((len(octets), 8 * max(1, -(-len(states) // 64))), dtype=np.uint8)
     padded[:, : octets.shape[1]] = octets
     return padded.view(np.uint64)
 

@@ -9,8 +9,8 @@ from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.api.export.rocq.shaped import Shaped, affine, word_name
 from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.function.growth import Growth
-from bitwright.proofs.function.paths import Path
 from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.function.waiting import Path
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, multiply, substitute, weaker_equation
 
 _POWER = "2^"  # the power of two of an invariant; that of a longer word is this one times `more LENGTH`
@@ -75,7 +75,7 @@ class Algebra:
             own, names[times] = affine(length), times
             if own == exponent:
                 return combine(sum_, {(times, _POWER): -1})
-            more = AffineIndex(0, own.size - exponent.size, own.constant - exponent.constant)
+            more = own.plus(exponent, -1)
             names[f"more {own.text()}"] = _power(more)
             longer[_power(own)] = f"{_power(exponent)} * {_power(more)}"
             return combine(sum_, multiply({(_POWER,): -1}, {(times, f"more {own.text()}"): 1}))
@@ -133,14 +133,15 @@ class Algebra:
         found = [
             (number, difference, exponent)
             for number, (difference, exponent) in enumerate(self.kept, 1)
-            if stated is not None and proof.follows(stated.difference, difference, (exponent.constant, exponent.size))
+            if stated is not None
+            and proof.follows(stated.difference, difference, Growth([exponent.constant, exponent.size]))
         ]
         if not found:
             raise NotAffineError(f"'{line}' does not follow from the invariants")
         number, difference, exponent = found[0]
         left = substitute(difference, {proof.measure: {}})
         names = {**shaped.values(), **self.inputs}
-        lengths = {name: affine(proof.length_of(name) or ()) for monomial in left for name in monomial}
+        lengths = {name: affine(proof.length_of(name) or Growth([0])) for monomial in left for name in monomial}
         products = ""
         for monomial in left:
             product, top = "", ""

@@ -7,9 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.api.export.rocq.chained import Chained
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.api.export.rocq.linear import Linear, LinearTerms
+from bitwright.api.export.rocq.linear import Chained, Linear, LinearTerms
 from bitwright.api.export.rocq.words import Words
 from bitwright.program import Algorithm
 from bitwright.program.ensures import (

@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 
 from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.errors import BitwrightError
+from bitwright.program.ensures import Combined, Constant, Expression, Named
 
 FITTED = range(9, 14)  # sizes that families are fitted to
 COMPARED = range(1, 33)
@@ -33,12 +34,40 @@ class AffineIndex:
     def at(self, i: int, l: int) -> int:
         return self.row * i + self.size * l + self.constant
 
+    def plus(self, other: AffineIndex, times: int = 1) -> AffineIndex:
+        return AffineIndex(
+            self.row + times * other.row, self.size + times * other.size, self.constant + times * other.constant
+        )
+
     def text(self, i: str = "i", l: str = "l") -> str:
         """As natural numbers: what is added first, then what is subtracted, which is never more."""
         terms = [(self.row, i), (self.size, l), (self.constant, "")]
         shown = [(n, str(abs(n)) if not x else x if abs(n) == 1 else f"{abs(n)} * {x}") for n, x in terms if n]
         added, taken = [x for n, x in shown if n > 0], [x for n, x in shown if n < 0]
         return " + ".join(added or ["0"]) + "".join(f" - {x}" for x in taken)
+
+    def argument(self, i: str = "i") -> str:
+        """Its text, in brackets where it is not a single word."""
+        text = self.text(i)
+        return text if " " not in text else f"({text})"
+
+
+def affine_of(part: Expression, size: str, index: str = "") -> AffineIndex | None:
+    """An expression of the size, an index and constants; None for any other."""
+    if isinstance(part, Constant):
+        return AffineIndex(0, 0, part.value)
+    if isinstance(part, Named) and part.text in (index, size):
+        return AffineIndex(1, 0, 0) if part.text == index else AffineIndex(0, 1, 0)
+    if isinstance(part, Combined) and part.sign in "+-*":
+        left, right = affine_of(part.left, size, index), affine_of(part.right, size, index)
+        if left is None or right is None:
+            return None
+        if part.sign != "*":
+            return left.plus(right, 1 if part.sign == "+" else -1)
+        for one, other in ((left, right), (right, left)):
+            if not one.row and not one.size:
+                return AffineIndex(0, 0, 0).plus(other, one.constant)
+    return None
 
 
 @dataclass(frozen=True)

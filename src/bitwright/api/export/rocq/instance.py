@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bitwright.api.export.rocq.claimed import ClaimedLines
-from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, link
+from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError, link
 from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.api.export.rocq.printed import cases, listing
+from bitwright.proofs.function.chain import class_of
 
 FUEL = 4000
 
@@ -128,12 +129,13 @@ class InstanceText:
             "Proof.\n  intros large. split; apply within_intro; intros t T.\n"
             "  - apply chain_rules_parts in T; [|lia]. written_out T. unfold Families.rules. each_chain_rule.\n"
             + "".join(
-                _indented(cases(one, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}")) for one in after
+                _indented(cases(one, lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}"))
+                for one in after
             )
             + "  - unfold Families.rules in T. each_rule.\n"
             + "".join(
                 _indented(
-                    cases(one, lambda piece, k: f"nth_chain {piece.target} {piece.template} {_arg(piece.row, k)}")
+                    cases(one, lambda piece, k: f"nth_chain {piece.target} {piece.template} {piece.row.argument(k)}")
                 )
                 for one in before
             )
@@ -155,7 +157,7 @@ class InstanceText:
         position = places[0][1]
         if tracks != sorted(tracks):
             raise NotAffineError("a block has its bits in another order than the chain")
-        c = 1 if position == 0 else 2 if position == 1 else 5 if position == n - 1 else 4 if position == n - 2 else 3
+        c = class_of(position, n)
         mask, value = sum(1 << k for k in tracks), sum(v << k for k, (_, v) in zip(tracks, conditions, strict=True))
         return c - 1, numbers[str(c), mask, value], position if c == 3 else 0
 
@@ -186,11 +188,6 @@ def _flag(name: str) -> str:
 
 def _name(bit: Bit) -> str:
     return bit[0] + (f"[{bit[1][0]}]" if bit[1] else "")
-
-
-def _arg(index: AffineIndex, i: str) -> str:
-    text = index.text(i)
-    return text if " " not in text else f"({text})"
 
 
 def _indented(text: str) -> str:

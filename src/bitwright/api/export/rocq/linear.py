@@ -1,17 +1,70 @@
-"""Terms of `ensure` lines: weighted sums of words, as text for people and as laws for the verified checker."""
+"""Terms of `ensure` lines: weighted sums of words, as text for people and as laws for the verified checker.
+
+A certificate has a chain, in which every bit of the program is a track of a letter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from bitwright.api.export.rocq.chained import Chained
-from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, NotAffineError
+from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, NotAffineError, affine_of
+from bitwright.api.export.rocq.listed import Bit
 from bitwright.api.export.rocq.printed import listing
 from bitwright.api.export.rocq.words import Part, Words, coq_name
 from bitwright.program.ensures import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+from bitwright.proofs.unrolling.polynomials import combine
+
+
+@dataclass(frozen=True)
+class Chained:
+    """The chain of a certificate, and where its tracks stand."""
+
+    certificate: Mapping[str, Any]
+    tracks: tuple[tuple[str, int, int], ...]  # array, and g and o: bit k at position i is array[g * i + o]
+    positions: AffineIndex  # n, a function of l
+
+    @classmethod
+    def of(cls, certificate: Mapping[str, Any]) -> Chained:
+        chain = certificate["chain"]
+        tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
+        if any(offset < 0 for _, _, offset in tracks):
+            raise NotAffineError("an array begins two positions after another one")
+        return cls(certificate, tuple(tracks), AffineIndex(0, chain["unit"], chain["extra"]))
+
+    @property
+    def classes(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.certificate["chain"]["classes"]
+        return found
+
+    @property
+    def flags(self) -> list[str]:
+        found: list[str] = self.certificate["chain"]["globals"]
+        return found
+
+    @property
+    def clock(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.certificate["clock"]
+        return found
+
+    @property
+    def steps(self) -> AffineIndex:
+        """The number of steps after which the clock says that a run is over."""
+        clock, n = self.clock, self.positions
+        if clock["fixed"] is not None:
+            return AffineIndex(0, 0, clock["fixed"])
+        rate = sum(rate for _, rate in clock["sweeps"])
+        return AffineIndex(0, rate * n.size, rate * n.constant + clock["delay"] - clock["early"])
+
+    def place(self, bit: Bit) -> tuple[int, int] | None:
+        """Track and position, from 0, of a bit; None for a global."""
+        name, index = bit
+        for number, (array, growth, offset) in enumerate(self.tracks):
+            if array == name and index and (index[0] - offset) % growth == 0:
+                return number, (index[0] - offset) // growth
+        return None
 
 
 @dataclass
@@ -23,11 +76,8 @@ class Linear:
     power: int = 0
 
     def plus(self, other: Linear, times: int = 1) -> Linear:
-        words = dict(self.words)
-        for word, factor in other.words.items():
-            words[word] = words.get(word, 0) + times * factor
-        left = {word: factor for word, factor in words.items() if factor}
-        return Linear(left, self.constant + times * other.constant, self.power + times * other.power)
+        words, constant = combine(self.words, other.words, times), self.constant + times * other.constant
+        return Linear(words, constant, self.power + times * other.power)
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -69,23 +119,7 @@ class LinearTerms:
 
     def power(self, part: Expression) -> AffineIndex | None:
         if isinstance(part, Combined) and part.sign == "^" and part.left == Constant(2):
-            return self.exponent(part.right)
-        return None
-
-    def exponent(self, part: Expression) -> AffineIndex | None:
-        if isinstance(part, Constant):
-            return AffineIndex(0, 0, part.value)
-        if isinstance(part, Named) and part.text == self.size:
-            return AffineIndex(0, 1, 0)
-        if isinstance(part, Combined) and part.sign in "+-*":
-            left, right = self.exponent(part.left), self.exponent(part.right)
-            if left is not None and right is not None:
-                if part.sign == "*":
-                    return AffineIndex(
-                        0, left.size * right.constant + left.constant * right.size, left.constant * right.constant
-                    )
-                sign = 1 if part.sign == "+" else -1
-                return AffineIndex(0, left.size + sign * right.size, left.constant + sign * right.constant)
+            return affine_of(part.right, self.size)
         return None
 
     def text(self, part: Expression) -> str:
@@ -125,7 +159,7 @@ class LinearTerms:
             if len(parts) != 1 or parts[0].length is not None:
                 return None
             return self.end(parts[0])[0], f"{coq_name(name.text)} l s"
-        at, (part, *others) = self.exponent(name.index), parts
+        at, (part, *others) = affine_of(name.index, self.size), parts
         if at is None or others or part.length is None:
             raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")
         bit = Part(part.array, None, at)
@@ -186,8 +220,8 @@ class LinearTerms:
     def _weight(self, part: Part) -> tuple[str, int, Fraction] | None:
         """Of a single bit its end, its track, and its weight there; None if it weighs nothing at its position."""
         _, end, track = self.end(part)
-        n, last = self.chained.positions, end == "last"
-        distance = AffineIndex(0, part.exponent.size - n.size * last, part.exponent.constant - (n.constant - 1) * last)
+        last = self.chained.positions.plus(AffineIndex(0, 0, -1))
+        distance = part.exponent.plus(last, -1 if end == "last" else 0)
         return None if end == "global" or distance.size else (end, track, Fraction(2) ** distance.constant)
 
     def law_text(self, law: tuple[int, Linear, int]) -> str:

@@ -43,7 +43,7 @@ def listed(program: Program, pattern: Pattern) -> Listed:
     """All rules and cells; raises InputError for a cell that is of none of the pattern's kinds."""
     wiring = Wiring(program, pattern)
     grouping = program.cells.tiled(wiring.tile)
-    bits = [_bit(name) for name in program.layout.names]
+    bits = [bit_named(name) for name in program.layout.names]
     cells: list[tuple[int, ListedCell, list[int]]] = []
     for wired in wiring.kinds:
         ports = len(pattern.kinds[wired.kind].ports)
@@ -91,6 +91,7 @@ def _rules(
     return tuple(found)
 
 
-def _bit(name: str) -> Bit:
+def bit_named(name: str) -> Bit:
+    """`p[2]` as ("p", (2,))."""
     head, _, rest = name.removesuffix("]").partition("[")
     return head, tuple(int(index) for index in rest.split(",")) if rest else ()

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError
-from bitwright.api.export.rocq.nexts import matches
-from bitwright.api.export.rocq.printed import IMPORTS, listing
+from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, affine_of
+from bitwright.api.export.rocq.printed import IMPORTS, listing, matches
 from bitwright.api.export.rocq.words import Words
 from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named, Negation
 
@@ -175,14 +174,7 @@ class LocalText:
         raise NotAffineError(f"'{line}' is not about single bits, and the run takes {self.steps} steps at every size")
 
     def _index(self, part: Expression, line: EnsureLine, index: str) -> AffineIndex:
-        if isinstance(part, Constant):
-            return AffineIndex(0, 0, part.value)
-        if isinstance(part, Named) and part.text in (index, self.size):
-            return AffineIndex(1, 0, 0) if part.text == index else AffineIndex(0, 1, 0)
-        if isinstance(part, Combined) and part.sign in "+-":
-            one, other = self._index(part.left, line, index), self._index(part.right, line, index)
-            sign = 1 if part.sign == "+" else -1
-            return AffineIndex(
-                one.row + sign * other.row, one.size + sign * other.size, one.constant + sign * other.constant
-            )
-        raise NotAffineError(f"an index in '{line}' is not made of {self.size}, its own index and constants")
+        found = affine_of(part, self.size, index)
+        if found is None:
+            raise NotAffineError(f"an index in '{line}' is not made of {self.size}, its own index and constants")
+        return found

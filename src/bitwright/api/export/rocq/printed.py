@@ -1,4 +1,4 @@
-"""Networks, rules, cells and proofs as text for Rocq."""
+"""Networks, rules, cells, proofs and what a step makes of each bit, as text for Rocq."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, Piece, Segment
+from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, NotAffineError, Piece, Segment
 from bitwright.api.export.rocq.listed import Bit, Listed
 from bitwright.networks import IntegerNetwork
 from bitwright.program.pattern import Pattern
@@ -104,7 +104,9 @@ def families_text(name: str, about: str, found: FittedFamilies) -> str:
         for number, segment in enumerate(found.cells, 1)
     )
     listed = [
-        f"[cell_{number} l]" if segment.single else f"rows {_arg(segment.first)} {_arg(segment.last)} (cell_{number} l)"
+        f"[cell_{number} l]"
+        if segment.single
+        else f"rows {segment.first.argument()} {segment.last.argument()} (cell_{number} l)"
         for number, segment in enumerate(found.cells, 1)
     ]
     compared = f"{found.compared[0]}..{found.compared[-1]}"
@@ -143,7 +145,7 @@ def _rules_in_cells(found: FittedFamilies) -> str:
     """For every segment of rules the cells that have it, and which of their templates it is."""
 
     def tactic(piece: Piece, k: str) -> str:
-        row = "" if found.cells[piece.target].single else f" {_arg(piece.row, k)}"
+        row = "" if found.cells[piece.target].single else f" {piece.row.argument(k)}"
         return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
 
     return "".join(cases(link, tactic) for link in found.to_cell)
@@ -152,7 +154,7 @@ def _rules_in_cells(found: FittedFamilies) -> str:
 def _cells_in_rules(found: FittedFamilies) -> str:
     """For every template of every segment of cells the rule that it is."""
     links = [link for links in found.to_rule for link in links]
-    return "".join(cases(link, lambda piece, k: f"nth_rule {piece.target} {_arg(piece.row, k)}") for link in links)
+    return "".join(cases(link, lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}") for link in links)
 
 
 def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
@@ -163,7 +165,7 @@ def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
         *before, last = [piece for piece in link.pieces if piece.residue == residue]
         case = tactic(last, k)
         for piece in reversed(before):
-            case = f"up_to {k} {_arg(piece.last)}; [{tactic(piece, k)} | {case}]"
+            case = f"up_to {k} {piece.last.argument()}; [{tactic(piece, k)} | {case}]"
         parts.append(case)
     text = parts[0] if link.modulus == 1 else f"residue i {link.modulus}; [{' | '.join(parts)}]"
     return f"  - {text}.\n"
@@ -172,7 +174,7 @@ def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
 def _family(segment: Segment, text: str) -> str:
     if segment.single:
         return f"[{text}]"
-    return f"rows {_arg(segment.first)} {_arg(segment.last)} (fun i => {text})"
+    return f"rows {segment.first.argument()} {segment.last.argument()} (fun i => {text})"
 
 
 def _rule(segment: Segment) -> str:
@@ -193,19 +195,14 @@ def _cell(segment: Segment) -> str:
 
 def _written(items: Sequence[Item]) -> str:
     single = listing(_item(item) for item in items if not item.whole)
-    wholes = [f'all "{item.array}" {_arg(item.index)}' for item in items if item.whole and item.index]
+    wholes = [f'all "{item.array}" {item.index.argument()}' for item in items if item.whole and item.index]
     if not wholes:
         return single
     return "(" + " ++ ".join([*([single] if single != "[]" else []), *wholes]) + ")"
 
 
 def _item(item: Item) -> str:
-    return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {_arg(item.index)}'
-
-
-def _arg(index: AffineIndex, i: str = "i") -> str:
-    text = index.text(i)
-    return text if " " not in text else f"({text})"
+    return f'flag "{item.array}"' if item.index is None else f'at_ "{item.array}" {item.index.argument()}'
 
 
 def _bit(bit: Bit) -> str:
@@ -235,3 +232,48 @@ def _rows(rows: Sequence[Sequence[int]], write: Callable[[int], str]) -> str:
 
 def _weight(weight: int) -> str:
     return f"{'m' if weight < 0 else 'p'}{abs(weight)}"
+
+
+def next_lemmas(arrays: Iterable[tuple[str, bool]], rules: Sequence[Segment], of: str, name: str) -> str:
+    """A lemma for each array, given with whether it is a single bit: `of` are the rules as Rocq has them."""
+    text = ""
+    for array, single in arrays:
+        bit, more = (f'flag "{array}"', "") if single else (f'at_ "{array}" i', " i")
+        writers = [matches(rule, item) for rule in rules for item in rule.items[1] if item.array == array]
+        text += (
+            f"Lemma {name}{array}' l s{more} : step ({of} l) s ({bit}) =\n  {' || ('.join(writers) + ')' * (len(writers) - 1) if writers else 'false'}.\n"
+            f"Proof. next_of {of} s. Qed.\n"
+        )
+    return text
+
+
+def matches(rule: Segment, item: Item) -> str:
+    """That a rule which writes this bit matches; its row is the one that writes bit i."""
+    tested, _ = rule.items
+    guards, back = [], AffineIndex(0, 0, 0)
+    if item.whole:
+        if not rule.single or item.index is None:
+            raise NotAffineError(f"rules at many places write all of {item.array}")
+        guards += ["(1 <=? i)", f"(i <=? {item.index.text()})"]
+    elif item.index is not None and rule.single:
+        guards.append(f"(i =? {item.index.text()})")
+    elif not rule.single:
+        if item.index is None or not item.index.row:
+            raise NotAffineError(f"rules at many places write one bit of {item.array}")
+        if item.index.row != 1:
+            raise NotAffineError(f"a rule writes {item.array} in steps of {item.index.row}")
+        back = AffineIndex(0, item.index.size, item.index.constant)
+        row = AffineIndex(1, 0, 0).plus(back, -1).text()
+        guards += [f"({rule.first.text()} <=? {row})", f"({row} <=? {rule.last.text()})"]
+    values: Sequence[bool] = rule.form  # type: ignore[assignment]
+    texts = [(_tested(bit, back), value) for bit, value in zip(tested, values, strict=True)]
+    conditions = " && (".join(text if value else f"negb ({text})" for text, value in texts) + ")" * (len(texts) - 1)
+    guard = f" && ({' && '.join(guards)})" if guards else ""
+    return f"(({conditions}){guard})"
+
+
+def _tested(bit: Item, back: AffineIndex) -> str:
+    """A bit that a rule tests, with its row counted from the bit that it writes."""
+    if bit.index is None:
+        return f's (flag "{bit.array}")'
+    return f's (at_ "{bit.array}" ({bit.index.plus(back, -bit.index.row).text()}))'

@@ -11,11 +11,9 @@ from collections.abc import Mapping
 
 from bitwright.api.export.rocq.algebra import Algebra
 from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError
-from bitwright.api.export.rocq.nexts import next_lemmas
-from bitwright.api.export.rocq.phases import PhaseFile, phase_files
-from bitwright.api.export.rocq.printed import IMPORTS, listing
+from bitwright.api.export.rocq.printed import IMPORTS, listing, next_lemmas
 from bitwright.api.export.rocq.shaped import RULES, Shaped, affine, conjunction, pattern, word_name, word_names
-from bitwright.api.export.rocq.turns import TurnsText
+from bitwright.api.export.rocq.turns import PhaseFile, TurnsText, phase_files
 from bitwright.api.export.rocq.words import Words, coq_name
 from bitwright.program import Algorithm
 from bitwright.program.ensures import Combined, Constant, Expression, Named
@@ -179,7 +177,7 @@ def _steps(proof: RoundsProof, sized: Mapping[int, Algorithm]) -> str:
         item.value for item in proof.tree.statements if isinstance(item, syntax.Count) and item.token.text == "steps"
     )
     growth = growth_of(proof.reader, count)
-    if any(a.steps != sum(factor * l**power for power, factor in enumerate(growth)) for l, a in sized.items()):
+    if any(a.steps != growth(l) for l, a in sized.items()):
         raise NotAffineError("the number of steps is no polynomial in the size")
     return growth_text(growth)
 
@@ -187,12 +185,12 @@ def _steps(proof: RoundsProof, sized: Mapping[int, Algorithm]) -> str:
 def growth_text(growth: Growth) -> str:
     """A polynomial in l, as natural numbers: what is added first.
 
-    >>> growth_text((-1, 3, 4))
+    >>> growth_text(Growth([-1, 3, 4]))
     '4 * l * l + 3 * l - 1'
     """
     terms = [
         (factor, " * ".join([str(abs(factor))] * (abs(factor) != 1 or not power) + ["l"] * power))
-        for power, factor in reversed(list(enumerate(growth)))
+        for power, factor in reversed(list(enumerate(map(int, growth.coeffs()))))
         if factor
     ]
     added, taken = [text for factor, text in terms if factor > 0], [text for factor, text in terms if factor < 0]

@@ -5,14 +5,14 @@ Names that the file makes up end in a prime, which no name of a rule text has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.program.text import syntax
 from bitwright.proofs.function.growth import Growth
-from bitwright.proofs.function.paths import Path
 from bitwright.proofs.function.rounds import RoundsProof
-from bitwright.proofs.function.shapes import OFF, Shape, State
+from bitwright.proofs.function.shapes import Shape, State
+from bitwright.proofs.function.waiting import Path
 
 RULES = "Families.rules"
 _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
@@ -20,8 +20,7 @@ _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
 
 def affine(growth: Growth) -> AffineIndex:
     """a * l + b from its coefficients."""
-    constant, rate = (*growth, 0, 0)[:2]
-    return AffineIndex(0, rate, constant)
+    return AffineIndex(0, int(growth[1]), int(growth[0]))
 
 
 def word_name(word: str) -> str:
@@ -49,8 +48,7 @@ class Shaped:
             raise NotAffineError("a word of the invariant is a single bit")
 
     def length(self, array: str) -> str:
-        text = affine(self.proof.lengths[array]).text()
-        return text if " " not in text else f"({text})"
+        return affine(self.proof.lengths[array]).argument()
 
     def shape(self, array: str, shape: Shape) -> str:
         """The bits of an array, as a function of the index."""
@@ -104,10 +102,6 @@ class Shaped:
         )
 
 
-def is_off(shape: Shape) -> bool:
-    return shape == OFF
-
-
 def cases_of(ways: Iterable[Path], names: str = "F") -> str:
     """The case distinction on all bits that some path looks at, as the beginning of a tactic."""
     asked = dict.fromkeys(word for way in ways for word in way.fixed)
@@ -121,8 +115,3 @@ def pattern(names: Sequence[str]) -> str:
 
 def conjunction(parts: Iterable[str]) -> str:
     return " /\\ ".join(parts)
-
-
-def listed_states(ways: Mapping[str, Path]) -> list[tuple[str, Path, int]]:
-    """Every state of these paths but the last, which is the first of the next."""
-    return [(number, way, at) for number, way in ways.items() for at in range(len(way.states) - 1)]

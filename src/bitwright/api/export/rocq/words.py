@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError, affine_in
-from bitwright.api.export.rocq.listed import Bit
+from bitwright.api.export.rocq.listed import Bit, bit_named
 from bitwright.program import Algorithm
 
 ZERO = AffineIndex(0, 0, 0)
@@ -129,6 +129,4 @@ def coq_name(name: str) -> str:
 
 
 def _bit(algorithm: Algorithm, number: int) -> Bit:
-    name = algorithm.program.layout.name_of(number)
-    head, _, rest = name.removesuffix("]").partition("[")
-    return head, tuple(int(index) for index in rest.split(",")) if rest else ()
+    return bit_named(algorithm.program.layout.name_of(number))

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from bitwright.api.export.claims import claim_of
 from bitwright.api.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
-from bitwright.api.export.rocq.function import function_text
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
 from bitwright.api.export.rocq.rounds import rounds_files
+from bitwright.api.export.rocq.theorems import function_text
 from bitwright.api.export.writing import Export, Subject
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import make_folder, write_atomically
