@@ -29,7 +29,7 @@ function showLegend() {
 }
 
 function keysOf(choice) {
-  const none = choice.where >= 0 ? [key(palette.line, "no value")] : [];
+  const none = choice.where !== null ? [key(palette.line, "no value")] : [];
   if (choice.sort === "number") return [...numberKeys(choice), ...none];
   const counts = new Map(), entries = choice.sort === "flag" ? [1, 0] : choice.occurring;
   for (let node = 0; node < facts.nodes; node++) {
