@@ -56,15 +56,24 @@ def problem_of(algorithm: Algorithm, choice: EngineChoice, limits: Limits) -> st
     examples = choice.examples(algorithm)
     if choice.solves and examples > limits.kernel:
         return f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
-    what = "this program has"
     if choice.by_cells:
-        examples, what = sum(kind.templates for kind in algorithm.program.kinds.kinds), "the cells of this program have"
+        examples = sum(kind.templates for kind in algorithm.program.kinds.kinds)
     if choice.trains and examples > limits.network:
-        return (
-            f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; "
-            "use another engine here, or on the command line: --engine network"
-        )
+        advice = "use another engine here, or on the command line: --engine network"
+        return too_many_examples(examples, choice.by_cells, limits, advice)
     return None
+
+
+def too_many_examples(examples: int, cells: bool, limits: Limits, advice: str) -> str:
+    """Why this server trains no network on that many examples."""
+    what = "the cells of this program have" if cells else "this program has"
+    return f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; {advice}"
+
+
+def check_width(width: int | None, limits: Limits) -> None:
+    """Raises InputError for a network that is too wide for this server."""
+    if width is not None and width > limits.width:
+        raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
 
 
 def engine_for(
@@ -87,8 +96,7 @@ def engine_for(
         if not choice.by_cells:
             width = width or min(recipes(algorithm, replace(choice, networks=1))[0].width, limits.width)
             choice = replace(choice, width=width)
-        if width is not None and width > limits.width:
-            raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
+        check_width(width, limits)
     if (problem := problem_of(algorithm, choice, limits)) is not None:
         raise InputError(problem)
     what = "a network of cells" if choice.by_cells else f"network {{}} of {members}"

@@ -80,9 +80,9 @@ def _do(what: str, request: Mapping[str, Any], limits: Limits, progress: Reporte
         case "graph":
             return laid_out(request["graph"], limits), {}
         case "network":
-            from bitwright.web.training import make_network  # which checks do without
+            from bitwright.web.training import train_network  # which checks do without
 
-            return make_network(request, limits, progress)
+            return train_network(request, limits, progress)
     return work.run(request, limits, progress)
 
 
