@@ -31,13 +31,13 @@ from bitwright.running.images import run_images
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 MADE = {"addition": addition, "multiplication": multiplication}
 TABLES = """
-const wires = wiresOf(describedAt(facts.sizes, size), kindSizes, kindPorts);
+const wires = wiresOf(describedAt(facts.sizes, size));
 const { bits, steps, startBit, inputs, outputs } = wires;
 return { bits, steps, startBit, inputs: inputs.map((word) => word.bits), outputs: outputs.map((word) => word.bits),
   tables: ["cellKind", "cellBit", "wireStart", "wireBit"].map((name) => [...wires[name]]) };
 """
 RUN = """
-const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen), kindSizes, kindPorts);
+const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
 const machine = new Machine(wires);
 return facts.runs.map((values) => {
   const state = new Uint8Array(wires.bits);

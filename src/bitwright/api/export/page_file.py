@@ -16,7 +16,7 @@ from bitwright.api.export.model import Exported
 from bitwright.pages.library import plain_script, single_page
 from bitwright.program import Program
 
-ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove", "breaking")
+ENGINE = ("tables", "core", "words", "wires", "answers", "machine", "prove", "breaking")
 SHELL = ("history", "stage", "cells-view", "chosen", "weights", "proof")
 STAGES = {
     "numbers": ("trace-view", "numbers"),

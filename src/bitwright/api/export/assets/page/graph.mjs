@@ -9,10 +9,7 @@ class Stage extends BaseStage {
     this.drawing = new GraphDrawing(element("picture"));
     this.form();
     this.use(() => shapeOf(this.shapeBox.value));
-    hear("edges-form", "submit", (event) => {
-      event.preventDefault();
-      this.use(() => writtenGraph(element("edges").value));
-    });
+    submitted("edges-form", () => this.use(() => writtenGraph(element("edges").value)));
     hear("picture", "click", (event) => this.click(this.drawing.nodeAt(event)));
     const marks = this.markable ? `Click a node to set or clear ${this.markable.name}. ` : "";
     element("picture-help").textContent = `${marks}Shapes: ${SHOWN.join(", ")}.`;
