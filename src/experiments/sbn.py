@@ -18,7 +18,7 @@ from bitwright.machines import (
 )
 from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, links
 from bitwright.pages.layered import Drawing
-from bitwright.pages.layered.svg import tip
+from bitwright.pages.layered.drawing import tip
 from experiments.figures import Figure, Setting, Tables
 from experiments.style import COLOURS, label
 from experiments.table import Row, Table

@@ -19,8 +19,7 @@ from whole import whole, with_weights
 from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.api.cells import as_algorithm
 from bitwright.api.export import exported_cells, exported_whole
-from bitwright.api.export.described import describe, progressions
-from bitwright.api.export.every_size import PageSizes, every_size
+from bitwright.api.export.every_size import PageSizes, describe, every_size, progressions
 from bitwright.api.export.pages import computer_page, node_facts
 from bitwright.api.graphs import on_graph
 from bitwright.api.open import open_sbn

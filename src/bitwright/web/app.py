@@ -22,8 +22,7 @@ from bitwright.web.examples import example_texts
 from bitwright.web.guard import Guard, log
 from bitwright.web.jobs import BROKEN, BusyError, Job, Jobs
 from bitwright.web.limits import Limits
-from bitwright.web.pool import NO_PROCESS, NoProcessError, Pool, RefusedError
-from bitwright.web.process import BrokenError
+from bitwright.web.pool import NO_PROCESS, BrokenError, NoProcessError, Pool, RefusedError
 from bitwright.web.requests import CheckRequest, GraphRequest, NetworkRequest, RunRequest
 
 T = TypeVar("T")

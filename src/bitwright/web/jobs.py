@@ -13,8 +13,7 @@ from typing import Any
 
 from bitwright.web.guard import log
 from bitwright.web.limits import Limits
-from bitwright.web.pool import Pool, RefusedError
-from bitwright.web.process import BrokenError, Files
+from bitwright.web.pool import BrokenError, Files, Pool, RefusedError
 
 BROKEN = "bitwright itself failed on this, not your program; the server's terminal says more"
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.api.export.claims import ExportClaim, try_states
-from bitwright.api.export.described import describe, progressions
-from bitwright.api.export.every_size import Maker, PageSizes, every_size
+from bitwright.api.export.every_size import Maker, PageSizes, describe, every_size, progressions
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.api.export.page_file import page_text
 from bitwright.api.export.text import halting_of

@@ -13,8 +13,7 @@ from bitwright.errors import InputError, printable
 from bitwright.files.storage import write_atomically
 from bitwright.pages.graph.colours import SCALE, SETS
 from bitwright.pages.graph.view import Choice, GraphView
-from bitwright.pages.page.assemble import Blob, assemble
-from bitwright.pages.page.sampling import SampledSteps
+from bitwright.pages.page.assemble import Blob, SampledSteps, assemble
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run

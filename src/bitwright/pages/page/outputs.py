@@ -14,8 +14,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.pages.page.assemble import Blob
-from bitwright.pages.page.sampling import SampledSteps
+from bitwright.pages.page.assemble import Blob, SampledSteps
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
