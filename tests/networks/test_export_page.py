@@ -193,6 +193,21 @@ return { cells, start: [...start], steps, state: [...machine.state],
 """
 
 
+SHAPES = """
+return ["random:10,99999999", "path:9999999", "complete:301", "grid:2"].map((shape) => {
+  try { return shapeOf(shape); } catch (error) { return `${error.name}: ${error.message}`; }
+});
+"""
+
+
+def test_shapes_that_are_too_large_are_refused_before_they_are_made(tmp_path: Path) -> None:
+    network, pattern = network_for("bfs")
+    said = evaluate(exported_cells(network, pattern, None), {}, SHAPES, tmp_path, GRAPH_SCRIPTS)
+    many = "RangeError: That is more nodes or edges than this page takes."
+    few = "RangeError: A complete graph may have 300 nodes here."
+    assert said == [many, many, few, "RangeError: Give it as grid:4x6."]
+
+
 @for_each(
     ("name", "shape", "given"),
     [

@@ -53,7 +53,7 @@ function shapeOf(text) {
     throw new RangeError(`Give it as ${flat ? `${name}:4x6` : name === "random" ? "random:NODES,EDGES" : `${name}:12`}.`);
   }
   const nodes = flat ? first * second : Number(first);
-  if (nodes > 1e6) throw new RangeError("That is more nodes than this page takes.");
+  if (nodes > 1e6 || (name === "random" && second > 1e6)) throw new RangeError("That is more nodes or edges than this page takes.");
   if (name === "complete" && nodes > 300) throw new RangeError("A complete graph may have 300 nodes here.");
   const edges = SHAPES[name](Number(first), Number(second), Number(third ?? 0));
   return { name, nodes, edges, columns: flat ? Number(second) : nodes };
