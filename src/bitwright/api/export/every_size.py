@@ -133,12 +133,21 @@ class PageSizes:
     single: dict[int, Description]  # sizes that have a description of their own
     checked: tuple[int, ...]  # at which the formula gave the program's own wiring
 
+    @property
+    def compared(self) -> list[tuple[int, int]]:
+        """First and last of each stretch of checked sizes: (4, 64), (100, 100), (257, 257)."""
+        found: list[tuple[int, int]] = []
+        for size in self.checked:
+            if found and found[-1][1] == size - 1:
+                found[-1] = (found[-1][0], size)
+            else:
+                found.append((size, size))
+        return found
+
     def document(self) -> dict[str, Any]:
         """The sizes as a page reads them."""
         single = {str(size): [one.shape, list(one.numbers)] for size, one in self.single.items()}
-        ranges = _ranges(self.checked)
-        words = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in ranges)
-        found: dict[str, Any] = {"chosen": self.chosen, "single": single, "checked": words, "compared": ranges}
+        found: dict[str, Any] = {"chosen": self.chosen, "single": single, "compared": self.compared}
         if self.formula is not None:
             numbers = list(self.formula.numbers)
             terms = [_short(numbers[at : at + 3]) for at in range(0, len(numbers), 3)]
@@ -204,14 +213,3 @@ def _short(terms: list[int]) -> int | list[int]:
     while len(terms) > 1 and terms[-1] == 0:
         terms = terms[:-1]
     return terms[0] if len(terms) == 1 else terms
-
-
-def _ranges(sizes: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of each stretch of sizes: (4, 64), (100, 100), (257, 257)."""
-    found: list[tuple[int, int]] = []
-    for size in sizes:
-        if found and found[-1][1] == size - 1:
-            found[-1] = (found[-1][0], size)
-        else:
-            found.append((size, size))
-    return found

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.api.export.claims import ExportClaim
-from bitwright.api.export.js_file import MOST_EXACT, core_tables, core_text
+from bitwright.api.export.js_file import core_tables, core_text
 from bitwright.api.export.model import Exported
 from bitwright.pages.library import plain_script, single_page
 from bitwright.program import Program
@@ -69,9 +69,7 @@ def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
         "mostMatches": len(network.thresholds),
         "sha256": network.digest,
         "width": network.shape.width,
-        "weightBits": network.weight_bits,
         "cells": found.pattern is not None,
-        "states": claim.states if claim.states < MOST_EXACT else None,
         "note": claim.note,
         "proved": claim.proved,
     }

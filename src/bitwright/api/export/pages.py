@@ -134,7 +134,7 @@ def program_page(
         sizes = every_size(network, pattern, make, chosen)
     about = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
     if sizes.formula is not None:
-        checked = sizes.document()["checked"]
+        checked = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in sizes.compared)
         about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
     return _page(found, "numbers", algorithm.name, {**about, "rules": _rules(algorithm.program, algorithm.ensures)})
 
