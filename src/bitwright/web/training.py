@@ -8,17 +8,17 @@ from typing import Any
 from bitwright import Algorithm, Network, NodeProgram
 from bitwright.api.certificates import NetworkCertificate
 from bitwright.api.certify import certify
-from bitwright.api.export import ExportClaim, c_text, exported_cells, exported_whole, js_text, js_types
+from bitwright.api.export import ExportClaim, Exported, c_text, exported_cells, exported_whole, js_text, js_types
 from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.making import Plan, cells_of, make_network, network_file, states_of
 from bitwright.api.open import SubleqProgram
-from bitwright.errors import BitwrightError, InputError, readable
+from bitwright.errors import InputError, readable
 from bitwright.web.choosing import check_width, too_many_examples, trained
 from bitwright.web.computers import read_computer
 from bitwright.web.graphs import read_nodes
 from bitwright.web.limits import Limits
 from bitwright.web.sources import read_source
-from bitwright.web.told import Files, Progress, json_file
+from bitwright.web.told import Files, Progress, attempt, json_file
 
 _HOURS = 1_000  # times what a server tries: what a command line tries in some hours
 Source = Algorithm | NodeProgram | SubleqProgram
@@ -93,30 +93,30 @@ def _proof(
         here = ", or this one on the command line: bitwright certify --network" * (states <= _HOURS * limits.proof)
         return f"{many}; prove a network of cells{here}"
     assert network.program is not None
-    try:
-        return certify(
-            what if isinstance(what, Algorithm) else Algorithm(name, network.program),
-            network,
-            device="cpu",
-            yes=True,
-            progress=lambda done, size: progress("proving", done, size, unit="state"),
-        )
-    except BitwrightError as error:
-        return str(error)
+    own = what if isinstance(what, Algorithm) else Algorithm(name, network.program)
+
+    def told(done: int, size: int) -> None:
+        progress("proving", done, size, unit="state")
+
+    return attempt(lambda: certify(own, network, device="cpu", yes=True, progress=told))
 
 
 def _exports(
     name: str, what: Source, network: Network, claim: ExportClaim, limits: Limits
 ) -> tuple[Files, dict[str, str]]:
     """The network as a page and as source text, with its program if that runs by itself; and why others are missing."""
-    own, weights = what if isinstance(what, Algorithm) else None, network.weights
-    try:
+    own = what if isinstance(what, Algorithm) else None
+    weights: Any = network.weights
+
+    def tables() -> Exported:
         if network.pattern is not None:
-            found = exported_cells(weights, network.pattern, own)  # type: ignore[arg-type]
-        else:
-            found = exported_whole(weights, own)  # type: ignore[arg-type]
-    except BitwrightError as error:
-        return {}, {name: str(error)}
+            return exported_cells(weights, network.pattern, own)
+        assert own is not None
+        return exported_whole(weights, own)
+
+    found = attempt(tables)
+    if isinstance(found, str):
+        return {}, {name: found}
     texts: dict[str, Callable[[], str]] = {
         f"{name}.html": lambda: _page(what, network),
         f"{name}.c": lambda: c_text(found, claim),
@@ -126,12 +126,10 @@ def _exports(
     missing: dict[str, str] = {}
     most = limits.result // 4
     for file, text in texts.items():
-        try:
-            data = text().encode()
-        except BitwrightError as error:
-            missing[file] = str(error)
-            continue
-        if len(data) > most:
+        data = attempt(lambda text=text: text().encode())  # type: ignore[misc]
+        if isinstance(data, str):
+            missing[file] = data
+        elif len(data) > most:
             missing[file] = f"it has {len(data) >> 10:,} KiB, and this server keeps at most {most >> 10:,} KiB of it"
         else:
             files[file] = data

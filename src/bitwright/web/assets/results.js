@@ -126,7 +126,7 @@ function certificate(c) {
   rows.push(["program", c.program_id]);
   const assumed = c.assumption ? `${c.certified ? "" : " even"} assuming ${c.assumption}` : "";
   panel.replaceChildren(
-    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", sentence(c.verdict)), `${assumed}, the limit, ${c.rounding} rounding`),
+    make("p.verdict", make(c.certified ? "strong.right" : "strong.wrong", sentence(c.verdict)), `${assumed}, the limit, ${c.rounding} rounding`),
     make("p.soft", MEANINGS[c.verdict]),
     make("dl.facts", ...terms(rows)),
   );

@@ -91,7 +91,7 @@ function keyDown(event) {
 
 function helpText() {
   const all = [["← →", "one step back, one step on"], ["shift ← →", "ten steps"], ["Home End", "first and last step"], ["space", "play and pause"], ...KEYS, ["t", "light, dark"]];
-  element("help").append(make("h2", "Keys"), make("dl", ...terms(all)), make("p", "The address of this page keeps what you see: copy it to share it."),
+  element("help").append(make("h2", "Keys"), make("dl.facts", ...terms(all)), make("p", "The address of this page keeps what you see: copy it to share it."),
     make("form", { method: "dialog" }, make("button", "Close")));
   element("help-button").hidden = false;
 }
