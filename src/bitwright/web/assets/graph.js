@@ -51,7 +51,7 @@ export function graphEditor(changed, limits) {
   hear("tidy", "click", () => layOut(explicit()));
   hear("clear", "click", () => { for (const { name } of inputWords()) setInput(name, ""); setGraph({ nodes: [["a", 0, 0]] }); told(); });
   hear("use-edges", "click", useText);
-  hear("graph-box", "keydown", (event) => { // Enter is no wish to run
+  hear("graph-box", "keydown", (event) => { // Enter changes a field, and does not run
     if (event.key === "Enter" && event.target.matches("input") && !event.ctrlKey && !event.metaKey) { event.preventDefault(); event.target.dispatchEvent(new Event("change")); }
   });
   pointer();

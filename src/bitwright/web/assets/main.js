@@ -80,7 +80,7 @@ function made(job) {
   engine();
 }
 
-// From what is asked for to what came of it.
+// From a request to its result.
 
 async function follow(path, asked, show) {
   if (running !== null) return;
@@ -118,7 +118,7 @@ async function cancel() {
   if (running) try { await ask("DELETE", `api/runs/${running}`); } catch { /* it is over already */ }
 }
 
-// What is going on.
+// Progress.
 
 function busy(yes) {
   element("run").hidden = yes;
@@ -161,7 +161,7 @@ function limits(l, version) {
     make("p.soft", `bitwright ${version}`));
 }
 
-// A reload, or the next visit, finds what was typed.
+// What was typed is kept for a reload, or the next visit.
 
 function remember() {
   try { localStorage.setItem(STORE, JSON.stringify(keep())); } catch { /* a browser that keeps nothing */ }

@@ -1,4 +1,4 @@
-// What is said about the step shown: the legend, the whole graph, and one node with its ports and rules.
+// The panel beside the graph: the legend, the whole graph, and one node with its ports and rules.
 
 const MOST_PORTS = 100, MOST_RULES = 40;
 
@@ -113,7 +113,7 @@ function showRules() {
   element("rules").replaceChildren(...found.slice(0, MOST_RULES).map(([where, text]) => make("p", ...(where ? [make("span.soft", where)] : []), make("code", text))));
 }
 
-// What the tip beside the pointer says.
+// The tip beside the pointer.
 
 function describe(node) {
   const choice = colouring(), names = namesOn("node", node, now.step), shade = choice && choice.group !== "outputs" ? `${titleOf(choice)} = ${shadeOf(choice, node, now.step)}` : "";

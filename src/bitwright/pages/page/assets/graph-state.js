@@ -66,7 +66,7 @@ function rulesAt(place, at, step) {
   return found;
 }
 
-// Bits at a node or port as people read them: flags, and arrays with their highest bit first.
+// Bits at a node or port for display: flags, and arrays with their highest bit first.
 
 function bitsAt(place, at, step) {
   const found = [];
@@ -82,7 +82,7 @@ function bitsAt(place, at, step) {
   return found;
 }
 
-// The same, only what is on: `heard`, `level[3]`, `g[1–15]`.
+// Only the bits that are on: `heard`, `level[3]`, `g[1–15]`.
 
 function namesOn(place, at, step) {
   return bitsAt(place, at, step).filter(({ any }) => any).map(({ label, flag, values }) => {

@@ -71,7 +71,7 @@ function drawNodes() {
   }
 }
 
-// The node in question: a ring, its name, and what is on at the ends of its edges.
+// The node under the pointer, or the chosen one: a ring, its name, and what is on at the ends of its edges.
 
 const MOST_ENDS = 16;
 

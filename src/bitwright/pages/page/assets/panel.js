@@ -1,4 +1,4 @@
-// What is said about the step shown: numbers, the machine, one bit in detail, and the engine's outputs.
+// The panel beside the trace: numbers, the machine, one bit in detail, and the engine's outputs.
 
 const MOST_ROWS = 40;
 const plot = element("plot"), dots = plot.getContext("2d");

@@ -108,7 +108,7 @@ function drawNumber(group, row, first, last) {
   }
 }
 
-// What an array says as one: a number, or the place of the bit that is on.
+// The value of an array: a number, or the place of the bit that is on.
 
 function valueText(group, step) {
   if (!now.positions || !group.oneHot) return String(numberAt(step, group.bits, group.signed));
@@ -137,7 +137,7 @@ function same(bits, one, other) { // they are adjacent, so whole bytes can be co
   return true;
 }
 
-// Where a step did not do what the rules say.
+// Bits that a step got wrong.
 
 function drawWrong(top, bottom, first, last) {
   let budget = 200; // columns; a run that goes wrong usually stays wrong
@@ -153,7 +153,7 @@ function drawWrong(top, bottom, first, last) {
   }
 }
 
-// The block of the cell in question in its own step, and what its template writes in the next one.
+// The block of the bit under the pointer, or of the chosen one, and what its template writes in the next step.
 
 function drawFocus() {
   const { bit, step } = now.hover || { bit: now.bit, step: now.step };

@@ -1,6 +1,6 @@
 /* All cells as tiles: a colour for each kind, lit where something matches; a dot for each port that is on. */
 
-const MANY = 3000; // cells; while that many are under way they are drawn four times a second
+const MANY = 3000; // cells; during a run of more, they are drawn four times a second
 
 class CellsView {
   constructor(app) {

@@ -1,4 +1,4 @@
-/* A program on its way. Only cells in which a bit has changed are asked again: what the others say has not changed. */
+/* Runs a program. Only cells with a changed bit are evaluated again; the answers of the others cannot have changed. */
 
 class Machine {
   constructor(wires) {
@@ -21,7 +21,7 @@ class Machine {
     this.load(this.state);
   }
 
-  /** Goes on from this state. */
+  /** Starts again from this state. */
   load(state) {
     this.state.set(state);
     this.steps = 0;
@@ -57,12 +57,12 @@ class Machine {
     }
   }
 
-  /** What the network says of a cell in some state; of the state it is in, what was said already, where nothing changed. */
+  /** The network's answer for a cell in some state; in the current state the known one, if nothing has changed. */
   answer(cell, state = this.state) {
     return (state === this.state && !this.isDirty[cell] && this.said[cell]) || this.ask(cell, state);
   }
 
-  /** Asks the network of a cell. */
+  /** Evaluates the network for a cell. */
   ask(cell, state) {
     const { cellKind, cellBit } = this.wires, kind = cellKind[cell], configurations = [];
     let at = this.cellAt[cell];
