@@ -13,11 +13,10 @@ from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.making import Plan, cells_of, make_network, network_file, states_of
 from bitwright.api.open import SubleqProgram
 from bitwright.errors import InputError, readable
-from bitwright.web.choosing import check_width, too_many_examples, trained
+from bitwright.web.choosing import check_width, read_source, too_many_examples, trained
 from bitwright.web.computers import read_computer
 from bitwright.web.graphs import read_nodes
 from bitwright.web.limits import Limits
-from bitwright.web.sources import read_source
 from bitwright.web.told import Files, Progress, attempt, json_file
 
 _HOURS = 1_000  # times what a server tries: what a command line tries in some hours

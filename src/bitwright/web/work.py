@@ -14,11 +14,10 @@ from bitwright.api.run import run as run_program
 from bitwright.api.size import size as size_of
 from bitwright.errors import BitwrightError, InputError
 from bitwright.pages import graph_page, run_title, trace_page
-from bitwright.web.choosing import engine_for
+from bitwright.web.choosing import describe, engine_for, read_source
 from bitwright.web.computers import describe_computer, read_computer, run_computer
 from bitwright.web.graphs import describe_nodes, node_rows, read_algorithm
 from bitwright.web.limits import Limits
-from bitwright.web.sources import describe, read_source
 from bitwright.web.told import Files, Progress, attempt, json_file, problems_in
 
 _INEXACT = "This is not what the rules give; use more networks or a wider one."

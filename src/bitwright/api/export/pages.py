@@ -13,7 +13,7 @@ from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.every_size import Maker, PageSizes, describe, every_size, progressions
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.api.export.page_file import page_text
-from bitwright.api.export.text import halting_of
+from bitwright.api.export.text import ending_of
 from bitwright.api.open import SubleqProgram
 from bitwright.errors import InputError, ProgramError
 from bitwright.graphs.shapes import shaped_graph
@@ -57,7 +57,7 @@ def _at(program: NodeProgram, pattern: Pattern, nodes: int) -> dict[str, Any] | 
 def _document(schema: Schema, pattern: Pattern) -> dict[str, Any]:
     if others := sorted({path for path, _ in schema.targets} - _PATHS):
         raise InputError(f"a page cannot follow the path '{others[0]}.'; it knows {', '.join(sorted(_PATHS))}")
-    how, steps, halt = halting_of(schema.halt, schema.steps)
+    how, steps, halt = ending_of(schema)
     fields = zip(schema.program.layout.fields, schema.places, strict=False)
     document = {
         "fields": [[field.name, place, list(field.shape)] for field, place in fields],

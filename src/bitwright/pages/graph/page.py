@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.errors import InputError, printable
-from bitwright.files.storage import write_atomically
 from bitwright.pages.graph.colours import SCALE, SETS
 from bitwright.pages.graph.view import Choice, GraphView
 from bitwright.pages.page.assemble import Blob, SampledSteps, assemble
@@ -99,11 +96,6 @@ def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str
         "arrays": blob.directory,
     }
     return assemble("graph", SCRIPTS, facts, blob.packed())
-
-
-def write_graph_page(run: Run, path: str | PathLike[str], *, title: str = "") -> None:
-    """Writes the page of a run on a graph to a file."""
-    write_atomically(Path(path), graph_page(run, title=title).encode())
 
 
 def _declared(view: GraphView) -> list[tuple[str, str, int, int]]:
