@@ -68,7 +68,8 @@ def _content(kind: DrawnKind, colour: str, widest: float) -> Content:
     rows = [_words(kind, wires) for wires in wires_of(kind)]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [f"and {counted(len(rows) - _MOST_ROWS, 'more line')} of this sort"]
-    width = min(widest, max(_NARROWEST, text_width(head), *map(text_width, kind.names), *map(_row_width, rows)))
+    widths = [text_width(head), *map(text_width, kind.names), *(text_width(row) + _HUNG for row in rows)]
+    width = min(widest, max(_NARROWEST, *widths))
     names = [line for name in kind.names for line in wrapped(name, width)]
     notes = wrapped(lines_in_words(list(dict.fromkeys(kind.lines))), width)
     return Content(head, tuple(names), colour, tuple(line for row in rows for line in _hung(row, width)), tuple(notes))
@@ -87,10 +88,6 @@ def _hung(row: str, width: float) -> list[str]:
     """Wrapped, with all lines but the first moved in."""
     first, *others = wrapped(row, width - _HUNG)
     return [first, *(2 * JOINT + other for other in others)]
-
-
-def _row_width(row: str) -> float:
-    return text_width(row) + _HUNG
 
 
 def _words(kind: DrawnKind, wires: Wires) -> str:
