@@ -289,7 +289,7 @@ class NetworkCertificate(Certificate, NetworkVerdict):
 
 @dataclass(frozen=True)
 class StateLookedAt(OneState):
-    """What a network says of every bit of one state, beside what the rules give."""
+    """What a network gives for every bit of one state, next to what the rules give."""
 
     about: Claimed = field(default_factory=Claimed, compare=False, repr=False)
 

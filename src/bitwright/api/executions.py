@@ -36,7 +36,7 @@ WIDER = 4  # times the width that suffices for the templates of cells
 
 @dataclass(frozen=True)
 class Sample:
-    """Which executions to learn from: `runs`, `states`, those of a .npz file, or those that are held.
+    """Which executions to learn from: `runs`, `states`, a .npz file, or executions in memory.
 
     `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which. `labels`
     are "scaled" or "plain".
@@ -95,7 +95,7 @@ def executions(
     states: int | None = None,
     sample_seed: int = 0,
 ) -> Executions:
-    """States of a program and what each becomes in one step: what `train` learns from, and `infer` works from.
+    """States of a program, each with its successor: the input of `train` and `infer`.
 
     `source` is "runs" (states that runs of random inputs meet), "states" (random ones), or a .npz file. `runs` asks for
     every step of that many runs, `states` for that many states.

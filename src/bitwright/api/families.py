@@ -128,7 +128,7 @@ class FamilyInference:
         )
 
     def save(self, path: PathName) -> None:
-        """Writes the rules to a .bw file; raises InputError where there are none."""
+        """Writes the rules to a .bw file; raises InputError if there are none."""
         write_atomically(as_path(path, "a rule file"), self.text().encode())
 
     def to_dict(self) -> dict[str, Any]:

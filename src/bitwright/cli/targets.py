@@ -77,11 +77,11 @@ class Target:
         return (self.bits, self.order, self.machine) != (None, None, None)
 
     def algorithm(self, *, cells: bool = False, **more: Any) -> Algorithm:
-        """The algorithm it stands for; with `cells`, also the first schema of a node program."""
+        """The algorithm; with `cells`, also the first schema of a node program."""
         return of_bits(self.program(nodes=cells, **more))
 
     def program(self, **more: Any) -> Algorithm | NodeProgram:
-        """The program it stands for; other arguments are those of `opened`."""
+        """The program; other arguments are those of `opened`."""
         order = None if self.order is None else parse_order(self.order)
         with working("reading the program"):
             found = opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=self.lets, **more)

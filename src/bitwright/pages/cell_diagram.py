@@ -24,7 +24,7 @@ EXPLANATION = (
 
 
 def cell_drawing(program: Program, title: str = "", tile: int = 1) -> Drawing:
-    """Where everything stands; `tile` neighbouring cells are taken as one."""
+    """The layout of the diagram; `tile` neighbouring cells are taken as one."""
     kinds = drawn_kinds(program, tile)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of cells, this program has {len(kinds):,}")

@@ -71,7 +71,7 @@ EXPLANATION = (
 
 
 def block_drawing(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> Drawing:
-    """Where everything stands; `units` gives prefixes of names the names of their units."""
+    """The layout of the diagram; `units` maps prefixes of names to the names of units."""
     kinds, of = block_kinds(program)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of blocks, this program has {len(kinds)}")

@@ -46,7 +46,7 @@ class Job:
         return sum(map(len, self.files.values()))
 
     def change(self, state: str, message: str = "", **more: Any) -> None:
-        """Sets a new state, and wakes those who wait for it."""
+        """Sets a new state, and wakes those waiting for it."""
         self.state, self.message, self.version = state, message, self.version + 1
         for name, value in more.items():
             setattr(self, name, value)
@@ -55,7 +55,7 @@ class Job:
         self._changed = asyncio.Event()
 
     def look(self) -> None:
-        """Notes that somebody polled it."""
+        """Notes that it was polled."""
         self.seen = time.monotonic()
 
     async def newer_than(self, version: int, seconds: float) -> None:
@@ -105,7 +105,7 @@ class Jobs:
         self._jobs.pop(job.id, None)
 
     async def sweep(self, every: float = 1.0) -> None:
-        """Forgets, again and again, results that nobody polled for long, and the oldest if they take too much room."""
+        """Regularly forgets results that were not polled for long, and the oldest if all take too much room."""
         while True:
             await asyncio.sleep(every)
             finished = sorted((job for job in self._jobs.values() if job.over), key=lambda job: job.seen)

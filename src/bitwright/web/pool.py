@@ -140,7 +140,7 @@ class Pool:
         return sum(worker.alive for worker in self._all)
 
     async def keep_ready(self) -> None:
-        """Starts processes before the first job, instead of dead ones, and after failures, in an endless loop."""
+        """Keeps processes ready: before the first job, in place of dead ones, and after failures. Never returns."""
         pause = 1.0
         while True:
             self._idle = [worker for worker in self._idle if worker.alive]

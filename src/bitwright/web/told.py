@@ -14,7 +14,7 @@ MOST_PROBLEMS = 200  # that are listed; nobody reads more
 
 
 class Progress(Protocol):
-    """A function that is told the phase of the work, its progress, and what there is to show so far."""
+    """A function that is called with the phase of the work, its progress, and what can be shown so far."""
 
     def __call__(self, phase: str, step: int = 0, limit: int = 0, **shown: Any) -> None: ...
 

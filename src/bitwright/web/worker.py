@@ -87,7 +87,7 @@ def _do(what: str, request: Mapping[str, Any], limits: Limits, progress: Reporte
 
 
 class Reporter:
-    """Tells the server how far a run is, a few times a second."""
+    """Reports the progress of a run to the server, a few times a second."""
 
     def __init__(self, answers: BinaryIO) -> None:
         self._answers, self._phase, self._told = answers, "", 0.0

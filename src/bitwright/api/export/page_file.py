@@ -27,7 +27,7 @@ STAGES = {
 
 
 def page_text(found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any]) -> str:
-    """The whole page; `about` is what its view needs beside the network."""
+    """The whole page; `about` is what its view needs besides the network."""
     facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
     start = 'const facts = JSON.parse(element("facts").textContent);\n'
     script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"])

@@ -146,7 +146,7 @@ def _scaled(distance: FloatArray) -> FloatArray:
 
 
 def _by_pivots(links: csr_array) -> FloatArray:
-    """Pivots are placed as above, all nodes by their distances from them, and at last each by its neighbours too."""
+    """Places pivots as above, then all nodes by their distances from them, and in the end also by their neighbours."""
     n = links.shape[0]
     pivots, rows = [0], [_path_lengths(links, 0)]
     nearest = rows[0].copy()

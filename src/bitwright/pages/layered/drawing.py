@@ -76,7 +76,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Content:
-    """What stands in a box: a heading in its colour, lines, more of them below a space, and notes in grey."""
+    """The text in a box: a heading in its colour, lines, more of them below a space, and notes in grey."""
 
     heading: str
     lines: tuple[str, ...]
