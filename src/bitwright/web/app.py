@@ -110,7 +110,7 @@ def create_app(token: str, limits: Limits | None = None, size: int = 0) -> FastA
         """Quick requests, which do not wait for runs."""
         pool: Pool = app.state.checks
         job = {"do": do, "request": asked.model_dump()}
-        return (await _unless_gone(request, pool.do(job, limits.check_seconds))).result
+        return (await _unless_gone(request, pool.do(job, limits.check_seconds)))[0]
 
     @app.post("/api/check")
     async def check(asked: CheckRequest, request: Request) -> Any:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from secrets import token_urlsafe
 from typing import Any
 
@@ -128,11 +129,12 @@ class Jobs:
                 job.change("running", progress={name: message[name] for name in ("phase", "step", "limit", "shown")})
 
         try:
-            answer = await self._pool.do(task, self._limits.seconds, began=lambda: job.change("running"), report=report)
+            began = partial(job.change, "running")
+            result, files = await self._pool.do(task, self._limits.seconds, began=began, report=report)
         except RefusedError as error:
             job.change("failed", str(error))
         except Exception as error:  # whatever it is, nobody waits for this run any longer
             log.error("a run failed: %s", error, exc_info=not isinstance(error, BrokenError))
             job.change("failed", BROKEN)
         else:
-            job.change("done", result=answer.result, files=answer.files)
+            job.change("done", result=result, files=files)

@@ -12,7 +12,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 from bitwright.errors import BitwrightError
@@ -117,14 +117,6 @@ class NoProcessError(RefusedError):
     """No process could be started; one may start later."""
 
 
-@dataclass
-class Answer:
-    """The result of a job."""
-
-    result: dict[str, Any]
-    files: Files = field(default_factory=dict)
-
-
 class Pool:
     """Does jobs in at most `size` processes, which are reused; `least` of them are always ready."""
 
@@ -160,15 +152,18 @@ class Pool:
         *,
         began: Callable[[], None] = lambda: None,
         report: Callable[[dict[str, Any]], None] = lambda _: None,
-    ) -> Answer:
-        """The answer to a job; raises RefusedError or BrokenError. To cancel it, cancel the task that awaits it."""
+    ) -> tuple[dict[str, Any], Files]:
+        """The result of a job, and its files; raises RefusedError or BrokenError.
+
+        To cancel it, cancel the task that awaits it.
+        """
         async with self._places:
             answer = await self._in_some_process(job, seconds, began, report)
         if answer["kind"] == "refused":
             raise RefusedError(answer["message"])
         if answer["kind"] == "broken":
             raise BrokenError(answer["trace"])
-        return Answer(answer["result"], answer["files"])
+        return answer["result"], answer["files"]
 
     async def close(self) -> None:
         """Ends all processes, whatever they are doing."""
