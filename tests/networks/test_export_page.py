@@ -193,6 +193,19 @@ return { cells, start: [...start], steps, state: [...machine.state],
 """
 
 
+MADE = "return facts.shapes.map((shape) => { const { nodes, edges } = shapeOf(shape); return [nodes, edges]; });"
+
+
+def test_shapes_are_those_of_the_command_line(tmp_path: Path) -> None:
+    network, pattern = network_for("bfs")
+    shapes = ["path:5", "ring:5", "star:5", "complete:4", "grid:3x4", "board:3x4", "board:1x3", "torus:3x4"]
+    said = evaluate(exported_cells(network, pattern, None), {"shapes": shapes}, MADE, tmp_path, GRAPH_SCRIPTS)
+    for shape, (nodes, edges) in zip(shapes, said, strict=True):
+        graph = shaped_graph(shape).topology
+        assert nodes == graph.nodes, shape
+        assert sorted(map(sorted, edges)) == sorted(map(sorted, graph.edge_ends.tolist())), shape
+
+
 SHAPES = """
 return ["random:10,99999999", "path:9999999", "complete:301", "grid:2"].map((shape) => {
   try { return shapeOf(shape); } catch (error) { return `${error.name}: ${error.message}`; }

@@ -6,7 +6,7 @@ import { drawGraph, focusOn, place } from "./graph-draw.js";
 import { items, keysOf, renamed, textOf, valueAt, withValue } from "./graph-values.js";
 import { inputText, inputWords, setInput } from "./inputs.js";
 
-const SIZES = { path: "6", ring: "8", star: "8", complete: "5", grid: "4x6", torus: "6x6", random: "12,18" };
+const SIZES = { path: "6", ring: "8", star: "8", complete: "5", grid: "4x6", board: "4x6", torus: "6x6", random: "12,18" };
 const NAME = /^[A-Za-z0-9_.]{1,20}$/;
 let graph = null; // { shape, directed, nodes: [{ name, x, y }], edges: [[one, other]] }
 let chosen = null, from = null, dragged = null, told = () => {}, asked = 0, most = { nodes: 2000, edges: 10000 };

@@ -1,6 +1,6 @@
 /* A node program on a graph that is chosen by its shape, or written as edges. */
 
-const SHOWN = ["path:12", "ring:12", "star:8", "complete:6", "grid:4x6", "torus:5x5", "random:20,30"];
+const SHOWN = ["path:12", "ring:12", "star:8", "complete:6", "grid:4x6", "board:4x6", "torus:5x5", "random:20,30"];
 const LARGEST = 5000; // nodes
 
 class Stage extends BaseStage {
