@@ -12,6 +12,7 @@ from bitwright.errors import counted
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds, Cells, cell_kinds
 from bitwright.program.layout import IntArray
+from bitwright.program.text.parser import COMPASS
 
 _LETTERS = "ijklmnuvwxyz"
 _NAMED = 3  # ways in which cells of one kind are named, and lines that they come from; the others are counted
@@ -23,6 +24,8 @@ _PATHS = {  # of node programs: where a bit with this in front of its name is, s
     "far.all": "all ports over the edge",
     "back": "against the edges",
     "next": "next port",
+    "every": "everywhere",
+    **{".".join(way): f"to the {'-'.join(way)}" for way in COMPASS},
 }
 
 
