@@ -193,20 +193,24 @@ return { cells, start: [...start], steps, state: [...machine.state],
 """
 
 
-MADE = "return facts.shapes.map((shape) => { const { nodes, edges } = shapeOf(shape); return [nodes, edges]; });"
+EDGES_OF_SHAPES = (
+    "return facts.shapes.map((shape) => { const { nodes, edges } = shapeOf(shape); return [nodes, edges]; });"
+)
 
 
 def test_shapes_are_those_of_the_command_line(tmp_path: Path) -> None:
     network, pattern = network_for("bfs")
     shapes = ["path:5", "ring:5", "star:5", "complete:4", "grid:3x4", "board:3x4", "board:1x3", "torus:3x4"]
-    said = evaluate(exported_cells(network, pattern, None), {"shapes": shapes}, MADE, tmp_path, GRAPH_SCRIPTS)
+    said = evaluate(
+        exported_cells(network, pattern, None), {"shapes": shapes}, EDGES_OF_SHAPES, tmp_path, GRAPH_SCRIPTS
+    )
     for shape, (nodes, edges) in zip(shapes, said, strict=True):
         graph = shaped_graph(shape).topology
         assert nodes == graph.nodes, shape
         assert sorted(map(sorted, edges)) == sorted(map(sorted, graph.edge_ends.tolist())), shape
 
 
-SHAPES = """
+REFUSED_SHAPES = """
 return ["random:10,99999999", "path:9999999", "complete:301", "grid:2"].map((shape) => {
   try { return shapeOf(shape); } catch (error) { return `${error.name}: ${error.message}`; }
 });
@@ -215,7 +219,7 @@ return ["random:10,99999999", "path:9999999", "complete:301", "grid:2"].map((sha
 
 def test_shapes_that_are_too_large_are_refused_before_they_are_made(tmp_path: Path) -> None:
     network, pattern = network_for("bfs")
-    said = evaluate(exported_cells(network, pattern, None), {}, SHAPES, tmp_path, GRAPH_SCRIPTS)
+    said = evaluate(exported_cells(network, pattern, None), {}, REFUSED_SHAPES, tmp_path, GRAPH_SCRIPTS)
     many = "RangeError: That is more nodes or edges than this page takes."
     few = "RangeError: A complete graph may have 300 nodes here."
     assert said == [many, many, few, "RangeError: Give it as grid:4x6."]
