@@ -17,8 +17,7 @@ from bitwright.machines import (
     steps_per_instruction,
 )
 from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, links
-from bitwright.pages.layered import Drawing
-from bitwright.pages.layered.svg import tip
+from bitwright.pages.layered.drawing import Drawing, tip
 from experiments.figures import Figure, Setting, Tables
 from experiments.style import COLOURS, label
 from experiments.table import Row, Table

@@ -19,8 +19,7 @@ from whole import whole, with_weights
 from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.api.cells import as_algorithm
 from bitwright.api.export import exported_cells, exported_whole
-from bitwright.api.export.described import describe, progressions
-from bitwright.api.export.every_size import PageSizes, every_size
+from bitwright.api.export.every_size import PageSizes, describe, every_size, progressions
 from bitwright.api.export.pages import computer_page, node_facts
 from bitwright.api.graphs import on_graph
 from bitwright.api.open import open_sbn
@@ -31,13 +30,13 @@ from bitwright.running.images import run_images
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 MADE = {"addition": addition, "multiplication": multiplication}
 TABLES = """
-const wires = wiresOf(describedAt(facts.sizes, size), kindSizes, kindPorts);
+const wires = wiresOf(describedAt(facts.sizes, size));
 const { bits, steps, startBit, inputs, outputs } = wires;
 return { bits, steps, startBit, inputs: inputs.map((word) => word.bits), outputs: outputs.map((word) => word.bits),
   tables: ["cellKind", "cellBit", "wireStart", "wireBit"].map((name) => [...wires[name]]) };
 """
 RUN = """
-const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen), kindSizes, kindPorts);
+const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
 const machine = new Machine(wires);
 return facts.runs.map((values) => {
   const state = new Uint8Array(wires.bits);
@@ -192,6 +191,38 @@ const steps = machine.run();
 return { cells, start: [...start], steps, state: [...machine.state],
   outputs: Object.fromEntries(schema.outputs.map((word) => [word.name, graphValues(word, wires, machine.state)])) };
 """
+
+
+EDGES_OF_SHAPES = (
+    "return facts.shapes.map((shape) => { const { nodes, edges } = shapeOf(shape); return [nodes, edges]; });"
+)
+
+
+def test_shapes_are_those_of_the_command_line(tmp_path: Path) -> None:
+    network, pattern = network_for("bfs")
+    shapes = ["path:5", "ring:5", "star:5", "complete:4", "grid:3x4", "board:3x4", "board:1x3", "torus:3x4"]
+    said = evaluate(
+        exported_cells(network, pattern, None), {"shapes": shapes}, EDGES_OF_SHAPES, tmp_path, GRAPH_SCRIPTS
+    )
+    for shape, (nodes, edges) in zip(shapes, said, strict=True):
+        graph = shaped_graph(shape).topology
+        assert nodes == graph.nodes, shape
+        assert sorted(map(sorted, edges)) == sorted(map(sorted, graph.edge_ends.tolist())), shape
+
+
+REFUSED_SHAPES = """
+return ["random:10,99999999", "path:9999999", "complete:301", "grid:2"].map((shape) => {
+  try { return shapeOf(shape); } catch (error) { return `${error.name}: ${error.message}`; }
+});
+"""
+
+
+def test_shapes_that_are_too_large_are_refused_before_they_are_made(tmp_path: Path) -> None:
+    network, pattern = network_for("bfs")
+    said = evaluate(exported_cells(network, pattern, None), {}, REFUSED_SHAPES, tmp_path, GRAPH_SCRIPTS)
+    many = "RangeError: That is more nodes or edges than this page takes."
+    few = "RangeError: A complete graph may have 300 nodes here."
+    assert said == [many, many, few, "RangeError: Give it as grid:4x6."]
 
 
 @for_each(

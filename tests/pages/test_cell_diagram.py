@@ -11,7 +11,7 @@ import pytest
 from calling import Captured
 from cases import for_each
 
-from bitwright import InputError, Program, addition, multiplication, parse, permutation
+from bitwright import InputError, NodeProgram, Program, addition, multiplication, parse, permutation
 from bitwright.cli.main import main
 from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
@@ -175,6 +175,14 @@ def test_of_a_node_program_bits_over_the_edge_are_those_of_their_kind(capsys: Ca
     assert "x w" in told[told.index("kind 3: 1 cell") + 1]
     assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--cells", "--diagram", tmp_path / "same.svg")[0] == 0
     assert path.read_text() == (tmp_path / "same.svg").read_text()
+
+
+def test_on_a_board_bits_of_neighbours_are_those_of_their_kind() -> None:
+    program = parse("bits x y\nblock x y\nwhen x=1 y=0 write north.x south.east.y\ninput source = x")
+    assert isinstance(program, NodeProgram)
+    (kind,) = drawn_kinds(program.schemas()[0].program)
+    found = {(wires.target, wires.arrays, wires.relation) for wires in kind.wires}
+    assert found == {(0, ("north.x",), "to the north"), (0, ("south.east.y",), "to the south-east")}
 
 
 def test_too_many_kinds_are_refused() -> None:

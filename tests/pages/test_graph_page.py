@@ -14,8 +14,9 @@ from graph_runs import EDGES, NAMES, glider, one, program, searched, torus
 from page_data import opened
 
 from bitwright import InputError, addition, run
+from bitwright.api.trace import write_trace
 from bitwright.engines import make_engine
-from bitwright.pages import graph_page, graph_steps_svg, graph_svg, write_graph_page
+from bitwright.pages import graph_page, graph_steps_svg, graph_svg
 from bitwright.pages.graph import page as page_module
 from bitwright.pages.graph import view as view_module
 from bitwright.pages.graph.colours import OFF, SETS, UNSET, scale_colour
@@ -193,7 +194,7 @@ def test_a_long_run_of_a_thousand_nodes_stays_small() -> None:
 
 def test_writing_a_page(tmp_path: Path) -> None:
     done = searched()
-    write_graph_page(done, tmp_path / "run.html")
+    write_trace(done, tmp_path / "run.html")
     assert (tmp_path / "run.html").read_text(encoding="utf-8") == graph_page(done)
 
 

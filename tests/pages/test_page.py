@@ -20,9 +20,8 @@ from bitwright.engines import make_engine
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
 from bitwright.pages import MachineView, trace_page, trace_text
 from bitwright.pages.page import page as page_module
-from bitwright.pages.page.assemble import Blob
+from bitwright.pages.page.assemble import Blob, SampledSteps
 from bitwright.pages.page.outputs import outputs_data
-from bitwright.pages.page.sampling import SampledSteps
 from bitwright.theory import weights
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"

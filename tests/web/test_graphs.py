@@ -94,6 +94,7 @@ def test_a_graph_is_laid_out_for_the_page(server: Any) -> None:
         ({"shape": "knot:7"}, "there is no shape of graphs 'knot'"),
         ({"shape": "path:999999999999999999"}, "this server takes at most 2,000 nodes"),
         ({"shape": "grid:100x100"}, "this graph has 10,000 nodes; this server takes at most 2,000"),
+        ({"shape": "grid:3000x3000"}, "grid:3000x3000 is too large: this server takes at most 2,000 nodes"),
         ({"shape": "complete:1000"}, "this server takes at most 10,000"),
         ({"shape": "random:٣,٣"}, "a graph of this shape"),
         ({"shape": "/etc/passwd"}, "there is no shape"),

@@ -24,7 +24,7 @@ from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_an
 from bitwright.networks.cache import network_files
 from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
-from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program import Algorithm, NodeProgram
 from bitwright.program.pattern import Pattern, bit_names
 
 Provable = str | PathLike[str] | Network | AnyNetwork | Model | HeldModel | Given
@@ -32,28 +32,18 @@ Provable = str | PathLike[str] | Network | AnyNetwork | Model | HeldModel | Give
 
 @dataclass(frozen=True)
 class Held:
-    """A network to prove: its weights, or the file that has them, and the pattern of its cells."""
+    """A network to prove: its weights, and the pattern of its cells."""
 
     name: str
     pattern: Pattern | None
-    weights: AnyNetwork | FittedModel | None
-    file: Path | None = None
+    weights: AnyNetwork | FittedModel
+    algorithm: Algorithm | None = None  # that a file of the whole state is for
 
     def on(self, device: str | None) -> Held:
         """The same network; a module of your own runs on the named device, and so is only tested."""
         if device is None or not isinstance(self.weights, FittedModel):
             return self
         return replace(self, weights=self.weights.on(device))
-
-    def for_program(self, program: Program) -> AnyNetwork | FittedModel:
-        """The weights of a network of whole states; raises InputError unless it was made for this program."""
-        if isinstance(self.weights, FittedModel):
-            return self.weights
-        if self.weights is None:
-            assert self.file is not None
-            return load_any_network(self.file, program)
-        check_made_for(self.weights, program)
-        return self.weights
 
 
 @dataclass(frozen=True)
@@ -90,9 +80,10 @@ def held_network(
         files = network_files(as_path(network, "a network file"))
         if len(files) > 1:
             raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
-        if (pattern := pattern_in(files[0])) is None:
-            return Held(str(network), None, None, files[0])
-        return Held(str(network), pattern, load_cells(files, pattern)[0])
+        if (pattern := pattern_in(files[0])) is not None:
+            return Held(str(network), pattern, load_cells(files, pattern)[0])
+        algorithm = _whole(what, files[0])
+        return Held(str(network), None, load_any_network(files[0], algorithm.program), algorithm)
     if isinstance(network, Network):
         return Held("this network", network.pattern, network.weights)
     if isinstance(network, FloatNetwork | IntegerNetwork):
@@ -115,11 +106,11 @@ def asked_for(
     `skip` ignores cells of other kinds: a local state can be looked at whatever cells the program has.
     """
     if held.pattern is None:
-        algorithm = _whole(what, held.file)
-        network = held.for_program(algorithm.program)
+        algorithm = held.algorithm or _whole(what)
+        if not isinstance(held.weights, FittedModel):
+            check_made_for(held.weights, algorithm.program)
         links = Links() if skip else links_of(algorithm, in_sizes(algorithm), None, tell, function)
-        return Asked(algorithm, network, links=links)
-    assert held.weights is not None
+        return Asked(algorithm, held.weights, links=links)
     subjects, pattern = opened_subjects(what), held.pattern
     first = by_algorithm(subjects)[0]
     description = f"cells of {counted(len(pattern.kinds), 'kind')}"
@@ -189,7 +180,7 @@ def _covered(asked: Asked, tiles: list[int]) -> str:
     return f"all cells of {what}{graphs} are of the network's kinds{tiled}"
 
 
-def _whole(what: Subject | Sequence[Subject], file: Path | None) -> Algorithm:
+def _whole(what: Subject | Sequence[Subject], file: Path | None = None) -> Algorithm:
     """The one program that a network of whole states is for; a shipped name has the size of the network's file."""
     if isinstance(what, str) and what in SIZED and file is not None:
         from bitwright.api.trained import trained_algorithm

@@ -177,6 +177,16 @@ class Certificate(Shown):
         >>> certify(addition(10)).to_dict()["verdict"]
         'certified'
         """
+        named = {"name": self.about.name} if self.about.name else {}
+        more: dict[str, Any] = {"claims": [claim.to_dict() for claim in self.claims]}
+        if self.about.graphs is not None:
+            more["graphs"] = self.about.graphs
+        if self.holds:
+            more["holds"] = True
+        return named | self._numbers() | more
+
+    def _numbers(self) -> dict[str, Any]:
+        """What its file contains, and what follows from that, for JSON."""
         raise NotImplementedError
 
     def report(self, see: str = "") -> Iterator[str]:
@@ -186,7 +196,10 @@ class Certificate(Shown):
         >>> next(certify(addition(2)).report())
         'CERTIFIED: addition (add two 2-bit numbers by ripple carry), the limit, calibrated rounding'
         """
-        raise NotImplementedError
+        if isinstance(self, LimitCertificate):
+            return limit_report(self)
+        assert isinstance(self, NetworkCertificate)
+        return network_report(self, see or f"certify(what, network, state={self.shown_by!r})")
 
     __repr__ = short_repr
 
@@ -196,14 +209,6 @@ class Certificate(Shown):
     def _where(self) -> str:
         """The sizes that a claim covers: every size, some sizes, some graphs, or the program's own."""
         return "every" if self.sizes == "all" else self.sizes or self.about.graphs or "as it is"
-
-    def _named(self) -> dict[str, Any]:
-        return {"name": self.about.name} if self.about.name else {}
-
-    def _more(self) -> dict[str, Any]:
-        claims = {"claims": [claim.to_dict() for claim in self.claims]}
-        graphs = {} if self.about.graphs is None else {"graphs": self.about.graphs}
-        return claims | graphs | ({"holds": True} if self.holds else {})
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,15 +229,10 @@ class LimitCertificate(Certificate, LimitVerdict):
         sentence = f"{self.sentence}; margin {self.margin_enclosure} at n = {self.worst_n:,}"
         return Claim("limit", OUTCOMES[self.verdict], self._where(), f"{self.rounding} rounding", sentence, found)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The certificate as `bitwright certify --json` prints it."""
+    def _numbers(self) -> dict[str, Any]:
         claims = {one.name: getattr(self, one.name) for one in fields(LimitVerdict) if one.name != "sizes"}
         cells = {"sizes": self.sizes, "pattern_id": self.program_id} if self.cells else {}
-        return {**self._named(), "of": self.of, **claims, **cells, **self._more()}
-
-    def report(self, see: str = "") -> Iterator[str]:  # noqa: ARG002
-        """Its report, line by line."""
-        return limit_report(self)
+        return {"of": self.of, **claims, **cells}
 
 
 @dataclass(frozen=True, repr=False)
@@ -274,28 +274,22 @@ class NetworkCertificate(Certificate, NetworkVerdict):
         # with no bit on, the kind says which cell it is
         return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The certificate as `bitwright certify --json` prints it."""
-        claims = {one.name: value for one in fields(NetworkVerdict) for value in [_plain(getattr(self, one.name))]}
+    def _numbers(self) -> dict[str, Any]:
+        claims = {one.name: _plain(getattr(self, one.name)) for one in fields(NetworkVerdict)}
         if self.model is None:
             del claims["model"]
         if self.kinds is None:
             del claims["sizes"]
-            return {**self._named(), **claims, **self._more()}
+            return claims
         states = [one for one in (self.closest, self.counterexample) if one is not None]
         bits = dict.fromkeys(bit for one in states for bit in (one.bit, *one.on))
         names = {bit: list(self.about.names[bit]) for bit in bits if bit in self.about.names}
-        cells = {"local_states": self.states, "pattern_id": self.program_id, "names": names}
-        return {**self._named(), **claims, **cells, **self._more()}
-
-    def report(self, see: str = "") -> Iterator[str]:
-        """Its report, line by line; `see` is how to look at the state of a counterexample."""
-        return network_report(self, see or f"certify(what, network, state={self.shown_by!r})")
+        return {**claims, "local_states": self.states, "pattern_id": self.program_id, "names": names}
 
 
 @dataclass(frozen=True)
 class StateLookedAt(OneState):
-    """What a network says of every bit of one state, beside what the rules give."""
+    """What a network gives for every bit of one state, next to what the rules give."""
 
     about: Claimed = field(default_factory=Claimed, compare=False, repr=False)
 

@@ -219,7 +219,6 @@ def check_network(
     against, held = _claimed_oracle(claimed, oracle, held, what, sizes), held.on(device)
     who, tried = Workers.parse(str(workers), str(device or "cpu")), claimed.about.links.tried
     if held.pattern is not None:
-        assert held.weights is not None
         pattern = as_algorithm(held.pattern, by_algorithm(opened_subjects(what))[0].name)
         with telling_of(pattern, "network"):  # before its sizes are tried on this program
             check_speaks_of(claimed, pattern, held.weights)

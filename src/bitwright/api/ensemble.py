@@ -179,11 +179,8 @@ def ensemble(
 def _proven(study: Study, rounding: str, delta: float, within: Range) -> int:
     """How many networks are proved to suffice for one input with probability 1 - delta, in the limit."""
     program, examples = study.program, study.program.templates + study.recipe.padding
-    size = (
-        sign_size(program, delta, "input", examples=examples, within=within)
-        if rounding == "sign"
-        else calibrated_size(program, delta, "input", examples=examples, within=within)
-    )
+    sized = sign_size if rounding == "sign" else calibrated_size
+    size = sized(program, delta, "input", examples=examples, within=within)
     if size.networks is None or size.networks > _MOST:
         raise InputError(f"no number of networks below 10^7 is proven to suffice: {size.reason}")
     return max(1, size.networks)

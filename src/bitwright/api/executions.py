@@ -35,7 +35,7 @@ WIDER = 4  # times the width that suffices for the templates of cells
 
 @dataclass(frozen=True)
 class Sample:
-    """Which executions to learn from: `runs`, `states`, those of a .npz file, or those that are held.
+    """Which executions to learn from: `runs`, `states`, a .npz file, or executions in memory.
 
     `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which. `labels`
     are "scaled" or "plain".
@@ -94,7 +94,7 @@ def executions(
     states: int | None = None,
     sample_seed: int = 0,
 ) -> Executions:
-    """States of a program and what each becomes in one step: what `train` learns from, and `infer` works from.
+    """States of a program, each with its successor: the input of `train` and `infer`.
 
     `source` is "runs" (states that runs of random inputs meet), "states" (random ones), or a .npz file. `runs` asks for
     every step of that many runs, `states` for that many states.
@@ -110,22 +110,19 @@ def executions(
 
 def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
     """The states asked for and their successors; the steps of a file must be those of the program."""
-    return replace(_executions_for(algorithm, wanted), lets=lets_of(algorithm))
-
-
-def _executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
-    program = algorithm.program
+    program, count = algorithm.program, wanted.states or _PER_TEMPLATE * algorithm.program.templates
     if isinstance(wanted.source, Executions):
-        return _checked(wanted.source, "the executions", program)
-    if wanted.is_given:
-        return _checked(load_executions(Path(wanted.source)), str(wanted.source), program)
-    count = wanted.states or _PER_TEMPLATE * program.templates
-    if wanted.source == "states":
-        return random_executions(program, count, wanted.sample_seed)
-    if wanted.runs is None:
+        found = _checked(wanted.source, "the executions", program)
+    elif wanted.is_given:
+        found = _checked(load_executions(Path(wanted.source)), str(wanted.source), program)
+    elif wanted.source == "states":
+        found = random_executions(program, count, wanted.sample_seed)
+    elif wanted.runs is None:
         before = random_states(algorithm, count, wanted.sample_seed)
-        return Executions(before, successors(program, before), tuple(program.layout.names), program.id)
-    return executions_of_inputs(algorithm, wanted.runs, wanted.sample_seed, _MAX_STEPS)
+        found = Executions(before, successors(program, before), tuple(program.layout.names), program.id)
+    else:
+        found = executions_of_inputs(algorithm, wanted.runs, wanted.sample_seed, _MAX_STEPS)
+    return replace(found, lets=lets_of(algorithm))
 
 
 def _checked(found: Executions, what: str, program: Program) -> Executions:

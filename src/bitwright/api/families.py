@@ -128,7 +128,7 @@ class FamilyInference:
         )
 
     def save(self, path: PathName) -> None:
-        """Writes the rules to a .bw file; raises InputError where there are none."""
+        """Writes the rules to a .bw file; raises InputError if there are none."""
         write_atomically(as_path(path, "a rule file"), self.text().encode())
 
     def to_dict(self) -> dict[str, Any]:
@@ -294,14 +294,10 @@ def _given_lines(lines: object) -> list[str]:
     several = [*filter(str.strip, lines.splitlines())] if isinstance(lines, str) else lines
     if not isinstance(several, list | tuple):
         raise InputError(f"lines is a list of str, such as ['output y'], got {shorten(repr(lines))}")
-    return [_line(line) for line in several]
-
-
-def _line(line: object) -> str:
-    """A line to be added to the rules."""
-    if not isinstance(line, str) or line.strip().split(" ")[0] not in _COPIED or "\n" in line.strip():
-        raise InputError(f"a line begins with one of {', '.join(_COPIED)}, got '{shorten(str(line))}'")
-    return line.strip()
+    for line in several:
+        if not isinstance(line, str) or line.strip().split(" ")[0] not in _COPIED or "\n" in line.strip():
+            raise InputError(f"a line begins with one of {', '.join(_COPIED)}, got '{shorten(str(line))}'")
+    return [line.strip() for line in several]
 
 
 def _lines(path: Path) -> tuple[str, ...]:

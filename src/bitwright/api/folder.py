@@ -56,7 +56,8 @@ def save_folder(
 
 def card(network: Network, name: str, certificate: NetworkCertificate | None) -> str:
     """The model card: what the network is, what is proved of it, and how to run and check it."""
-    what = _program(network, certificate)
+    of_program = certificate is not None and certificate.about.links.claims  # not about cells alone
+    what = certificate.about.name if certificate is not None and of_program else network.name or "RULES"
     proved, kept = "No certificate is in this folder.\n", ""
     if certificate is not None:
         claims = "\n".join(f"- {claim.about}: {claim.sentence}" for claim in certificate.claims)
@@ -100,12 +101,6 @@ def certificate_beside(path: Path) -> Path:
         if place.is_file():
             return place
     raise InputError(f"there is no certificate next to {path}; looked for {' and '.join(map(str, places))}")
-
-
-def _program(network: Network, certificate: NetworkCertificate | None) -> str:
-    if certificate is not None and certificate.about.links.claims:  # it is about a program, not about cells alone
-        return certificate.about.name
-    return network.name or "RULES"
 
 
 def _checked(network: Network, certificate: LimitCertificate | NetworkCertificate) -> NetworkCertificate:

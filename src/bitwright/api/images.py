@@ -75,7 +75,7 @@ class ComputerRun:
     engine: Engine
     ending: MachineEnding
     image_id: str  # the hash of the words that memory began with
-    start: int | None  # the first address; None for a run that was taken up
+    start: int | None  # the first address; None for a resumed run
     words: Sequence[tuple[MemoryRange, list[int]]]  # of memory, that were asked for
     signed: bool
     output: bytes = b""
@@ -168,10 +168,11 @@ def run_image(
     progress: Teller | Progress | bool | None = None,
     **settings: Any,
 ) -> ComputerRun:
-    """Runs an image until it halts, or at most that many instructions or seconds.
+    """Runs an image until it halts, for at most that many instructions or seconds.
 
-    `memory` are words to show at the end, `FROM:TO`, an address or a label. With a `checkpoint` the run is kept in a
-    .npz file about once a minute and at its end; `resume` goes on from such a file. `entry` is the first address.
+    `memory` are words to show at the end, `FROM:TO`, an address or a label. A `checkpoint` is a .npz file that
+    keeps the run, about once a minute and at its end; `resume` continues from such a file. `entry` is the first
+    address.
 
     >>> from bitwright.api.open import MachineChoice, open_subleq
     >>> from pathlib import Path

@@ -58,12 +58,12 @@ class Inference:
 
     @property
     def inferred(self) -> bool:
-        """Whether there are rules to give: not where nothing explains all, or what is left open is refused."""
+        """Whether there are rules: some explain all executions, and open writes are not a reason to refuse."""
         return self.explained and (self.undetermined != "refuse" or self.determined)
 
     @property
     def reason(self) -> str | None:
-        """Why there are no rules; None where there are."""
+        """Why there are no rules; None if there are some."""
         if self.recovered is not None:
             return None
         if self.contradiction is not None:
@@ -123,7 +123,7 @@ class Inference:
         return "\n".join([*head, body.text()])
 
     def save(self, path: PathName) -> None:
-        """Writes the rules to a .bw file; raises InputError where there are none."""
+        """Writes the rules to a .bw file; raises InputError if there are none."""
         found = self._found()
         if not found.templates((self.undetermined or "off") == "on"):
             raise InputError("these states confirm no write at all, so there is no program to write; give more states")

@@ -69,7 +69,7 @@ def machine(
 
 
 def _given(what: str, asked: dict[str, int | None]) -> list[int]:
-    """The numbers, all of which are needed."""
+    """The numbers; raises InputError unless all are given."""
     if missing := [name for name, value in asked.items() if value is None]:
         raise InputError(f"{what} needs {' and '.join(missing)}, such as {missing[0]}=16")
     return [whole_number(value, name) for name, value in asked.items() if value is not None]

@@ -51,7 +51,7 @@ class Training:
     problem: str | None = None  # that local states come out wrong, and what to do about it
 
     def to_dict(self) -> dict[str, Any]:
-        """What `bitwright train --json` prints beside the facts of the network itself."""
+        """What `bitwright train --json` prints in addition to the facts of the network."""
         found: dict[str, Any] = {} if self.loss is None else {"loss": self.loss}
         if self.seeds is not None:
             found["seeds_tried"] = self.seeds

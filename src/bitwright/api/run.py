@@ -1,4 +1,4 @@
-"""Runs: one, many at once, or on many graphs, with any engine."""
+"""Runs a program once, many times at once, or on many graphs, with any engine."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def run(
     `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
     is an engine or its name, and its settings are given beside it: `rounding`, `padding`, `networks`, `seed`, `width`,
     `device`, `precision`, `whole`, `cells`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
-    either. `steps` is the most to make. `record` keeps every state; `watch` looks at single steps. `progress` is True
-    for lines on standard error, or a function of the steps made and the most there can be. An input that has the name
-    of a setting is given in the dictionary.
+    either. `steps` limits the number of steps. `record` keeps every state; `watch` looks at single steps. `progress` is
+    True for lines on standard error, or a function of the steps made and the most there can be. Give an input with the
+    name of a setting in the dictionary.
 
     >>> from bitwright import addition
     >>> run(addition(10), p=719, q=483).value

@@ -53,7 +53,7 @@ class KindsOfCells:
 
     @property
     def cells(self) -> int:
-        """How many cells there are that have a kind."""
+        """The number of cells that have a kind."""
         return sum(kind.cells for kind in self.kinds)
 
     @property

@@ -36,16 +36,12 @@ class Listener:
 
     @contextmanager
     def working(self, what: str, *, at_most: bool = False) -> Iterator[Progress]:  # noqa: ARG002
-        yield as_progress(self._given, what) or _nothing
+        yield as_progress(self._given, what) or (lambda done, total: None)  # noqa: ARG005
 
 
 def teller(given: Teller | Progress | bool | None) -> Teller:
     """The listener that was given: True for lines on standard error, a function, or a Teller; None for nobody."""
     return cast(Teller, given) if hasattr(given, "working") else Listener(given)
-
-
-def _nothing(done: int, total: int) -> None:
-    """Nobody listens."""
 
 
 _said: set[str] = set()  # in this process

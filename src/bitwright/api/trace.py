@@ -6,14 +6,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bitwright.bits import BoolArray, any_digits
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import as_path, write_atomically
-from bitwright.pages import choose_columns, graph_page, graph_svg, machine_view, run_title, trace_page, trace_svg
+from bitwright.pages import (
+    MachineView,
+    choose_columns,
+    graph_page,
+    graph_svg,
+    machine_view,
+    run_title,
+    trace_page,
+    trace_svg,
+)
 from bitwright.pages import trace_states as states_of
 from bitwright.pages import trace_text as text_of
 from bitwright.pages.graph.text import heading_of, order_lines
@@ -21,9 +30,6 @@ from bitwright.program import Algorithm, GraphAlgorithm
 from bitwright.program.trace import Trace
 from bitwright.running.observers import Watch
 from bitwright.running.run import Run
-
-if TYPE_CHECKING:
-    from bitwright.machines import Code
 
 KINDS = (".html", ".svg", ".txt", ".npz")
 _WHOLE = (".html", ".npz")  # have all bits
@@ -151,7 +157,9 @@ def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
     ['step', 'address', 'instruction']
     ['0', '0', 'b', '-=', 'a:', '2']
     """
-    machine, code = algorithm.computer
+    view = machine_view(algorithm)
+    assert view is not None
+    machine = view.machine
     before: tuple[int, int] | None = None
 
     def begins(step: int, state: BoolArray) -> None:
@@ -159,17 +167,14 @@ def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
         if before is None:
             say(f"{'step':>7}  {'address':>7}  instruction")
         else:
-            say(_instruction(code, *before, machine.address(state), machine.memory(state)))
+            say(_instruction(view, *before, machine.address(state), machine.memory(state)))
         before = step, machine.address(state)
 
     return Watch(machine.boundary, begins)
 
 
-def _instruction(code: Code, step: int, address: int, after: int, memory: list[int]) -> str:
+def _instruction(view: MachineView, step: int, address: int, after: int, memory: list[int]) -> str:
     """One executed instruction: when, where, what, and what came of it."""
-    names = {place: name for name, place in reversed(list(code.names.items()))}
-    labels = {place: label for label, place in reversed(list(code.labels.items()))}
-    sbn = code.instructions[address]
-    a, b = (names.get(place, f"[{place}]") for place in (sbn.a, sbn.b))
-    jump = f", go to {labels.get(after, after)}" if memory[sbn.b] < 0 else ""
-    return f"{step:>7,}  {address:>7}  {b} -= {a}: {memory[sbn.b]}{jump}"
+    sbn = view.code.instructions[address]
+    jump = f", go to {view.label(after) or after}" if memory[sbn.b] < 0 else ""
+    return f"{step:>7,}  {address:>7}  {view.word(sbn.b)} -= {view.word(sbn.a)}: {memory[sbn.b]}{jump}"

@@ -175,9 +175,9 @@ def train_members(
     progress: Teller | Progress | bool | None = None,
     **settings: Any,
 ) -> Members:
-    """Several networks in a folder, a file each, which `run` averages; the settings are those of `train`.
+    """Trains several networks into a folder, one file each, which `run` averages; the settings are those of `train`.
 
-    Those that are there already are kept, so that training goes on where it was stopped. `workers` share them out: a
+    Networks already in the folder are kept, so an interrupted training continues. `workers` share them out: a
     number of processes, "all", or "ray".
 
     >>> from bitwright import addition, run

@@ -98,5 +98,5 @@ def described(algorithm: Algorithm | None, pattern: Pattern | None, program_id: 
 
 
 def length_of(algorithm: Algorithm) -> int:
-    """The bit length of a shipped algorithm, whose inputs all have the same."""
+    """The bit length of a shipped algorithm; all its inputs have the same."""
     return len(algorithm.inputs[0].bits)

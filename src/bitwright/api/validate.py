@@ -59,8 +59,8 @@ def validate(
 ) -> Validation:
     """Runs every input (or `random` ones) through an engine, and compares every output and every step.
 
-    Without an engine's name it is `network` where a network is given, else `limit`; beside a name stand its settings,
-    as in `run`. Every step is compared with the rules.
+    The engine is by default `network` if a network is given, else `limit`; its settings are those of `run`. Every step
+    is compared with the rules.
 
     Outputs are compared with an `oracle`: a function that takes the inputs by name and gives the output, or a
     dictionary of outputs; None where a run never ends. With `arrays` it takes NumPy arrays of inputs, which is much
@@ -123,7 +123,7 @@ def validate(
 
 
 def notes(done: Validation) -> list[str]:
-    """Notes beside the report: how cells were run, a doubtful oracle, and the speed."""
+    """Notes that go with the report: how cells were run, a doubtful oracle, and the speed."""
     facts, doubt = done.task.engine.cell_facts, done.doubt
     return [
         *([] if facts is None else [cells_sentence(facts, done.tally.evaluations, done.tally.margin)]),

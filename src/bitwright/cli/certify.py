@@ -11,7 +11,7 @@ import click
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, keep_sizes, let_words, option_words
+from bitwright.cli.targets import Target, keep_sizes, option_words
 from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def command(
     algorithm = target.algorithm(files=files, cells=by_cells)
     if claimed is not None and how["cells"] and not claimed.cells:
         raise InputError(f"{check} is a certificate of whole states; leave out --cells")
-    how["sizes"], tell = keep_sizes(how["sizes"]), TerminalTeller()
+    how["sizes"], tell = keep_sizes(how["sizes"], target.lets), TerminalTeller()
     kept = how["resume"]
     try:
         found: Found
@@ -139,7 +139,7 @@ def command(
     else:
         see = ""
         if isinstance(found, NetworkCertificate) and found.counterexample is not None:
-            sizes = let_words() if found.sizes is None else ["--sizes", found.sizes]
+            sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]
             given: dict[str, object] = {"machine": target.machine and target.machine.letter, "network": network}
             given |= {"reads": reads, "threshold": threshold, "oracle": how["oracle"]}
             words = [target.name, *sizes, *option_words(given), "--state", found.shown_by]

@@ -8,7 +8,7 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import given_lets
+from bitwright.cli.targets import lets_for
 from bitwright.errors import counted
 
 _MOST = 20  # warnings that a person is shown
@@ -16,17 +16,17 @@ _MOST = 20  # warnings that a person is shown
 
 @opt.verb("check")
 @click.argument("file")
-@opt.let
+@opt.lets
 @opt.json
 @opt.quiet
-def command(file: str, as_json: bool) -> int:
+def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
     """List every problem of a .bw, .sbn, .sq or .dec file. Exit 1 if there is one.
 
     Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
     """
     from bitwright.api.check import check
 
-    found = check(file, given_lets())
+    found = check(file, lets_for(file, let))
     if as_json:
         print_json(found.to_dict())
         return 0 if found.ok else 1

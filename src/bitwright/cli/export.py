@@ -12,7 +12,7 @@ from bitwright.api.open import MachineChoice, is_image, open_subleq
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, keep_lets
+from bitwright.cli.targets import Target, lets_for
 from bitwright.errors import InputError, suggestion
 
 if TYPE_CHECKING:
@@ -108,9 +108,9 @@ def command(target: str, output: Path, to: str | None, as_json: bool, **asked: A
     program = target if of_program else given.pop("program", None)
     if program is None and given.keys() & {"bits", "order", "machine", "let"}:
         raise InputError("--bits, --order, --machine and --let go with --program, whose size they give")
-    keep_lets(program, given.pop("let", ()))
+    lets = lets_for(program, given.pop("let", ()))
     size = {name: given.pop(name) for name in ("bits", "order", "machine") if name in given}
-    asked_for = None if program is None else Target(program, **size)
+    asked_for = None if program is None else Target(program, **size, lets=lets)
     tell, network = TerminalTeller(), Path(target)
     if asked_for is not None and of_program:
         document, said = _dataset(asked_for, output, form, given, tell)

@@ -11,7 +11,7 @@ from bitwright.api.open import SIZED
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, given_lets
+from bitwright.cli.targets import Target, lets_for
 from bitwright.errors import InputError
 
 
@@ -24,7 +24,7 @@ from bitwright.errors import InputError
     help="A rule file or NAME whose blocks are meant, blocks as text such as 'p[1] q[1]; c[1]', or find.",
 )
 @opt.bits
-@opt.let
+@opt.lets
 @click.option("--output", "-o", type=opt.FILE, help="The .bw file to write.")
 @click.option(
     "--undetermined",
@@ -62,6 +62,7 @@ def command(
     traces: tuple[Path, ...],
     target: str | None,
     bits: int | None,
+    let: tuple[str, ...],
     output: Path | None,
     against: str | None,
     grid: str | None,
@@ -81,6 +82,7 @@ def command(
     """
     from bitwright.api.infer import check_rule_file, has_sizes, infer
 
+    lets = lets_for(target, let)
     for file in (output, cell):
         if file is not None:
             check_rule_file(file)
@@ -96,8 +98,8 @@ def command(
         traces,
         Target(target, bits).algorithm() if target in SIZED else target,
         grid=grid,  # type: ignore[arg-type]  # text is read there
-        against=None if against is None else Target(against, bits if against in SIZED else None).algorithm(),
-        lets=given_lets(),
+        against=None if against is None else Target(against, bits if against in SIZED else None, lets=lets).algorithm(),
+        lets=lets,
         progress=tell,
         **how,
     )

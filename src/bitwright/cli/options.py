@@ -12,7 +12,7 @@ import click
 
 from bitwright.api.open import MachineChoice
 from bitwright.cli.progress import QUIET
-from bitwright.cli.targets import Target, keep_lets
+from bitwright.cli.targets import Target, lets_for
 
 # Groups of options in the order of the help; those of one verb alone come first.
 GROUPS = {
@@ -131,25 +131,14 @@ lets = click.option(
 )
 
 
-def let(function: Any) -> Any:
-    """--let: a rule file is then opened with these values."""
-
-    @wraps(function)
-    def gather(*args: Any, let: tuple[str, ...], **more: Any) -> Any:
-        keep_lets(more.get("target", more.get("file")), let)
-        return function(*args, **more)
-
-    return lets(gather)
-
-
 def sized(function: Any) -> Any:
     """--bits, --order, --let and --machine; with what `target` names they are a `Target`."""
 
     @wraps(function)
-    def gather(*args: Any, target: str, bits: Any, order: Any, machine: Any, **more: Any) -> Any:
-        return function(*args, target=Target(target, bits, order, machine), **more)
+    def gather(*args: Any, target: str, bits: Any, order: Any, let: Any, machine: Any, **more: Any) -> Any:
+        return function(*args, target=Target(target, bits, order, machine, lets_for(target, let)), **more)
 
-    return together(bits, order, let, machine)(gather)
+    return together(bits, order, lets, machine)(gather)
 
 
 def program(metavar: str = "FILE|NAME") -> Callable[[Any], Any]:

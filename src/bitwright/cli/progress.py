@@ -141,7 +141,7 @@ QUIET = "bitwright.quiet"  # where a command line keeps what --quiet says
 
 
 def is_quiet() -> bool:
-    """Whether the verb that runs now was asked to be quiet; without a verb nobody listens."""
+    """Whether the running verb was asked to be quiet; also true without a verb."""
     context = click.get_current_context(silent=True)
     return context is None or bool(context.meta.get(QUIET))
 

@@ -66,7 +66,7 @@ def command(
     if any(value not in (None, False, ()) for value in computer.values()):
         names = listing([f"--{name.replace('_', '-')}" for name in computer], len(computer))
         raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
-    if (on_graph := asked_graph(target.name, inputs, graph, values, directed)) is not None:
+    if (on_graph := asked_graph(target, inputs, graph, values, directed)) is not None:
         if trace or target.sized:
             raise InputError("--bits, --order, --machine and --trace do not go with node programs; there is --let")
         return report_graph(execute(on_graph, {}, **options), as_json)

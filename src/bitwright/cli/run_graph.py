@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import report
-from bitwright.cli.targets import given_lets
+from bitwright.cli.targets import Target
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from bitwright.api.graphs import GraphAlgorithm
 
 
-def node_program(target: str, graph: str | None = None) -> NodeProgram | None:
+def node_program(target: Target, graph: str | None = None) -> NodeProgram | None:
     """The node program in a file; None if it is another program, or no file.
 
     On a graph every rule file counts as one, even if its nodes do not communicate.
     """
     from bitwright.api.graphs import as_node_program
 
-    return as_node_program(target, given_lets(), any_rules=graph is not None)
+    return as_node_program(target.name, target.lets, any_rules=graph is not None)
 
 
 def asked_graph(
-    target: str, inputs: Sequence[str], graph: str | None, values: Path | None, directed: bool
+    target: Target, inputs: Sequence[str], graph: str | None, values: Path | None, directed: bool
 ) -> GraphAlgorithm | None:
     """The node program in a file on the graph that the options name; None for another program."""
     if (program := node_program(target, graph)) is None:

@@ -59,7 +59,7 @@ def command(
         others |= {"text": text or None, "blocks": blocks or None}
         _show_network(Path(target.name), [name for name, value in others.items() if value is not None], as_json)
         return
-    if not cells and (program := node_program(target.name)) is not None:
+    if not cells and (program := node_program(target)) is not None:
         if target.sized or tile is not None or blocks:
             raise InputError("of a node program there is --text, --json, --cells and --diagram")
         if diagram is None:

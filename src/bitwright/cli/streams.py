@@ -1,4 +1,4 @@
-"""Standard output and error whose readers may go away: `bitwright show addition --text | head -1` is no failure.
+"""Standard output and error whose readers may go away, as in `bitwright show addition --text | head -1`.
 
 Output without a reader is dropped, and the command ends with the exit code of its answer.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +33,7 @@ def spell_option(setting: str) -> str:
     return other.get(setting, f"--{setting.replace('_', '-')}")
 
 
-_LETS = "bitwright.lets"  # where a command line keeps what --let says
-_TARGET = "bitwright.target"  # and the program that it asks for
+_TARGET = "bitwright.target"  # where a command line keeps the program that it asks for
 _SIZES = "bitwright.sizes"  # and what --sizes says
 _NO_RULES = (".sbn", ".safetensors", *IMAGES)
 
@@ -45,25 +44,12 @@ def _kept() -> dict[str, Any]:
     return {} if context is None else context.meta
 
 
-def keep_lets(target: str | None, pairs: Sequence[str]) -> None:
-    """Keeps what --let says for `Target.program`; raises InputError if the target is no rule file."""
-    if lets := parse_lets(pairs):
-        path = Path(target or "")
-        if target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir():
-            raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
-        _kept()[_LETS] = lets
-
-
-def given_lets() -> dict[str, int]:
-    """The values in place of those of a rule file's `let` lines."""
-    found: dict[str, int] = _kept().get(_LETS, {})
-    return found
-
-
-def let_words(without: Container[str] = ()) -> list[str]:
-    """The --let options that were given, as words of a command."""
-    lets = (f"{name}={value}" for name, value in given_lets().items() if name not in without)
-    return [word for let in lets for word in ("--let", let)]
+def lets_for(target: str | None, pairs: Sequence[str]) -> dict[str, int]:
+    """What --let says, by name; raises InputError if it says something and the target is no rule file."""
+    path = Path(target or "")
+    if (lets := parse_lets(pairs)) and (target in (None, *NAMES) or path.suffix.lower() in _NO_RULES or path.is_dir()):
+        raise InputError("--let goes with rule files (.bw): it gives a value in place of that of a 'let' line")
+    return lets
 
 
 def option_words(given: Mapping[str, object]) -> list[str]:
@@ -77,29 +63,35 @@ def option_words(given: Mapping[str, object]) -> list[str]:
 
 @dataclass(frozen=True)
 class Target:
-    """A program as the command line asks for it: FILE or NAME, --bits, --order and --machine."""
+    """A program as the command line asks for it: FILE or NAME, --bits, --order, --machine and --let."""
 
     name: str
     bits: int | None = None
     order: str | None = None
     machine: MachineChoice | None = None
+    lets: Mapping[str, int] = field(default_factory=dict)  # values in place of those of a rule file's `let` lines
 
     @property
     def sized(self) -> bool:
-        """Whether any option is given."""
+        """Whether any option is given that does not go with rule files."""
         return (self.bits, self.order, self.machine) != (None, None, None)
 
     def algorithm(self, *, cells: bool = False, **more: Any) -> Algorithm:
-        """The algorithm it stands for; with `cells`, also the first schema of a node program."""
+        """The algorithm; with `cells`, also the first schema of a node program."""
         return of_bits(self.program(nodes=cells, **more))
 
     def program(self, **more: Any) -> Algorithm | NodeProgram:
-        """The program it stands for; other arguments are those of `opened`."""
+        """The program; other arguments are those of `opened`."""
         order = None if self.order is None else parse_order(self.order)
         with working("reading the program"):
-            found = opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=given_lets(), **more)
+            found = opened(self.name, bits=self.bits, order=order, machine=self.machine, lets=self.lets, **more)
         keep_program(self, of_bits(found))
         return found
+
+    def let_words(self, without: Container[str] = ()) -> list[str]:
+        """The --let options that were given, as words of a command."""
+        lets = (f"{name}={value}" for name, value in self.lets.items() if name not in without)
+        return [word for let in lets for word in ("--let", let)]
 
 
 def keep_program(target: Target, algorithm: Algorithm) -> None:
@@ -112,12 +104,12 @@ def asked_program() -> tuple[Target, Algorithm] | None:
     return _kept().get(_TARGET)
 
 
-def keep_sizes(sizes: str | None) -> str | None:
+def keep_sizes(sizes: str | None, lets: Mapping[str, int]) -> str | None:
     """Keeps what --sizes says for `training_command`; raises InputError for a number that --let has given too."""
     asked = {part.partition("=")[0].strip() for part in (sizes or "").split(",") if "=" in part}
-    for name in asked & set(given_lets()):
+    for name in asked & set(lets):
         raise InputError(f"{name} is given twice, by --sizes and --let")
-    if sizes not in (None, "all") and not asked and given_lets():
+    if sizes not in (None, "all") and not asked and lets:
         raise InputError(f"beside --let, --sizes names its number: --sizes NAME={sizes}")
     if sizes is not None:
         _kept()[_SIZES] = sizes
@@ -136,7 +128,7 @@ def training_command(target: Target, algorithm: Algorithm) -> str:
         for name, value in islice(own.items(), 1):
             sizes = api.sizes_to_train(algorithm, name, value)
     varied = {part.partition("=")[0] for part in (sizes or "").split(",")}
-    words = [*option_words({"sizes": sizes}), *let_words(without=varied)]
+    words = [*option_words({"sizes": sizes}), *target.let_words(without=varied)]
     bits = own.get(api.BITS) if sizes is None and target.order is None else None
     words += option_words({"order": target.order, "bits": bits, "machine": machine and machine.letter})
     return " ".join(["bitwright train", target.name, *words, "-o FILE"])

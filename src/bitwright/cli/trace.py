@@ -56,7 +56,7 @@ def command(
     from bitwright.api.trace import check_trace, trace_states, trace_text, write_trace
 
     numbers: dict[str, int] = {}
-    algorithm: Algorithm | None = asked_graph(target.name, inputs, graph, values, directed)
+    algorithm: Algorithm | None = asked_graph(target, inputs, graph, values, directed)
     if algorithm is None:
         numbers = parse_values(inputs)
         algorithm = target.algorithm(files=files_of(options), values=numbers)

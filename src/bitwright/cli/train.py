@@ -93,8 +93,10 @@ def command(
         return _measure(target.algorithm(), output, not whole, as_json, **how)
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
-    keep_sizes(how["sizes"])
-    programs = [one.algorithm(cells=not whole) for one in (target, *map(Target, others))]
+    keep_sizes(how["sizes"], target.lets)
+    programs = [
+        one.algorithm(cells=not whole) for one in (target, *(Target(other, lets=target.lets) for other in others))
+    ]
     return _keep(programs, output, whole, as_json, **how)
 
 

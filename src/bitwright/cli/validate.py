@@ -13,7 +13,7 @@ from bitwright.api.trained import files_of
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, let_words, option_words
+from bitwright.cli.targets import Target, option_words
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,9 +103,8 @@ def _rerun(failure: Failure, target: Target, done: Validation, options: Mapping[
     words = ["bitwright", "run", name, *(f"{name}={value}" for name, value in failure.inputs.items())]
     if target.name in NAMES and order is None:
         words += ["--bits", str(len(task.algorithm.inputs[0].bits))]
-    words += let_words()
-    words += option_words({"order": order, "machine": target.machine, "engine": task.engine.name})
-    words += option_words({"rounding": task.engine.rounding})
+    how = {"order": order, "machine": target.machine, "engine": task.engine.name, "rounding": task.engine.rounding}
+    words += [*target.let_words(), *option_words(how)]
     words += [word for path in options["files"] for word in ("--network", str(path))]
     names = ("whole", "cells", "evaluate", "padding", "width", "tile", "max_steps")
     given = {name: options[name] for name in names}

@@ -2,7 +2,7 @@
 
 from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.diagram import diagram_svg
-from bitwright.pages.graph import graph_page, graph_steps_svg, graph_svg, write_graph_page
+from bitwright.pages.graph import graph_page, graph_steps_svg, graph_svg
 from bitwright.pages.machine_view import MachineView, machine_view
 from bitwright.pages.page import run_title, trace_page
 from bitwright.pages.svg import trace_svg
@@ -22,5 +22,4 @@ __all__ = [
     "trace_states",
     "trace_svg",
     "trace_text",
-    "write_graph_page",
 ]

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from bitwright.errors import InputError, counted
 from bitwright.pages.cell_wiring import NOWHERE, SAME, DrawnKind, Wires, drawn_kinds, lines_in_words
-from bitwright.pages.layered.drawing import COLOURS, JOINT, Content, Drawing, draw, text_width, wrapped
-from bitwright.pages.layered.svg import drawing_svg
+from bitwright.pages.layered.drawing import COLOURS, JOINT, Content, Drawing, draw, drawing_svg, text_width, wrapped
 from bitwright.program import Program
 
 MAX_KINDS = 200
@@ -25,7 +24,7 @@ EXPLANATION = (
 
 
 def cell_drawing(program: Program, title: str = "", tile: int = 1) -> Drawing:
-    """Where everything stands; `tile` neighbouring cells are taken as one."""
+    """The layout of the diagram; `tile` neighbouring cells are taken as one."""
     kinds = drawn_kinds(program, tile)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of cells, this program has {len(kinds):,}")
@@ -33,7 +32,7 @@ def cell_drawing(program: Program, title: str = "", tile: int = 1) -> Drawing:
     place = {kind.number: at for at, kind in enumerate(ordered)}
     links: dict[tuple[int, int], list[str]] = {}
     for kind in ordered:
-        for wires in together(kind):
+        for wires in wires_of(kind):
             if wires.target != NOWHERE:
                 said = f"kind {kind.number + 1}: {_words(kind, wires)}".replace(JOINT, " ")
                 links.setdefault((place[kind.number], place[wires.target]), []).append(said)
@@ -52,15 +51,9 @@ def cell_diagram_svg(program: Program, title: str = "", tile: int = 1) -> str:
     return drawing_svg(cell_drawing(program, title, tile))
 
 
-def together(kind: DrawnKind) -> list[Wires]:
-    """Its wires without the ports: those of one relation to one kind are one; what stays in the cell comes first."""
-    found: dict[tuple[int, str], Wires] = {}
-    for wires in sorted(kind.wires, key=lambda one: (one.target != kind.number, one.relation != SAME)):
-        known = found.get((wires.target, wires.relation))
-        arrays = wires.arrays if known is None else tuple(dict.fromkeys(known.arrays + wires.arrays))
-        count = wires.count + (0 if known is None else known.count)
-        found[wires.target, wires.relation] = Wires(wires.port, wires.target, arrays, wires.relation, count)
-    return list(found.values())
+def wires_of(kind: DrawnKind) -> list[Wires]:
+    """Its wires; what stays in the cell comes first."""
+    return sorted(kind.wires, key=lambda one: (one.target != kind.number, one.relation != SAME))
 
 
 def _title(name: str, kinds: list[DrawnKind]) -> str:
@@ -72,10 +65,11 @@ def _title(name: str, kinds: list[DrawnKind]) -> str:
 
 def _content(kind: DrawnKind, colour: str, widest: float) -> Content:
     head = f"kind {kind.number + 1}: {counted(kind.cells, 'cell')}" + (f", {kind.place}" if kind.place else "")
-    rows = [_words(kind, wires) for wires in together(kind)]
+    rows = [_words(kind, wires) for wires in wires_of(kind)]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [f"and {counted(len(rows) - _MOST_ROWS, 'more line')} of this sort"]
-    width = min(widest, max(_NARROWEST, text_width(head), *map(text_width, kind.names), *map(_row_width, rows)))
+    widths = [text_width(head), *map(text_width, kind.names), *(text_width(row) + _HUNG for row in rows)]
+    width = min(widest, max(_NARROWEST, *widths))
     names = [line for name in kind.names for line in wrapped(name, width)]
     notes = wrapped(lines_in_words(list(dict.fromkeys(kind.lines))), width)
     return Content(head, tuple(names), colour, tuple(line for row in rows for line in _hung(row, width)), tuple(notes))
@@ -94,10 +88,6 @@ def _hung(row: str, width: float) -> list[str]:
     """Wrapped, with all lines but the first moved in."""
     first, *others = wrapped(row, width - _HUNG)
     return [first, *(2 * JOINT + other for other in others)]
-
-
-def _row_width(row: str) -> float:
-    return text_width(row) + _HUNG
 
 
 def _words(kind: DrawnKind, wires: Wires) -> str:

@@ -12,6 +12,7 @@ from bitwright.errors import counted
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds, Cells, cell_kinds
 from bitwright.program.layout import IntArray
+from bitwright.program.text.parser import COMPASS
 
 _LETTERS = "ijklmnuvwxyz"
 _NAMED = 3  # ways in which cells of one kind are named, and lines that they come from; the others are counted
@@ -23,14 +24,15 @@ _PATHS = {  # of node programs: where a bit with this in front of its name is, s
     "far.all": "all ports over the edge",
     "back": "against the edges",
     "next": "next port",
+    "every": "everywhere",
+    **{".".join(way): f"to the {'-'.join(way)}" for way in COMPASS},
 }
 
 
 @dataclass(frozen=True)
 class Wires:
-    """All wires from one port of a kind to one kind that are alike."""
+    """All wires from one kind to one kind that are alike."""
 
-    port: int  # from 0
     target: int  # a kind, from 0; or NOWHERE
     arrays: tuple[str, ...]  # the arrays whose bits they set
     relation: str  # which cell they lead to, seen from their own: `same cell`, `next cell`, ...
@@ -47,7 +49,6 @@ class DrawnKind:
     place: str  # which cells of its line these are: `first`, `cells 2 to 9`; empty where all are, or none is known
     names: tuple[str, ...]  # the bits of its blocks: `p[i] q[i] | c[i]`
     lines: tuple[tuple[str, str], ...]  # the families it comes from: how written, and where
-    row: int | None  # its family, where it is the only one and other kinds come from it as well
     wires: tuple[Wires, ...]
 
 
@@ -77,7 +78,6 @@ def drawn_kinds(program: Program, tile: int = 1) -> list[DrawnKind]:
                 _place(families.index[own], int(families.sizes[from_[0]])) if alone else "",
                 _some([name for name, _ in names.most_common()], "name"),
                 tuple(dict.fromkeys((families.labels[one], families.places[one]) for one in from_)),
-                from_[0] if alone else None,
                 tuple(wires.get(number, ())),
             )
         )
@@ -163,7 +163,7 @@ def _index(values: IntArray, letters: list[IntArray]) -> str:
 
 
 def _wires(program: Program, cells: Cells, found: CellKinds) -> Iterator[tuple[int, Wires]]:
-    """All wires by kind, port and target; those that lead to several arrays in the same way are one."""
+    """All wires by kind and target; those that lead to several arrays in the same way are one."""
     arrays = list(dict.fromkeys(program.array_families))
     numbers = {array: number for number, array in enumerate(arrays)}
     sizes = [field.size for field in program.layout.fields]
@@ -174,15 +174,15 @@ def _wires(program: Program, cells: Cells, found: CellKinds) -> Iterator[tuple[i
     order = np.lexsort(columns)
     rows = np.stack(columns)[:, order]
     begins = np.flatnonzero(np.any(np.diff(rows, axis=1, prepend=-2) != 0, axis=0))
-    alike: dict[tuple[int, int, int, str], list[tuple[str, int]]] = {}
+    alike: dict[tuple[int, int, str], list[tuple[str, int]]] = {}
     for wires in np.split(order, begins[1:]) if len(order) else []:
         a, b = found.wire_cell[wires], target[wires]
-        kind, port, to = int(found.of[a[0]]), int(found.wire_port[wires[0]]), int(found.of[b[0]])
+        kind, to, name = int(found.of[a[0]]), int(found.of[b[0]]), arrays[int(array[wires[0]])]
         reached = int(found.counts[to]) if to != NOWHERE else int((found.of == NOWHERE).sum())
-        relation = paths.get(arrays[int(array[wires[0]])]) or _relation(cells, a, b, reached)
-        alike.setdefault((kind, port, to, relation), []).append((arrays[int(array[wires[0]])], len(wires)))
-    for (kind, port, to, relation), parts in alike.items():
-        yield kind, Wires(port, to, tuple(name for name, _ in parts), relation, sum(count for _, count in parts))
+        relation = paths.get(name) or _relation(cells, a, b, reached)
+        alike.setdefault((kind, to, relation), []).append((name, len(wires)))
+    for (kind, to, relation), parts in alike.items():
+        yield kind, Wires(to, tuple(dict(parts)), relation, sum(count for _, count in parts))
 
 
 def _bits_meant(program: Program) -> tuple[IntArray, dict[str, str]]:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.errors import InputError, counted
-from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw, wrapped
-from bitwright.pages.layered.svg import drawing_svg
+from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw, drawing_svg, wrapped
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 
@@ -72,7 +71,7 @@ EXPLANATION = (
 
 
 def block_drawing(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> Drawing:
-    """Where everything stands; `units` gives prefixes of names the names of their units."""
+    """The layout of the diagram; `units` maps prefixes of names to the names of units."""
     kinds, of = block_kinds(program)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of blocks, this program has {len(kinds)}")

@@ -13,7 +13,7 @@ STATEMENTS = (
 )
 INSIDE = ("write", "nothing", "for", "in", "if", "and", "or", "not", "mod", "at", "fixed", "point", "place", "digits")
 KINDS = ("signed", "unique", "positive", "one", "port", "whole", "simple", "connected", "directed", "degree")
-PATHS = ("far", "all", "next", "every", "in")
+PATHS = ("far", "all", "back", "next", "every", "north", "south", "west", "east")
 
 
 class RuleTextLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types

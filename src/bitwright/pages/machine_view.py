@@ -1,4 +1,4 @@
-"""An SBN machine as people read it: when each instruction and its phases begin, what it says, words by name."""
+"""A readable view of an SBN machine: when each instruction and its phases begin, its text, and words by name."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MachineView:
         return self.machine.program.layout.field_of(int(self.machine.memory_bits[0, 0])).name
 
     def notes(self, trace: Trace) -> Iterator[str]:
-        """One line a step: the instruction where one begins, the phase where one begins, else nothing."""
+        """One line per step: the instruction that begins there, or else the phase, or nothing."""
         steps, addresses = self.instructions(trace)
         at, began = dict(zip(steps.tolist(), addresses.tolist(), strict=True)), dict(self.phases(trace))
         names = list(self.machine.phases)

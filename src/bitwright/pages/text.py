@@ -1,4 +1,4 @@
-"""A trace in plain text: one line a step, one column a name, the highest bit on the left."""
+"""A trace in plain text: one line per step, one column per name, the highest bit on the left."""
 
 from __future__ import annotations
 

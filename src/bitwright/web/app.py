@@ -22,8 +22,7 @@ from bitwright.web.examples import example_texts
 from bitwright.web.guard import Guard, log
 from bitwright.web.jobs import BROKEN, BusyError, Job, Jobs
 from bitwright.web.limits import Limits
-from bitwright.web.pool import NO_PROCESS, NoProcessError, Pool, RefusedError
-from bitwright.web.process import BrokenError
+from bitwright.web.pool import NO_PROCESS, BrokenError, NoProcessError, Pool, RefusedError
 from bitwright.web.requests import CheckRequest, GraphRequest, NetworkRequest, RunRequest
 
 T = TypeVar("T")
@@ -111,7 +110,7 @@ def create_app(token: str, limits: Limits | None = None, size: int = 0) -> FastA
         """Quick requests, which do not wait for runs."""
         pool: Pool = app.state.checks
         job = {"do": do, "request": asked.model_dump()}
-        return (await _unless_gone(request, pool.do(job, limits.check_seconds))).result
+        return (await _unless_gone(request, pool.do(job, limits.check_seconds)))[0]
 
     @app.post("/api/check")
     async def check(asked: CheckRequest, request: Request) -> Any:

@@ -1,4 +1,4 @@
-"""The engine that a request asks for, within the limits of this server."""
+"""The program and the engine that a request asks for, within the limits of this server; nothing here reads a file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,48 @@ from typing import Any
 from bitwright import Algorithm, Program, Recipe
 from bitwright.api.engines import Engine, EngineChoice, choose_engine, recipes
 from bitwright.api.making import Curve, FloatNetwork, watched
-from bitwright.errors import InputError
+from bitwright.api.open import named_algorithm
+from bitwright.api.pasted import pasted_rules, pasted_sbn
+from bitwright.errors import InputError, shorten
 from bitwright.web.limits import Limits
 from bitwright.web.told import Progress
 
 ENGINES = ("templates", "limit", "kernel", "sampled", "network")
 ROUNDINGS = ("calibrated", "sign")
+
+
+def read_source(source: Mapping[str, Any], limits: Limits) -> Algorithm:
+    """The algorithm of a request; raises BitwrightError if it cannot run here."""
+    algorithm = _read(source)
+    check_size(algorithm.program, limits)
+    return algorithm
+
+
+def _read(source: Mapping[str, Any]) -> Algorithm:
+    match source["kind"]:
+        case "permutation":
+            return named_algorithm("permutation", order=source["order"])
+        case "addition":
+            return named_algorithm("addition", source["bits"], counter=source["counter"])
+        case "multiplication":
+            return named_algorithm("multiplication", source["bits"])
+        case "rules":
+            return pasted_rules(source["text"], source["name"])
+        case "sbn":
+            return pasted_sbn(source["text"], source["name"], source["machine"], source["language"])
+    raise InputError(f"there is no kind of program called '{shorten(str(source['kind']))}'")
+
+
+def describe(algorithm: Algorithm, limits: Limits) -> dict[str, object]:
+    """What a page needs to ask for inputs, and shows about a valid program."""
+    computer = algorithm.computer
+    return described(
+        algorithm,
+        limits,
+        inputs=[{"name": w.name, "bits": len(w.bits), "signed": w.signed} for w in algorithm.inputs],
+        outputs=[word.name for word in algorithm.outputs],
+        machine=None if computer is None else f"machine {computer.machine.kind} with {computer.code.sizes}",
+    )
 
 
 def check_size(program: Program, limits: Limits, graph: bool = False) -> None:
@@ -56,15 +92,24 @@ def problem_of(algorithm: Algorithm, choice: EngineChoice, limits: Limits) -> st
     examples = choice.examples(algorithm)
     if choice.solves and examples > limits.kernel:
         return f"the kernel engine takes at most {limits.kernel:,} examples here, this program has {examples:,}"
-    what = "this program has"
     if choice.by_cells:
-        examples, what = sum(kind.templates for kind in algorithm.program.kinds.kinds), "the cells of this program have"
+        examples = sum(kind.templates for kind in algorithm.program.kinds.kinds)
     if choice.trains and examples > limits.network:
-        return (
-            f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; "
-            "use another engine here, or on the command line: --engine network"
-        )
+        advice = "use another engine here, or on the command line: --engine network"
+        return too_many_examples(examples, choice.by_cells, limits, advice)
     return None
+
+
+def too_many_examples(examples: int, cells: bool, limits: Limits, advice: str) -> str:
+    """Why this server trains no network on that many examples."""
+    what = "the cells of this program have" if cells else "this program has"
+    return f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; {advice}"
+
+
+def check_width(width: int | None, limits: Limits) -> None:
+    """Raises InputError for a network that is too wide for this server."""
+    if width is not None and width > limits.width:
+        raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
 
 
 def engine_for(
@@ -87,8 +132,7 @@ def engine_for(
         if not choice.by_cells:
             width = width or min(recipes(algorithm, replace(choice, networks=1))[0].width, limits.width)
             choice = replace(choice, width=width)
-        if width is not None and width > limits.width:
-            raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
+        check_width(width, limits)
     if (problem := problem_of(algorithm, choice, limits)) is not None:
         raise InputError(problem)
     what = "a network of cells" if choice.by_cells else f"network {{}} of {members}"

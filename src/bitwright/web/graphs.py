@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 from bitwright import NodeProgram
@@ -34,10 +36,11 @@ def read_graph(graph: Mapping[str, Any], limits: Limits) -> NamedGraph:
 
 
 def _check_shape(shape: str, limits: Limits) -> None:
-    """Raises InputError for a shape that is too large, before making it: its numbers are at most its nodes or edges."""
-    numbers = [int(part) for part in "".join(c if c.isdigit() else " " for c in shape if c.isascii()).split()[:2]]
-    most = max(limits.nodes, limits.edges)
-    if numbers and max(numbers) > most:
+    """Raises InputError for a shape that is too large, before making it: its numbers, or their product as in 20x30, are
+    at most its nodes or edges."""
+    numbers = [int(part) for part in re.findall("[0-9]+", shape)[:2]]
+    least = prod(numbers) if "x" in shape else max(numbers, default=0)
+    if least > max(limits.nodes, limits.edges):
         raise InputError(f"{shape[:60]} is too large: this server takes at most {limits.nodes:,} nodes")
 
 

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from secrets import token_urlsafe
 from typing import Any
 
 from bitwright.web.guard import log
 from bitwright.web.limits import Limits
-from bitwright.web.pool import Pool, RefusedError
-from bitwright.web.process import BrokenError, Files
+from bitwright.web.pool import BrokenError, Files, Pool, RefusedError
 
 BROKEN = "bitwright itself failed on this, not your program; the server's terminal says more"
 
@@ -47,7 +47,7 @@ class Job:
         return sum(map(len, self.files.values()))
 
     def change(self, state: str, message: str = "", **more: Any) -> None:
-        """Sets a new state, and wakes those who wait for it."""
+        """Sets a new state, and wakes those waiting for it."""
         self.state, self.message, self.version = state, message, self.version + 1
         for name, value in more.items():
             setattr(self, name, value)
@@ -56,7 +56,7 @@ class Job:
         self._changed = asyncio.Event()
 
     def look(self) -> None:
-        """Notes that somebody polled it."""
+        """Notes that it was polled."""
         self.seen = time.monotonic()
 
     async def newer_than(self, version: int, seconds: float) -> None:
@@ -106,7 +106,7 @@ class Jobs:
         self._jobs.pop(job.id, None)
 
     async def sweep(self, every: float = 1.0) -> None:
-        """Forgets, again and again, results that nobody polled for long, and the oldest if they take too much room."""
+        """Regularly forgets results that were not polled for long, and the oldest if all take too much room."""
         while True:
             await asyncio.sleep(every)
             finished = sorted((job for job in self._jobs.values() if job.over), key=lambda job: job.seen)
@@ -129,11 +129,12 @@ class Jobs:
                 job.change("running", progress={name: message[name] for name in ("phase", "step", "limit", "shown")})
 
         try:
-            answer = await self._pool.do(task, self._limits.seconds, began=lambda: job.change("running"), report=report)
+            began = partial(job.change, "running")
+            result, files = await self._pool.do(task, self._limits.seconds, began=began, report=report)
         except RefusedError as error:
             job.change("failed", str(error))
         except Exception as error:  # whatever it is, nobody waits for this run any longer
             log.error("a run failed: %s", error, exc_info=not isinstance(error, BrokenError))
             job.change("failed", BROKEN)
         else:
-            job.change("done", result=answer.result, files=answer.files)
+            job.change("done", result=result, files=files)

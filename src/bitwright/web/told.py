@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from bitwright.errors import BitwrightError, Problem, ProgramError
 
+T = TypeVar("T")
 Files = dict[str, bytes]
 MOST_PROBLEMS = 200  # that are listed; nobody reads more
 
 
 class Progress(Protocol):
-    """A function that is told the phase of the work, its progress, and what there is to show so far."""
+    """A function that is called with the phase of the work, its progress, and what can be shown so far."""
 
     def __call__(self, phase: str, step: int = 0, limit: int = 0, **shown: Any) -> None: ...
 
@@ -29,12 +30,12 @@ def problems_in(error: BitwrightError) -> dict[str, object]:
     return {"ok": False, "problems": found, "count": len(problems), "about": None}
 
 
-def attempt(make: Callable[[], dict[str, object]]) -> dict[str, object]:
+def attempt(make: Callable[[], T]) -> T | str:
     """The result, or why there is none."""
     try:
         return make()
     except BitwrightError as error:
-        return {"problem": str(error)}
+        return str(error)
 
 
 def json_file(document: Mapping[str, object]) -> bytes:

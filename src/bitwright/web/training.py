@@ -5,48 +5,65 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bitwright import Algorithm, Network, NodeProgram
 from bitwright.api.certificates import NetworkCertificate
 from bitwright.api.certify import certify
-from bitwright.api.export import ExportClaim, c_text, exported_cells, exported_whole, js_text, js_types
+from bitwright.api.export import ExportClaim, Exported, c_text, exported_cells, exported_whole, js_text, js_types
 from bitwright.api.export.pages import computer_page, graph_page, program_page
-from bitwright.api.making import Made, Making, Plan
-from bitwright.errors import BitwrightError, InputError, readable
-from bitwright.web.choosing import trained
+from bitwright.api.making import Plan, cells_of, make_network, network_file, states_of
+from bitwright.api.open import SubleqProgram
+from bitwright.errors import InputError, readable
+from bitwright.web.choosing import check_width, read_source, too_many_examples, trained
 from bitwright.web.computers import read_computer
 from bitwright.web.graphs import read_nodes
 from bitwright.web.limits import Limits
-from bitwright.web.sources import read_source
-from bitwright.web.told import Files, Progress, json_file
+from bitwright.web.told import Files, Progress, attempt, json_file
 
 _HOURS = 1_000  # times what a server tries: what a command line tries in some hours
+Source = Algorithm | NodeProgram | SubleqProgram
 
 
-def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
+def train_network(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
     """Trains, proves and exports a network; returns the facts for the page, and the files to download."""
     progress("reading the program")
-    name = str(request["source"].get("name") or request["source"]["kind"])
-    made = _made(request, limits, progress)
-    network = made.network
-    files = {"network.safetensors": made.file()}
-    proof = _proof(name, made, limits, progress)
-    certificate = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
+    name, cells = str(request["source"].get("name") or request["source"]["kind"]), request["of"] == "cells"
+    what, width = _read(request["source"], cells, limits), request["width"]
+    made_for, covers = cells_of(what) if cells else (what, "every choice in every block")
+    assert not isinstance(made_for, NodeProgram | SubleqProgram)
+    if (examples := made_for.program.templates) > limits.network:
+        raise InputError(too_many_examples(examples, cells, limits, "train it on the command line: bitwright train"))
+    check_width(width, limits)
+    said = "a network of cells" if cells else "a network of the whole state"
+    network, curve = make_network(
+        made_for,
+        width,
+        limits.width,
+        request["seed"],
+        lambda program, recipe: trained(program, recipe, said, progress),
+        lambda: progress("rounding to integers"),
+    )
+    files, states = {"network.safetensors": network_file(network)}, states_of(made_for)
+    proof = _proof(name, what, network, states, limits, progress)
+    certificate: dict[str, Any] = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
     if not isinstance(proof, str):
         files["network-certificate.json"] = proof.text().encode()
     progress("writing source text")
-    exported, missing = _exports(request["source"], name, made, certificate, limits)
+    claim = ExportClaim(cells, certificate.get("states", states), certificate.get("wrong"))
+    exported, missing = _exports(name, what, network, claim, limits)
+    weights: Any = network.weights
     result: dict[str, object] = {
         "title": f"a network for {name}",
         "name": name,
         "of": request["of"],
-        "covers": made.covers,
-        "width": network.shape.width,
-        "examples": made.program.templates,
-        "weight_bits": network.weight_bits,
-        "seed": network.origin.seed,
-        "training_steps": network.origin.steps,
-        "training_error": network.origin.error,
+        "covers": covers,
+        "width": network.width,
+        "examples": examples,
+        "weight_bits": weights.weight_bits,
+        "seed": weights.origin.seed,
+        "training_steps": weights.origin.steps,
+        "training_error": weights.origin.error,
         "sha256": network.digest,
-        "curve": made.curve,
+        "curve": curve,
         "tolerance": Plan().tolerance,
         "certificate": certificate,
         "exports": list(exported),
@@ -55,73 +72,52 @@ def make_network(request: Mapping[str, Any], limits: Limits, progress: Progress)
     return {**result, "missing": missing}, {**files, **exported}
 
 
-def _made(request: Mapping[str, Any], limits: Limits, progress: Progress) -> Made:
-    source, cells = request["source"], request["of"] == "cells"
-    if cells and source["kind"] == "nodes":
-        wanted = Making.of_cells(read_nodes(source))
-    elif cells and source["kind"] == "subleq":
-        wanted = Making.of_cells(read_computer(source, limits))
-    elif cells:
-        wanted = Making.of_cells(read_source(source, limits))
-    elif source["kind"] in ("subleq", "nodes"):
+def _read(source: Mapping[str, Any], cells: bool, limits: Limits) -> Source:
+    if source["kind"] not in ("subleq", "nodes"):
+        return read_source(source, limits)
+    if not cells:
         raise InputError("networks of machine V and of node programs are those of their cells; choose cells")
-    else:
-        wanted = Making.of_whole(read_source(source, limits))
-    if (examples := wanted.program.templates) > limits.network:
-        what = "the cells of this program have" if cells else "this program has"
-        raise InputError(
-            f"this server trains networks on at most {limits.network:,} examples, {what} {examples:,}; "
-            "train it on the command line: bitwright train"
-        )
-    width = request["width"]
-    if width is not None and width > limits.width:
-        raise InputError(f"this server trains networks of at most {limits.width:,} hidden units, got {width:,}")
-    what = "a network of cells" if cells else "a network of the whole state"
-    return wanted.made(
-        width,
-        limits.width,
-        request["seed"],
-        lambda program, recipe: trained(program, recipe, what, progress),
-        lambda: progress("rounding to integers"),
-    )
+    return read_nodes(source) if source["kind"] == "nodes" else read_computer(source, limits)
 
 
-def _proof(name: str, made: Made, limits: Limits, progress: Progress) -> NetworkCertificate | str:
+def _proof(
+    name: str, what: Source, network: Network, states: int, limits: Limits, progress: Progress
+) -> NetworkCertificate | str:
     """The certificate, or why there is none."""
-    if made.states > limits.proof:
-        what = f"{readable(made.states, 10**15)} state{'s' * (made.states != 1)}"
-        many = f"there are {what}, and this server tries at most {limits.proof:,}"
-        if made.pattern is not None:
+    if states > limits.proof:
+        said = f"{readable(states, 10**15)} state{'s' * (states != 1)}"
+        many = f"there are {said}, and this server tries at most {limits.proof:,}"
+        if network.cells:
             return f"{many}; cells of fewer blocks have fewer"
-        here = ", or this one on the command line: bitwright certify --network" * (made.states <= _HOURS * limits.proof)
+        here = ", or this one on the command line: bitwright certify --network" * (states <= _HOURS * limits.proof)
         return f"{many}; prove a network of cells{here}"
-    try:
-        return certify(
-            made.proved_as(name),
-            made.held,
-            device="cpu",
-            yes=True,
-            progress=lambda done, size: progress("proving", done, size, unit="state"),
-        )
-    except BitwrightError as error:
-        return str(error)
+    assert network.program is not None
+    own = what if isinstance(what, Algorithm) else Algorithm(name, network.program)
+
+    def told(done: int, size: int) -> None:
+        progress("proving", done, size, unit="state")
+
+    return attempt(lambda: certify(own, network, device="cpu", yes=True, progress=told))
 
 
 def _exports(
-    source: Mapping[str, Any], name: str, made: Made, proof: Mapping[str, Any], limits: Limits
+    name: str, what: Source, network: Network, claim: ExportClaim, limits: Limits
 ) -> tuple[Files, dict[str, str]]:
     """The network as a page and as source text, with its program if that runs by itself; and why others are missing."""
-    try:
-        if made.pattern is not None:
-            found = exported_cells(made.network, made.pattern, made.algorithm)
-        else:
-            assert made.algorithm is not None
-            found = exported_whole(made.network, made.algorithm)
-    except BitwrightError as error:
-        return {}, {name: str(error)}
-    claim = ExportClaim(made.pattern is not None, proof.get("states", made.states), proof.get("wrong"))
+    own = what if isinstance(what, Algorithm) else None
+    weights: Any = network.weights
+
+    def tables() -> Exported:
+        if network.pattern is not None:
+            return exported_cells(weights, network.pattern, own)
+        assert own is not None
+        return exported_whole(weights, own)
+
+    found = attempt(tables)
+    if isinstance(found, str):
+        return {}, {name: found}
     texts: dict[str, Callable[[], str]] = {
-        f"{name}.html": lambda: _page(source, made, limits),
+        f"{name}.html": lambda: _page(what, network),
         f"{name}.c": lambda: c_text(found, claim),
         f"{name}.mjs": lambda: js_text(found, claim),
     }
@@ -129,12 +125,10 @@ def _exports(
     missing: dict[str, str] = {}
     most = limits.result // 4
     for file, text in texts.items():
-        try:
-            data = text().encode()
-        except BitwrightError as error:
-            missing[file] = str(error)
-            continue
-        if len(data) > most:
+        data = attempt(lambda text=text: text().encode())  # type: ignore[misc]
+        if isinstance(data, str):
+            missing[file] = data
+        elif len(data) > most:
             missing[file] = f"it has {len(data) >> 10:,} KiB, and this server keeps at most {most >> 10:,} KiB of it"
         else:
             files[file] = data
@@ -143,11 +137,11 @@ def _exports(
     return files, missing
 
 
-def _page(source: Mapping[str, Any], made: Made, limits: Limits) -> str:
+def _page(what: Source, network: Network) -> str:
     """The page that runs the network in a browser: on a graph, as a computer, or with numbers."""
-    if made.pattern is not None and source["kind"] == "nodes":
-        return graph_page(made.network, made.pattern, read_nodes(source)).text
-    if made.pattern is not None and source["kind"] == "subleq":
-        return computer_page(made.network, made.pattern, read_computer(source, limits)).text
-    assert made.algorithm is not None
-    return program_page(made.network, made.pattern, made.algorithm).text
+    weights: Any = network.weights
+    if isinstance(what, Algorithm):
+        return program_page(weights, network.pattern, what).text
+    assert network.pattern is not None
+    page = graph_page if isinstance(what, NodeProgram) else computer_page
+    return page(weights, network.pattern, what).text  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ def _check(limits: Limits) -> None:
 
 
 def _run(limits: Limits) -> None:
-    from bitwright.web.training import make_network
+    from bitwright.web.training import train_network
 
     small = replace(limits, width=64)
     for engine in ("templates", "kernel", "limit", "sampled", "network")[: None if limits.warm else 2]:
@@ -63,4 +63,4 @@ def _run(limits: Limits) -> None:
     work.run({"source": _DENSE, **long}, limits, unheard)  # cells that all change
     work.run({"source": _NODES, **_HOW, **_LIMITS, "inputs": {"s": "0"}, "engine": "templates"}, limits, unheard)
     for of in ("cells", "whole"):
-        make_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)
+        train_network({"source": _RULES, "of": of, "seed": 0, "width": 64}, small, unheard)

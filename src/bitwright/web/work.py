@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitwright import Algorithm, Run
-from bitwright.api.certificates import LimitCertificate
 from bitwright.api.certify import certify
 from bitwright.api.dataset import training_set_bytes
 from bitwright.api.engines import EngineChoice
@@ -15,11 +14,10 @@ from bitwright.api.run import run as run_program
 from bitwright.api.size import size as size_of
 from bitwright.errors import BitwrightError, InputError
 from bitwright.pages import graph_page, run_title, trace_page
-from bitwright.web.choosing import engine_for
+from bitwright.web.choosing import describe, engine_for, read_source
 from bitwright.web.computers import describe_computer, read_computer, run_computer
 from bitwright.web.graphs import describe_nodes, node_rows, read_algorithm
 from bitwright.web.limits import Limits
-from bitwright.web.sources import describe, read_source
 from bitwright.web.told import Files, Progress, attempt, json_file, problems_in
 
 _INEXACT = "This is not what the rules give; use more networks or a wider one."
@@ -64,7 +62,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     progress("comparing with the rules")
     exact = done.exact
     progress("proving")
-    proof = _certificate(algorithm, rounding)
+    proof = attempt(lambda: certify(algorithm, rounding=rounding))
     certificate = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
     size = attempt(lambda: size_of(algorithm, request["delta"]).to_dict())
     progress("writing the trace")
@@ -72,13 +70,13 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
     files = {"trace.html": page.encode(), "program.bw": text.encode()}
     if not isinstance(proof, str):
         files["certificate.json"] = proof.text().encode()
-    if "problem" not in size:
+    if not isinstance(size, str):
         files["size.json"] = json_file(size)
     missing = {}  # downloads that a run can do without, and why they are not there
-    try:
-        files["training-set.npz"] = _training_set(algorithm, examples, limits)
-    except BitwrightError as error:
-        missing["training-set.npz"] = str(error)
+    if isinstance(learnt := attempt(lambda: _training_set(algorithm, examples, limits)), str):
+        missing["training-set.npz"] = learnt
+    else:
+        files["training-set.npz"] = learnt
     result = done.to_dict()
     files["run.json"] = json_file(result)
     shown: dict[str, Any] = {
@@ -86,7 +84,7 @@ def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple
         "note": _unfinished(done, request["max_steps"]) or ("" if exact is not False else _INEXACT),
         "missing": missing,
         "certificate": certificate,
-        "size": size,
+        "size": {"problem": size} if isinstance(size, str) else size,
         "templates": algorithm.program.templates,
         "exact": exact,
         "networks": list(engine.digests),  # by which one sees that it is the network that was proved
@@ -106,14 +104,6 @@ def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
             f"at most {allowed:,}; make it smaller, or give a step limit to see the beginning"
         )
     return allowed if asked is None else min(asked, allowed)
-
-
-def _certificate(algorithm: Algorithm, rounding: str) -> LimitCertificate | str:
-    """The certificate of the limit, or why there is none."""
-    try:
-        return certify(algorithm, rounding=rounding)
-    except BitwrightError as error:
-        return str(error)
 
 
 def _training_set(algorithm: Algorithm, examples: int, limits: Limits) -> bytes:

@@ -80,14 +80,14 @@ def _do(what: str, request: Mapping[str, Any], limits: Limits, progress: Reporte
         case "graph":
             return laid_out(request["graph"], limits), {}
         case "network":
-            from bitwright.web.training import make_network  # which checks do without
+            from bitwright.web.training import train_network  # which checks do without
 
-            return make_network(request, limits, progress)
+            return train_network(request, limits, progress)
     return work.run(request, limits, progress)
 
 
 class Reporter:
-    """Tells the server how far a run is, a few times a second."""
+    """Reports the progress of a run to the server, a few times a second."""
 
     def __init__(self, answers: BinaryIO) -> None:
         self._answers, self._phase, self._told = answers, "", 0.0

@@ -36,7 +36,7 @@ class ExportClaim:
         what = "local states" if self.of_cells else "states"
         if self.wrong is None:
             return [
-                f"none: its {_size(self.states)} {what} were not tried when this was written.",
+                f"none: its {readable(self.states, 10**15)} {what} were not tried when this was written.",
                 "bitwright certify --network proves this network, or finds where it is wrong.",
             ]
         if self.wrong:
@@ -51,7 +51,7 @@ class ExportClaim:
     @property
     def note(self) -> str:
         """The claim as one line for whoever has just written the file."""
-        what = f"{_size(self.states)} {'local ' * self.of_cells}states"
+        what = f"{readable(self.states, 10**15)} {'local ' * self.of_cells}states"
         if self.wrong is None:
             return f"its {what} were not tried; prove it with: bitwright certify --network"
         return f"proved on all {what}" if self.proved else f"NOT EXACT: {self.wrong:,} of {what} are wrong"
@@ -103,7 +103,3 @@ def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> ExportCl
         return ExportClaim(of_cells, states, None)
     certificate = certify_network(algorithm, network, domain)
     return ExportClaim(of_cells, certificate.states, certificate.wrong)
-
-
-def _size(number: int) -> str:
-    return readable(number, 10**15)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.api.export.claims import ExportClaim
-from bitwright.api.export.js_file import MOST_EXACT, core_tables, core_text
+from bitwright.api.export.js_file import core_tables, core_text
 from bitwright.api.export.model import Exported
 from bitwright.pages.library import plain_script, single_page
 from bitwright.program import Program
 
-ENGINE = ("tables", "core", "kinds", "words", "wires", "answers", "machine", "prove", "breaking")
+ENGINE = ("tables", "core", "words", "wires", "answers", "machine", "prove", "breaking")
 SHELL = ("history", "stage", "cells-view", "chosen", "weights", "proof")
 STAGES = {
     "numbers": ("trace-view", "numbers"),
@@ -27,7 +27,7 @@ STAGES = {
 
 
 def page_text(found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any]) -> str:
-    """The whole page; `about` is what its view needs beside the network."""
+    """The whole page; `about` is what its view needs besides the network."""
     facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
     start = 'const facts = JSON.parse(element("facts").textContent);\n'
     script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"])
@@ -69,9 +69,7 @@ def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
         "mostMatches": len(network.thresholds),
         "sha256": network.digest,
         "width": network.shape.width,
-        "weightBits": network.weight_bits,
         "cells": found.pattern is not None,
-        "states": claim.states if claim.states < MOST_EXACT else None,
         "note": claim.note,
         "proved": claim.proved,
     }

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from bitwright.api.export.claims import ExportClaim, try_states
-from bitwright.api.export.described import describe, progressions
-from bitwright.api.export.every_size import Maker, PageSizes, every_size
+from bitwright.api.export.every_size import Maker, PageSizes, describe, every_size, progressions
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.api.export.page_file import page_text
-from bitwright.api.export.text import halting_of
+from bitwright.api.export.text import ending_of
 from bitwright.api.open import SubleqProgram
 from bitwright.errors import InputError, ProgramError
 from bitwright.graphs.shapes import shaped_graph
@@ -58,7 +57,7 @@ def _at(program: NodeProgram, pattern: Pattern, nodes: int) -> dict[str, Any] | 
 def _document(schema: Schema, pattern: Pattern) -> dict[str, Any]:
     if others := sorted({path for path, _ in schema.targets} - _PATHS):
         raise InputError(f"a page cannot follow the path '{others[0]}.'; it knows {', '.join(sorted(_PATHS))}")
-    how, steps, halt = halting_of(schema.halt, schema.steps)
+    how, steps, halt = ending_of(schema)
     fields = zip(schema.program.layout.fields, schema.places, strict=False)
     document = {
         "fields": [[field.name, place, list(field.shape)] for field, place in fields],
@@ -135,7 +134,7 @@ def program_page(
         sizes = every_size(network, pattern, make, chosen)
     about = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
     if sizes.formula is not None:
-        checked = sizes.document()["checked"]
+        checked = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in sizes.compared)
         about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
     return _page(found, "numbers", algorithm.name, {**about, "rules": _rules(algorithm.program, algorithm.ensures)})
 

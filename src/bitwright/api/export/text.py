@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitwright.bits import width_of
 from bitwright.program import FIXED_POINT, Algorithm
-from bitwright.program.algorithm import Halt
+from bitwright.program.graph.schema import Schema
 from bitwright.running.endings import DEFAULT_LIMIT
 
 _PER_LINE = 24
@@ -33,13 +33,9 @@ def unsigned_bits(largest: int) -> int:
     return next(bits for bits in (8, 16, 32) if width_of(largest) <= bits)
 
 
-def ending_of(algorithm: Algorithm) -> tuple[str, int, int]:
+def ending_of(what: Algorithm | Schema) -> tuple[str, int, int]:
     """How runs end (steps, bit or rest), after how many steps at most, and at which bit."""
-    return halting_of(algorithm.halt, algorithm.steps)
-
-
-def halting_of(halt: Halt, steps: int | None) -> tuple[str, int, int]:
-    """The same from what a program declares about its end."""
+    halt, steps = what.halt, what.steps
     most = DEFAULT_LIMIT if steps is None else steps
     if halt == FIXED_POINT or (halt is None and steps is None):
         return "rest", most, 0

@@ -132,7 +132,7 @@ def write_js(given: Subject, output: Path) -> Export:
 
 
 def write_texts(texts: Mapping[Path, str], claim: ExportClaim, alone: bool = False, **more: object) -> Export:
-    """Text files, the first of which has the network in it; alone, if there is no program to run."""
+    """Writes text files, the first with the network in it; `alone` says that there is no program to run."""
     for path, text in texts.items():
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]

@@ -87,7 +87,12 @@ def _place(topology: Topology, part: IntArray) -> FloatArray:  # (nodes of the p
     if len(part) == 1:
         return np.zeros((1, 2))
     links = _links(topology, part)
-    places = _all_pairs(links) if len(part) <= _EXACT else _by_pivots(links)
+    if len(part) <= _EXACT:
+        places = _majorised(_path_lengths(links))
+        for _ in range(20):
+            places += _pushed(places)
+    else:
+        places = _by_pivots(links)
     places = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(places.T @ places)
     places = places @ axes[:, ::-1]
@@ -105,13 +110,6 @@ def _links(topology: Topology, part: IntArray) -> csr_array:
     ends = ends[(ends[:, 0] >= 0) & (ends[:, 0] != ends[:, 1])]
     both = np.unique(np.concatenate((ends, ends[:, ::-1])), axis=0)
     return csr_array(coo_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(len(part), len(part))))
-
-
-def _all_pairs(links: csr_array) -> FloatArray:
-    places = _majorised(_path_lengths(links))
-    for _ in range(20):
-        places += _pushed(places)
-    return places
 
 
 def _majorised(distance: FloatArray) -> FloatArray:  # (n, n) -> (n, 2)
@@ -148,7 +146,7 @@ def _scaled(distance: FloatArray) -> FloatArray:
 
 
 def _by_pivots(links: csr_array) -> FloatArray:
-    """Pivots are placed as above, all nodes by their distances from them, and at last each by its neighbours too."""
+    """Places pivots as above, then all nodes by their distances from them, and in the end also by their neighbours."""
     n = links.shape[0]
     pivots, rows = [0], [_path_lengths(links, 0)]
     nearest = rows[0].copy()

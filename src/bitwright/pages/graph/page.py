@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from os import PathLike
-from pathlib import Path
+from dataclasses import asdict
 
 import numpy as np
 
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.errors import InputError, printable
-from bitwright.files.storage import write_atomically
 from bitwright.pages.graph.colours import SCALE, SETS
 from bitwright.pages.graph.view import Choice, GraphView
-from bitwright.pages.page.assemble import Blob, assemble
-from bitwright.pages.page.sampling import SampledSteps
-from bitwright.program.graph.schema import NodeWord
+from bitwright.pages.page.assemble import Blob, SampledSteps, assemble
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
@@ -87,9 +83,9 @@ def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str
             [field.name, place, list(field.shape), field.offset]
             for field, place in zip(view.schema.program.layout.fields, view.schema.places, strict=False)
         ],
-        "inputs": [_word(word) for word in view.schema.inputs],
+        "inputs": [asdict(word) for word in view.schema.inputs],
         "given": view.given,
-        "outputs": [_word(word) for word in view.schema.outputs],
+        "outputs": [asdict(word) for word in view.schema.outputs],
         "colours": [_choice(view, choice) for choice in view.colours],
         "marks": [_choice(view, choice) for choice in view.marks],
         "colour": view.colours.index(colour) if colour else -1,
@@ -102,11 +98,6 @@ def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str
     return assemble("graph", SCRIPTS, facts, blob.packed())
 
 
-def write_graph_page(run: Run, path: str | PathLike[str], *, title: str = "") -> None:
-    """Writes the page of a run on a graph to a file."""
-    write_atomically(Path(path), graph_page(run, title=title).encode())
-
-
 def _declared(view: GraphView) -> list[tuple[str, str, int, int]]:
     """Of each declared bit its name, its place, where it is at the first node or port, and how far the next is."""
     name_of, found = view.schema.program.layout.name_of, list[tuple[str, str, int, int]]()
@@ -116,35 +107,11 @@ def _declared(view: GraphView) -> list[tuple[str, str, int, int]]:
     return found
 
 
-def _word(word: NodeWord) -> dict[str, object]:
-    return {
-        "name": word.name,
-        "place": word.place,
-        "bits": word.bits,
-        "signed": word.signed,
-        "where": -1 if word.where is None else word.where,
-        "way": word.way,
-    }
-
-
 def _choice(view: GraphView, choice: Choice) -> dict[str, object]:
-    """As a word; with the numbers, or the sets, that occur."""
-    found = {
-        "name": choice.name,
-        "group": choice.group,
-        "sort": choice.sort,
-        "place": choice.place,
-        "bits": choice.bits,
-        "signed": choice.signed,
-        "where": -1 if choice.where is None else choice.where,
-        "way": "place" if choice.by_place else "not" if all(choice.inverted) else "",
-        "first": None if choice.first is None else _choice(view, choice.first),
-    }
+    """A choice, with the numbers or the sets that occur."""
     if choice.sort == "number":
-        return {**found, "range": view.range(choice)}
-    if choice.sort == "set":
-        return {**found, "flags": choice.flags, "inverted": choice.inverted, "occurring": view.sets(choice)}
-    return found
+        return {**asdict(choice), "range": view.range(choice)}
+    return {**asdict(choice), "occurring": view.sets(choice) if choice.sort == "set" else []}
 
 
 def _rules(view: GraphView) -> list[dict[str, object]]:

@@ -271,9 +271,6 @@ class Paint:
             some = np.arange(low, high + 1) if few else np.linspace(low, high, 4).round()
             return [(self.hue(value), f"{value:.15g}") for value in some.tolist()] + unset
         if colour.sort == "set":
-            return [(self.hue(one), _flags(colour, one) or "none") for one in self.sets]
+            names = {one: [name for place, name in enumerate(colour.flags) if one >> place & 1] for one in self.sets}
+            return [(self.hue(one), ", ".join(own) or "none") for one, own in names.items()]
         return [(self.hue(1), "on"), (self.hue(0), "off"), *unset]
-
-
-def _flags(colour: Choice, one: int) -> str:
-    return ", ".join(name for place, name in enumerate(colour.flags) if one >> place & 1)

@@ -1,4 +1,4 @@
-"""Names of nodes in traces as text: headings that say whose bits stand below, and the order of the others."""
+"""Names of nodes in traces as text: headings with the names of nodes and ports, and their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def heading_of(algorithm: GraphAlgorithm, heading: str) -> str:
 
 
 def order_lines(algorithm: GraphAlgorithm) -> Iterator[str]:
-    """Which node, or port, each sign of a column stands for that has one for each."""
+    """The order of nodes, or ports, in columns that have one sign for each."""
     for place in ("node", "port"):
         of_place = [name for name, where in _places(algorithm).items() if where == place]
         if of_place and (names := _names(algorithm, of_place[0])):

@@ -38,7 +38,7 @@ class Choice:
     inverted: tuple[bool, ...]
     signed: bool = False
     where: int | None = None
-    by_place: bool = False
+    way: str = ""  # as of a word
     flags: tuple[str, ...] = ()  # of a set
     first: Choice | None = None  # what is shown in its place before the first step: the input that it comes from
 
@@ -87,7 +87,7 @@ class GraphView:
             found.insert(0, _together(flags))
         ports = [*self._words("port"), *self._bits("port")]
         some = [
-            Choice(choice.name, "some port", "flag", "port", choice.bits, choice.inverted)
+            replace(choice, group="some port", first=None)
             for choice in ports
             if choice.sort == "flag" and choice.where is None
         ]
@@ -127,7 +127,7 @@ class GraphView:
             (word.way == "not",) * word.width,
             word.signed,
             word.where,
-            word.way == "place",
+            word.way,
             first=None if given is None else self._of_word(given, place),
         )
 
@@ -178,7 +178,7 @@ class GraphView:
         total: FloatArray = np.zeros(len(at))
         for place, (bit, inverted) in enumerate(zip(choice.bits, choice.inverted, strict=True)):
             is_on = (state[self.wiring.bits(bit, at)] ^ inverted).astype(np.float64)
-            total += is_on * (place + 1 if choice.by_place else 2.0**place)
+            total += is_on * (place + 1 if choice.way == "place" else 2.0**place)
             if choice.signed and place == len(choice.bits) - 1:
                 total -= is_on * 2.0 ** (place + 1)
         has = np.ones(len(at), dtype=bool) if choice.where is None else state[self.wiring.bits(choice.where, at)]

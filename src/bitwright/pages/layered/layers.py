@@ -1,4 +1,4 @@
-"""The first half of a layered layout (Sugiyama, Tagawa, Toda 1981): which box stands in which layer.
+"""The first half of a layered layout (Sugiyama, Tagawa, Toda 1981): which box is in which layer.
 
 Arrows that close a circle are turned round for the layout; which ones follows from an order of the boxes, and there are
 two to try. Then every arrow leads down, each box stands as high as it can, and no layer is wider than a page where that

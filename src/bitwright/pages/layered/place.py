@@ -145,7 +145,7 @@ _SHELF = 34.0  # between parts that do not hang together
 
 @dataclass(frozen=True)
 class Placed:
-    """Where everything stands; y runs down. A route is a curve: a point, then two handles and a point, repeated."""
+    """Places of boxes and arrows; y runs down. A route is a curve: a point, then two handles and a point, repeated."""
 
     corners: tuple[Point, ...]  # the upper left of every box
     routes: tuple[tuple[Point, ...], ...]  # of every edge, from its source to its target
@@ -189,7 +189,7 @@ def _components(count: int, edges: Sequence[Edge]) -> list[list[int]]:
 
 
 def _connected(sizes: Sequence[Point], edges: Sequence[Edge], most_width: float) -> Placed:
-    """The smaller of two layouts: one tells a program's story in its order, the other has fewer arrows back."""
+    """The smaller of two layouts: one keeps the order of the program, the other has fewer arrows back."""
     orders = [order(len(sizes), edges) for order in (walked, greedy)]
     return min((_ordered(sizes, edges, order, most_width) for order in orders), key=lambda one: one.width * one.height)
 

@@ -32,6 +32,14 @@ export function numberOf(bits, on, signed = false) {
   return signed ? BigInt.asIntN(bits.length, value) : value;
 }
 
+/** The value of a word of nodes, ports or a graph: null where it has none; a BigInt where a Number would be rounded. */
+export function wordValue({ bits, where, way, signed }, on) {
+  if (where !== null && !on(where)) return null;
+  if (way === "place") return bits.reduce((sum, bit, place) => sum + (place + 1) * on(bit), 0);
+  const value = numberOf(bits, (bit) => on(bit) ^ (way === "not" ? 1 : 0), signed);
+  return bits.length > 52 ? value : Number(value);
+}
+
 /** Draws a bar for every step from `first` to `last` in which a bit is on; without a gap, adjacent bars become one. */
 export function drawBars(context, on, first, last, x, wide, y, high, gap = 0) {
   for (let step = first; step <= last; step++) {

@@ -78,21 +78,21 @@ export function drawTile(context, x, y, side, fill, frame, wide = 2) {
   context.stroke();
 }
 
-/** Text on a filled plate centred at (x, y). */
-export function plate(context, text, x, y, fill = palette.text) {
-  Object.assign(context, { textAlign: "center", textBaseline: "middle", fillStyle: fill });
-  const half = context.measureText(text).width / 2 + 5;
-  context.beginPath();
-  context.roundRect(x - half, y - 8.5, 2 * half, 17, 7);
-  context.fill();
-  context.fillStyle = palette.paper;
-  context.fillText(text, x, y + 0.5);
+/** Writes a line of text whose middle is at y, and shortens it where it is wider than `room`. */
+export function write(context, text, x, y, { colour = palette.text, font = "11px", letters = LETTERS, align = "left", room = Infinity } = {}) {
+  Object.assign(context, { font: `${font} ${letters}`, textAlign: align, textBaseline: "middle", fillStyle: colour });
+  let kept = text;
+  for (let length = text.length - 1; length > 0 && context.measureText(kept).width > room; length--) kept = `${text.slice(0, length)}…`;
+  context.fillText(kept, x, y);
 }
 
-/** The text, shortened with an ellipsis if it is too wide. */
-export function clipped(context, text, width) {
-  if (context.measureText(text).width <= width) return text;
-  let kept = text.length - 1;
-  while (kept > 1 && context.measureText(`${text.slice(0, kept)}…`).width > width) kept--;
-  return `${text.slice(0, kept)}…`;
+/** Text on a filled plate centred at (x, y), between `least` and `most`. */
+export function plate(context, text, x, y, { fill = palette.text, least = -Infinity, most = Infinity, ...how } = {}) {
+  context.font = `600 11px ${how.letters ?? LETTERS}`;
+  const half = context.measureText(text).width / 2 + 5, middle = Math.min(Math.max(x, least + half), most - half);
+  context.fillStyle = fill;
+  context.beginPath();
+  context.roundRect(middle - half, y - 8.5, 2 * half, 17, 7);
+  context.fill();
+  write(context, text, middle, y + 0.5, { colour: palette.paper, font: "600 11px", align: "center", ...how });
 }

@@ -3,6 +3,9 @@
 export const element = (id) => document.getElementById(id);
 export const hear = (id, kind, action) => element(id).addEventListener(kind, action);
 
+/** Calls `action` when a form is submitted, which goes nowhere else. */
+export const submitted = (id, action) => hear(id, "submit", (event) => { event.preventDefault(); action(); });
+
 /** `make("p.soft", { title }, ...children)`; the properties may be omitted. Names that are not DOM properties become attributes. */
 export function make(tag, properties = {}, ...children) {
   const [name, ...classes] = tag.split("."), made = document.createElement(name);

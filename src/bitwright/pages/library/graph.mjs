@@ -1,6 +1,6 @@
 /* Draws a graph on a canvas: nodes as circles or as the cells of a grid, edges as lines, curves, loops and arrows. */
 
-import { LETTERS, pointOn, roomFor, sheet } from "./canvas.mjs";
+import { LETTERS, pointOn, roomFor, sheet, write } from "./canvas.mjs";
 import { shortened } from "./dom.mjs";
 import { inkOn, palette } from "./theme.mjs";
 
@@ -183,16 +183,15 @@ export class GraphDrawing {
   inside(text, x, y, hue) {
     const letters = Math.min(13, Math.max(8, this.radius * 0.95), (this.radius * 3.1) / text.length);
     if (letters < 6.5) return;
-    Object.assign(this.paint, { font: `600 ${letters}px ${LETTERS}`, textAlign: "center", textBaseline: "middle", fillStyle: hue.length === 7 ? inkOn(hue) : palette.text });
-    this.paint.fillText(text, x, y + 0.5);
+    write(this.paint, text, x, y + 0.5, { font: `600 ${letters}px`, align: "center", colour: hue.length === 7 ? inkOn(hue) : palette.text });
   }
 
   label(text, x, y, strong = false) {
     const { paint } = this, half = (strong ? 3.4 : 2.9) * text.length, place = Math.min(Math.max(x, half + 2), Math.max(half + 2, this.width - half - 2));
-    Object.assign(paint, { font: `${strong ? "600 12px" : "10.5px"} ${LETTERS}`, textAlign: "center", textBaseline: "middle", lineJoin: "round", strokeStyle: palette.paper, lineWidth: 3 });
+    const font = strong ? "600 12px" : "10.5px", colour = strong ? palette.text : palette.soft;
+    Object.assign(paint, { font: `${font} ${LETTERS}`, textAlign: "center", textBaseline: "middle", lineJoin: "round", strokeStyle: palette.paper, lineWidth: 3 });
     paint.strokeText(text, place, y);
-    paint.fillStyle = strong ? palette.text : palette.soft;
-    paint.fillText(text, place, y);
+    write(paint, text, place, y, { font, colour, align: "center" });
   }
 
   /** A ring around a node, or the frame of a cell. */

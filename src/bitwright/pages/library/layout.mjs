@@ -3,7 +3,7 @@
 import { range } from "./dom.mjs";
 
 export function layoutOf({ name, nodes, edges, columns }) {
-  if (name === "grid" || name === "torus") return range(0, nodes).map((at) => [at % columns, Math.floor(at / columns)]);
+  if (["grid", "board", "torus"].includes(name)) return range(0, nodes).map((at) => [at % columns, Math.floor(at / columns)]);
   if (name === "path") {
     const across = Math.ceil(Math.sqrt(nodes * 1.6)); // to and fro
     return range(0, nodes).map((at) => [Math.floor(at / across) % 2 ? across - 1 - (at % across) : at % across, Math.floor(at / across)]);

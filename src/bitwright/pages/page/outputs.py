@@ -14,8 +14,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.pages.page.assemble import Blob
-from bitwright.pages.page.sampling import SampledSteps
+from bitwright.pages.page.assemble import Blob, SampledSteps
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
@@ -29,7 +28,7 @@ CLOSEST = 32
 def outputs_data(
     run: Run, trace: Trace, blob: Blob, sample: SampledSteps, most: int = MAX_VALUES, closest: int = CLOSEST
 ) -> dict[str, object]:
-    """Adds n, margins and outputs to the blob, and says what the page needs to know about them.
+    """Adds n, margins and outputs to the blob, and returns what the page needs to know about them.
 
     Of the steps shown all recorded outputs if there are at most `most`, else the `closest` of each.
     """

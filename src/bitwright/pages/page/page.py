@@ -9,9 +9,8 @@ import numpy as np
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
 from bitwright.pages.machine_view import MachineView, machine_view
-from bitwright.pages.page.assemble import Blob, assemble
+from bitwright.pages.page.assemble import Blob, SampledSteps, assemble, sample_of
 from bitwright.pages.page.outputs import outputs_data
-from bitwright.pages.page.sampling import SampledSteps, sample_of
 from bitwright.program import Algorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run

@@ -59,7 +59,7 @@ function beforeinput(event, editing) {
   return true;
 }
 
-// In the text: the word is underlined, and its line has a sign. Below: all problems, as a list to choose from.
+// Underlines each problem in the text, marks its line, and lists all problems below.
 
 export function mark(problems, count = problems.length) {
   const shown = problems.slice(0, SHOWN), placed = shown.filter(({ line }) => line > 0 && line <= view.state.doc.lines);
@@ -73,7 +73,7 @@ export function mark(problems, count = problems.length) {
   if (count > SHOWN) list.append(make("li", `and ${grouped(count - SHOWN)} more`));
 }
 
-// The server counts characters, the browser halves of some.
+// The server counts characters; the browser counts UTF-16 code units.
 
 function range({ line, column }) {
   const { from, to, text } = view.state.doc.line(line);

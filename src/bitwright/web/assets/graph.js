@@ -6,7 +6,7 @@ import { drawGraph, focusOn, place } from "./graph-draw.js";
 import { items, keysOf, renamed, textOf, valueAt, withValue } from "./graph-values.js";
 import { inputText, inputWords, setInput } from "./inputs.js";
 
-const SIZES = { path: "6", ring: "8", star: "8", complete: "5", grid: "4x6", torus: "6x6", random: "12,18" };
+const SIZES = { path: "6", ring: "8", star: "8", complete: "5", grid: "4x6", board: "4x6", torus: "6x6", random: "12,18" };
 const NAME = /^[A-Za-z0-9_.]{1,20}$/;
 let graph = null; // { shape, directed, nodes: [{ name, x, y }], edges: [[one, other]] }
 let chosen = null, from = null, dragged = null, told = () => {}, asked = 0, most = { nodes: 2000, edges: 10000 };
@@ -51,7 +51,7 @@ export function graphEditor(changed, limits) {
   hear("tidy", "click", () => layOut(explicit()));
   hear("clear", "click", () => { for (const { name } of inputWords()) setInput(name, ""); setGraph({ nodes: [["a", 0, 0]] }); told(); });
   hear("use-edges", "click", useText);
-  hear("graph-box", "keydown", (event) => { // Enter is no wish to run
+  hear("graph-box", "keydown", (event) => { // Enter changes a field, and does not run
     if (event.key === "Enter" && event.target.matches("input") && !event.ctrlKey && !event.metaKey) { event.preventDefault(); event.target.dispatchEvent(new Event("change")); }
   });
   pointer();

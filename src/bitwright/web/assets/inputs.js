@@ -8,7 +8,7 @@ export const inputWords = () => words;
 
 export function inputs(told) { changed = told; }
 
-// While a text has problems nobody knows its inputs, and those of another program must not stay.
+// While a text has problems its inputs are not known, and those of another program must not stay.
 
 export function noInputs(why = "") {
   words = [];

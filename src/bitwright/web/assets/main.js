@@ -1,7 +1,7 @@
 // The page: ask what there is, run or train, follow that to its end or cancel it.
 
 import { ask } from "./ask.js";
-import { element, grouped, hear, make, notice, sentence, terms } from "./library/dom.mjs";
+import { element, grouped, hear, make, notice, sentence, submitted, terms } from "./library/dom.mjs";
 import { graphEditor } from "./graph.js";
 import { given, keep, kind, number, program, refused, settled, soon, source } from "./program.js";
 import { showLive, showMade, showRun } from "./results.js";
@@ -31,7 +31,7 @@ async function start() {
   share(fail);
   await openLink(fail);
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
-  hear("setup", "submit", (event) => { event.preventDefault(); run(); });
+  submitted("setup", run);
   hear("setup", "input", () => { if (running === null) fail(""); }); // it was about something else
   hear("train", "click", train);
   hear("cancel", "click", cancel);
@@ -80,7 +80,7 @@ function made(job) {
   engine();
 }
 
-// From what is asked for to what came of it.
+// From a request to its result.
 
 async function follow(path, asked, show) {
   if (running !== null) return;
@@ -118,7 +118,7 @@ async function cancel() {
   if (running) try { await ask("DELETE", `api/runs/${running}`); } catch { /* it is over already */ }
 }
 
-// What is going on.
+// Progress.
 
 function busy(yes) {
   element("run").hidden = yes;
@@ -161,7 +161,7 @@ function limits(l, version) {
     make("p.soft", `bitwright ${version}`));
 }
 
-// A reload, or the next visit, finds what was typed.
+// What was typed is kept for a reload, or the next visit.
 
 function remember() {
   try { localStorage.setItem(STORE, JSON.stringify(keep())); } catch { /* a browser that keeps nothing */ }

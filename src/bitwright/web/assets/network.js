@@ -34,7 +34,7 @@ function proof(c, { width, examples, weight_bits, covers }) {
   if (c.counterexample) rows.push(["wrong", `${c.counterexample.bit} must be ${c.counterexample.expected} at n = ${c.counterexample.n}; on: ${c.counterexample.on.slice(0, 12).join(", ") || "no bit"}`]);
   const meaning = c.certified ? "Proved of this very network, in exact arithmetic: in every one of these states it says what the rules say."
     : "This network is wrong in some state; train a wider one, or take another seed.";
-  return [make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", c.certified ? "Proved" : sentence(c.verdict)), ", this network"),
+  return [make("p.verdict", make(c.certified ? "strong.right" : "strong.wrong", c.certified ? "Proved" : sentence(c.verdict)), ", this network"),
     make("p.soft", meaning), facts(rows)];
 }
 

@@ -86,11 +86,11 @@ export function show() {
   now();
 }
 
-// Why this server does not run the program with that engine, as far as is known.
+// Why this server does not run the program with that engine; null if it does, or if that is not known yet.
 
 export const refused = (engine, rounding) => about?.engines[engine]?.[rounding] ?? null;
 
-// What the server is asked about.
+// The program as the server reads it.
 
 export function source() {
   const which = kind();
@@ -134,7 +134,7 @@ function now() {
   checking = check();
 }
 
-// When what is on the page has been checked, so that its inputs are there.
+// Resolves when the program has been checked, so that its inputs are known.
 
 export function settled() {
   if (timer) now();

@@ -1,11 +1,11 @@
-// What came of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
+// The results of a run: numbers, the trace, the certificate, the ensemble size, and all of it as files.
 
 import { element, grouped, headRow, make, notice, plural, row, sentence, shortened, terms } from "./library/dom.mjs";
 import { liveConsole, showConsole } from "./console.js";
 import { claimed, kib, liveTraining, showNetwork } from "./network.js";
 import { offer } from "./tabs.js";
 
-let live = ""; // the tab that shows what is under way
+let live = ""; // the tab that shows the progress
 const FILES = {
   "trace.html": "the trace, a page that works offline",
   "certificate.json": "the certificate of the limit; bitwright certify --check proves it again",
@@ -53,7 +53,7 @@ export function showMade({ id, result, files }) {
   offer("network", "files");
 }
 
-// While it is under way: how the error falls, or what the program has printed so far.
+// During a run: how the error falls, or what the program has printed so far.
 
 export function showLive({ curve, tolerance, console: printed }) {
   if (curve === undefined && printed === undefined) return;
@@ -126,7 +126,7 @@ function certificate(c) {
   rows.push(["program", c.program_id]);
   const assumed = c.assumption ? `${c.certified ? "" : " even"} assuming ${c.assumption}` : "";
   panel.replaceChildren(
-    make("p", { className: c.certified ? "verdict yes" : "verdict no" }, make("strong", sentence(c.verdict)), `${assumed}, the limit, ${c.rounding} rounding`),
+    make("p.verdict", make(c.certified ? "strong.right" : "strong.wrong", sentence(c.verdict)), `${assumed}, the limit, ${c.rounding} rounding`),
     make("p.soft", MEANINGS[c.verdict]),
     make("dl.facts", ...terms(rows)),
   );

@@ -1,4 +1,4 @@
-// The line between the program and its results can be dragged, or moved by arrow keys; where it is, is kept.
+// The line between the program and its results can be dragged, or moved by arrow keys; its place is kept.
 
 import { element } from "./library/dom.mjs";
 

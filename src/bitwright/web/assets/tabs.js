@@ -12,6 +12,8 @@ export function tabs() {
     button.addEventListener("click", () => turn(tab));
     return button;
   }));
+  element("panel-trace").after(...Object.keys(NAMES).filter((tab) => tab !== "trace").map((tab) =>
+    make("div.reading", { id: `panel-${tab}`, role: "tabpanel", tabIndex: 0, "aria-labelledby": `tab-${tab}` })));
   bar.addEventListener("keydown", (event) => {
     const now = shown.findIndex((tab) => element(`tab-${tab}`).getAttribute("aria-selected") === "true");
     const next = { ArrowRight: now + 1, ArrowLeft: now + shown.length - 1, Home: 0, End: shown.length - 1 }[event.key];

@@ -1,4 +1,4 @@
-// What people do: step, play, point, search, zoom, share; and how the page starts.
+// The controls of the trace page: step, play, point, search, zoom, share; and its start.
 
 function go(step) {
   setStep(step);
@@ -50,7 +50,7 @@ function recall() {
   reveal(now.step, now.bit);
 }
 
-// Arrays of which at most one bit is on in the whole run: as the place of that bit, each in one row.
+// Arrays with at most one bit on in the whole run, each in one row, as the place of that bit.
 
 function showPositions(wanted) {
   now.positions = wanted && arraysOfBits.some((group) => group.oneHot);
@@ -102,7 +102,7 @@ function zoom(cell) {
   redraw();
 }
 
-// Until someone chooses a width for the steps, the whole run is shown where every step has a pixel; else steps are easy to read.
+// Until someone zooms, the whole run is shown if every step has a pixel; otherwise steps are wide enough to read.
 
 function resize() {
   measure();

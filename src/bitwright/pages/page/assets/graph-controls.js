@@ -1,4 +1,4 @@
-// What people do: step, play, point, choose, zoom, share; and how the page starts.
+// The controls of the graph page: step, play, point, choose, zoom, share; and its start.
 
 function go(step) {
   setStep(step);

@@ -1,4 +1,4 @@
-// What is said about the step shown: the legend, the whole graph, and one node with its ports and rules.
+// The panel beside the graph: the legend, the whole graph, and one node with its ports and rules.
 
 const MOST_PORTS = 100, MOST_RULES = 40;
 
@@ -29,7 +29,7 @@ function showLegend() {
 }
 
 function keysOf(choice) {
-  const none = choice.where >= 0 ? [key(palette.line, "no value")] : [];
+  const none = choice.where !== null ? [key(palette.line, "no value")] : [];
   if (choice.sort === "number") return [...numberKeys(choice), ...none];
   const counts = new Map(), entries = choice.sort === "flag" ? [1, 0] : choice.occurring;
   for (let node = 0; node < facts.nodes; node++) {
@@ -113,7 +113,7 @@ function showRules() {
   element("rules").replaceChildren(...found.slice(0, MOST_RULES).map(([where, text]) => make("p", ...(where ? [make("span.soft", where)] : []), make("code", text))));
 }
 
-// What the tip beside the pointer says.
+// The tip beside the pointer.
 
 function describe(node) {
   const choice = colouring(), names = namesOn("node", node, now.step), shade = choice && choice.group !== "outputs" ? `${titleOf(choice)} = ${shadeOf(choice, node, now.step)}` : "";

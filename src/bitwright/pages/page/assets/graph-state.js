@@ -18,15 +18,7 @@ const on = (step, bit, at) => bitIn(states, declared[bit].first + at * declared[
 const portsOf = (node) => Array.from({ length: firstPort[node + 1] - firstPort[node] }, (_, i) => firstPort[node] + i);
 const countOf = (place) => ({ node: facts.nodes, port: arrays.port_node.length, whole: 1 })[place];
 
-// A number at a node or port: null where it has no value; a BigInt where a Number would be rounded.
-
-function valueOf(word, at, step) {
-  if (word.where >= 0 && !on(step, word.where, at)) return null;
-  const { bits, way } = word, flip = way === "not" ? 1 : 0;
-  if (way === "place") return bits.reduce((sum, bit, place) => sum + (place + 1) * on(step, bit, at), 0);
-  const value = numberOf(bits, (bit) => on(step, bit, at) ^ flip, word.signed);
-  return bits.length > 52 ? value : Number(value);
-}
+const valueOf = (word, at, step) => wordValue(word, (bit) => on(step, bit, at));
 
 // What a node is coloured by.
 
@@ -50,7 +42,7 @@ function changes(step) {
   if (step === 1 && colouring() && colouring().first) return true;
   for (const choice of [colouring(), marking()])
     for (const bit of choice ? [...choice.bits, choice.where] : []) {
-      if (bit < 0) continue;
+      if (bit === null) continue;
       for (let at = countOf(declared[bit].place) - 1; at >= 0; at--) if (on(step, bit, at) !== on(step - 1, bit, at)) return true;
     }
   return false;
@@ -74,7 +66,7 @@ function rulesAt(place, at, step) {
   return found;
 }
 
-// Bits at a node or port as people read them: flags, and arrays with their highest bit first.
+// Bits at a node or port for display: flags, and arrays with their highest bit first.
 
 function bitsAt(place, at, step) {
   const found = [];
@@ -90,7 +82,7 @@ function bitsAt(place, at, step) {
   return found;
 }
 
-// The same, only what is on: `heard`, `level[3]`, `g[1–15]`.
+// Only the bits that are on: `heard`, `level[3]`, `g[1–15]`.
 
 function namesOn(place, at, step) {
   return bitsAt(place, at, step).filter(({ any }) => any).map(({ label, flag, values }) => {

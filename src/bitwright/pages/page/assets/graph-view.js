@@ -71,7 +71,7 @@ function drawNodes() {
   }
 }
 
-// The node in question: a ring, its name, and what is on at the ends of its edges.
+// The node under the pointer, or the chosen one: a ring, its name, and what is on at the ends of its edges.
 
 const MOST_ENDS = 16;
 
@@ -93,6 +93,5 @@ function drawFocus() {
 function drawEnd(edge, back, names, most) {
   if (!names.length) return;
   const { x, y } = drawing.along(edge, back, (length) => Math.min(most, (drawing.radius + 26) / length));
-  drawing.paint.font = `600 10.5px ${DIGITS}`;
-  plate(drawing.paint, names.length > 3 ? `${names.slice(0, 3).join(" ")} +${names.length - 3}` : names.join(" "), x, y);
+  plate(drawing.paint, names.length > 3 ? `${names.slice(0, 3).join(" ")} +${names.length - 3}` : names.join(" "), x, y, { letters: DIGITS });
 }

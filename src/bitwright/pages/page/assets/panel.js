@@ -1,4 +1,4 @@
-// What is said about the step shown: numbers, the machine, one bit in detail, and the engine's outputs.
+// The panel beside the trace: numbers, the machine, one bit in detail, and the engine's outputs.
 
 const MOST_ROWS = 40;
 const plot = element("plot"), dots = plot.getContext("2d");
@@ -211,9 +211,9 @@ function drawPlot(said, bits) {
   dots.setLineDash([4, 3]);
   drawLine(dots, palette.wrong, 1, [x(said.threshold), 2], [x(said.threshold), base]);
   dots.setLineDash([]);
-  Object.assign(dots, { font: `11px ${LETTERS}`, textAlign: "center", fillStyle: palette.soft });
-  dots.fillText(said.calibrated ? "threshold ½" : "threshold 0", Math.min(Math.max(x(said.threshold), 34), w - 34), h - 4);
-  if (said.calibrated) { dots.fillText("0", x(0), h - 4); dots.fillText("1", x(1), h - 4); }
+  const mark = (text, at) => write(dots, text, at, h - 8, { colour: palette.soft, align: "center" });
+  mark(said.calibrated ? "threshold ½" : "threshold 0", Math.min(Math.max(x(said.threshold), 34), w - 34));
+  if (said.calibrated) for (const value of [0, 1]) mark(String(value), x(value));
   const own = now.bit >= 0 ? said.value(now.bit) : NaN;
   if (Number.isFinite(own)) drawLine(dots, palette.text, 2, [x(own), base - 12], [x(own), base + 3]);
 }

@@ -1,5 +1,5 @@
-// What every page of a recorded run does alike: go to a step, play, speak, keep the address, listen to keys; and how it
-// starts. A page has go, advance, showStep, draw, spokenText, addressParts, recall, find, keys, KEYS and canvas.
+// Shared by all pages of recorded runs: going to a step, playing, speaking, keeping the address, keys, and the start.
+// A page provides go, advance, showStep, draw, spokenText, addressParts, recall, find, keys, KEYS and canvas.
 
 const slider = element("slider"), tip = element("tip");
 const redraw = oncePerFrame(() => draw());
@@ -10,7 +10,7 @@ const player = new Player({
   changed: () => { if (player.mode === "idle") changed(); },
 });
 
-// Of a long run not every step is shown: `step` counts those that are, people read the run's own numbers.
+// A long run is sampled: `step` counts the steps shown, and readers see the numbers of the run.
 
 const every = facts.every || 1, runSteps = facts.run_steps || facts.steps;
 const stepNumber = (step) => (step >= facts.steps ? runSteps : step * every);
@@ -24,13 +24,13 @@ function setStep(step) {
   if (document.activeElement !== element("step")) element("step").value = stepNumber(now.step);
 }
 
-function changed() { // whatever is new, everything follows
+function changed() { // shows everything again
   showStep();
   redraw();
   rest();
 }
 
-// Once things have come to rest: the address keeps #step=12 and what else differs from the beginning, and screen readers are told.
+// After a pause, updates the address (#step=12 and whatever differs from the start) and tells screen readers.
 
 let resting = 0;
 
@@ -65,7 +65,7 @@ function leave() {
   redraw();
 }
 
-// Keys work everywhere but in fields that use them themselves.
+// Keys work everywhere except in fields that use them.
 
 let toggleTheme = () => {};
 const stepKeys = {
@@ -91,7 +91,7 @@ function keyDown(event) {
 
 function helpText() {
   const all = [["← →", "one step back, one step on"], ["shift ← →", "ten steps"], ["Home End", "first and last step"], ["space", "play and pause"], ...KEYS, ["t", "light, dark"]];
-  element("help").append(make("h2", "Keys"), make("dl", ...terms(all)), make("p", "The address of this page keeps what you see: copy it to share it."),
+  element("help").append(make("h2", "Keys"), make("dl.facts", ...terms(all)), make("p", "The address of this page keeps what you see: copy it to share it."),
     make("form", { method: "dialog" }, make("button", "Close")));
   element("help-button").hidden = false;
 }

@@ -1,5 +1,5 @@
-// What stands in the rows of the picture: arrays under a heading that shows them as a number, bits by their blocks, or
-// cells under a heading that shows all their bits small.
+// The rows of the picture: arrays under a heading that shows them as a number, bits by block, or cells under a heading
+// that shows all their bits in one row.
 
 // Where the page is: the step, the chosen bit, and how things are shown.
 const now = { step: 0, bit: -1, hover: null, group: "name", query: "", positions: false, cell: 14, folded: new Set(), zoomed: false };
@@ -15,7 +15,7 @@ for (const field of fields) {
   }
 }
 
-// Arrays that are words of a machine's memory have a name of their own there, and stand first.
+// Words of a machine's memory have names of their own, and come first.
 
 if (facts.computer) {
   const words = new Map(facts.computer.words.map(([name, bits]) => [bits[0], name]));

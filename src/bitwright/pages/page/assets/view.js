@@ -11,7 +11,6 @@ function measure() {
   size.ruler = facts.computer ? 40 : 24;
   const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // all rows at once, if they stay readable
   size.row = room < 13 ? 17 : Math.min(34, Math.floor(room));
-  paint.font = `12px ${LETTERS}`;
   let longest = 5;
   const some = Math.max(1, Math.floor(rows.length / 3000));
   for (let row = 0; row < rows.length; row += some) longest = Math.max(longest, labelOf(rows[row]).length);
@@ -30,22 +29,32 @@ function draw() {
   const last = Math.min(facts.steps, Math.floor((scroller.scrollLeft + size.width - size.label) / now.cell));
   const top = Math.max(0, Math.floor(scroller.scrollTop / size.row));
   const bottom = Math.min(rows.length - 1, Math.floor((scroller.scrollTop + size.height - size.ruler) / size.row));
-  paint.save();
-  paint.beginPath();
-  paint.rect(size.label, size.ruler, size.width, size.height);
-  paint.clip();
-  drawBands(top, bottom, first, last);
-  for (let row = top; row <= bottom; row++) {
-    const group = rows[row] < 0 ? groups[-1 - rows[row]] : null;
-    if (group) (group.cell ? drawSmall : drawNumber)(group, row, first, last);
-    else drawBit(rows[row], row, first, last);
-  }
-  drawWrong(top, bottom, first, last);
-  drawFocus();
-  paint.restore();
-  drawLabels(top, bottom);
+  within(size.label, size.ruler, () => {
+    drawBands(top, bottom, first, last);
+    for (let row = top; row <= bottom; row++) {
+      const group = rows[row] < 0 ? groups[-1 - rows[row]] : null;
+      if (group) (group.cell ? drawSmall : drawNumber)(group, row, first, last);
+      else drawBit(rows[row], row, first, last);
+    }
+    drawWrong(top, bottom, first, last);
+    drawFocus();
+  });
+  fillBox(paint, palette.paper, 0, size.ruler, size.label, size.height);
+  fillBox(paint, palette.line, size.label - 1, 0, 1, size.height);
+  within(0, size.ruler, () => drawLabels(top, bottom));
   drawRuler(first, last);
   drawOverview(first, last);
+}
+
+// Draws to the right of and below a point only.
+
+function within(left, top, drawInside) {
+  paint.save();
+  paint.beginPath();
+  paint.rect(left, top, size.width, size.height);
+  paint.clip();
+  drawInside();
+  paint.restore();
 }
 
 function drawBands(top, bottom, first, last) {
@@ -58,9 +67,7 @@ function drawBands(top, bottom, first, last) {
   }
   fillBox(paint, palette.now, columnOf(now.step), size.ruler, Math.max(now.cell, 2), size.height);
   const row = rowOfBit.get(now.bit);
-  if (row >= 0) {
-    fillBox(paint, palette.chosen, size.label, lineOf(row), size.width, size.row);
-  }
+  if (row >= 0) fillBox(paint, palette.chosen, size.label, lineOf(row), size.width, size.row);
 }
 
 // A bit: its steps with value 1, drawn together where they touch.
@@ -75,8 +82,6 @@ function drawBit(bit, row, first, last) {
 
 function drawNumber(group, row, first, last) {
   const y = lineOf(row), middle = y + size.row / 2, hue = tone(group.field.number);
-  paint.font = `11px ${DIGITS}`;
-  paint.textBaseline = "middle";
   for (let step = first; step <= last;) {
     const from = step;
     while (step <= last && same(group.bits, from, step)) step++;
@@ -98,17 +103,12 @@ function drawNumber(group, row, first, last) {
       paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
       paint.globalAlpha = 1;
     }
-    const left = Math.max(x, size.label) + 4, room = x + w - left - 2;
-    if (room > 8) {
-      const text = valueText(group, from), fits = Math.floor(room / 6.7);
-      paint.fillStyle = palette.text;
-      if (text.length <= fits) paint.fillText(text, left, middle);
-      else if (fits > 3) paint.fillText(`${text.slice(0, fits - 1)}…`, left, middle);
-    }
+    const left = Math.max(x, size.label) + 4, fits = Math.floor((x + w - left - 2) / 6.7), text = fits > 0 ? valueText(group, from) : "";
+    if (text.length <= fits || fits > 3) write(paint, shortened(text, fits), left, middle, { letters: DIGITS });
   }
 }
 
-// What an array says as one: a number, or the place of the bit that is on.
+// The value of an array: a number, or the place of the bit that is on.
 
 function valueText(group, step) {
   if (!now.positions || !group.oneHot) return String(numberAt(step, group.bits, group.signed));
@@ -137,7 +137,7 @@ function same(bits, one, other) { // they are adjacent, so whole bytes can be co
   return true;
 }
 
-// Where a step did not do what the rules say.
+// Bits that a step got wrong.
 
 function drawWrong(top, bottom, first, last) {
   let budget = 200; // columns; a run that goes wrong usually stays wrong
@@ -153,7 +153,7 @@ function drawWrong(top, bottom, first, last) {
   }
 }
 
-// The block of the cell in question in its own step, and what its template writes in the next one.
+// The block of the bit under the pointer, or of the chosen one, and what its template writes in the next step.
 
 function drawFocus() {
   const { bit, step } = now.hover || { bit: now.bit, step: now.step };
@@ -172,66 +172,32 @@ function drawFocus() {
 }
 
 function drawLabels(top, bottom) {
-  fillBox(paint, palette.paper, 0, size.ruler, size.label, size.height);
-  fillBox(paint, palette.line, size.label - 1, 0, 1, size.height);
-  paint.save();
-  paint.beginPath();
-  paint.rect(0, size.ruler, size.label - 4, size.height);
-  paint.clip();
-  paint.textBaseline = "middle";
-  const letters = size.row < 15 ? 11 : 12;
   for (let row = top; row <= bottom; row++) {
-    const entry = rows[row], y = lineOf(row) + size.row / 2;
-    if (entry < 0) {
-      const group = groups[-1 - entry];
-      paint.font = `600 ${letters}px ${LETTERS}`;
-      paint.fillStyle = tone(group.field.number);
-      paint.fillText(now.folded.has(group.number) ? "▸" : "▾", 6, y);
-      paint.fillText(clipped(paint, group.label, size.label - 26), 20, y);
-    } else {
-      const flag = !fieldAt(entry).extents.length && now.group === "name" && !now.query;
-      paint.font = `${entry === now.bit || flag ? 600 : 400} ${letters}px ${LETTERS}`;
-      paint.fillStyle = flag ? tone(fieldAt(entry).number) : entry === now.bit ? palette.text : palette.soft;
-      paint.fillText(clipped(paint, nameOf(entry), size.label - 30), flag ? 20 : 24, y);
-    }
+    const entry = rows[row], y = lineOf(row) + size.row / 2, group = entry < 0 ? groups[-1 - entry] : null, chosen = entry === now.bit;
+    const flag = !group && !fieldAt(entry).extents.length && now.group === "name" && !now.query;
+    const colour = group ? tone(group.field.number) : flag ? tone(fieldAt(entry).number) : chosen ? palette.text : palette.soft;
+    const font = `${group || flag || chosen ? 600 : 400} ${size.row < 15 ? 11 : 12}px`;
+    if (group) write(paint, now.folded.has(group.number) ? "▸" : "▾", 6, y, { colour, font });
+    write(paint, labelOf(entry), group || flag ? 20 : 24, y, { colour, font, room: size.label - (group ? 26 : 30) });
   }
-  paint.restore();
 }
 
 function drawRuler(first, last) {
+  const apart = niceStep(56 / now.cell), centre = (step) => columnOf(step) + now.cell / 2, { least } = facts.real, soft = { colour: palette.soft };
   fillBox(paint, palette.paper, 0, 0, size.width, size.ruler);
-  paint.save();
-  paint.beginPath();
-  paint.rect(size.label, 0, size.width, size.ruler);
-  paint.clip();
-  if (facts.computer) drawPhases(first, last);
-  const apart = niceStep(56 / now.cell);
-  paint.font = `11px ${LETTERS}`;
-  paint.textAlign = "center";
-  paint.textBaseline = "middle";
-  const centre = (step) => columnOf(step) + now.cell / 2;
-  paint.fillStyle = palette.soft;
-  for (let step = Math.ceil(first / apart) * apart; step <= last; step += apart) {
-    if (Math.abs(centre(step) - centre(now.step)) < 34) continue;
-    const name = stepText(step);
-    paint.fillText(name, Math.min(Math.max(centre(step), size.label + 4 + 3 * name.length), size.width - 4 - 3.5 * name.length), 11);
-    paint.fillRect(centre(step), 20, 1, 3);
-  }
-  const { least } = facts.real;
-  if (least && least.step >= first && least.step <= last) {
-    paint.fillStyle = palette.wrong;
-    paint.fillText("▼", centre(least.step), 21);
-  }
-  paint.font = `600 11px ${LETTERS}`;
-  const text = stepText(now.step), half = paint.measureText(text).width / 2 + 6;
-  if (now.step >= first - 1 && now.step <= last + 1) plate(paint, text, Math.min(Math.max(centre(now.step), size.label + half), size.width - half), 10.5, palette.accent);
-  paint.restore();
-  paint.textAlign = "left";
-  paint.fillStyle = palette.soft;
-  paint.font = `11px ${LETTERS}`;
-  paint.textBaseline = "middle";
-  paint.fillText("step", 20, 11);
-  if (facts.computer) paint.fillText("phase", 20, 30);
+  within(size.label, 0, () => {
+    if (facts.computer) drawPhases(first, last);
+    for (let step = Math.ceil(first / apart) * apart; step <= last; step += apart) {
+      if (Math.abs(centre(step) - centre(now.step)) < 34) continue;
+      const name = stepText(step);
+      write(paint, name, Math.min(Math.max(centre(step), size.label + 4 + 3 * name.length), size.width - 4 - 3.5 * name.length), 11, { ...soft, align: "center" });
+      fillBox(paint, palette.soft, centre(step), 20, 1, 3);
+    }
+    if (least && least.step >= first && least.step <= last) write(paint, "▼", centre(least.step), 21, { colour: palette.wrong, align: "center" });
+    if (now.step >= first - 1 && now.step <= last + 1) plate(paint, stepText(now.step), centre(now.step), 10.5, { fill: palette.accent, least: size.label + 1, most: size.width - 1 });
+  });
+  write(paint, "step", 20, 11, soft);
+  if (facts.computer) write(paint, "phase", 20, 30, soft);
   fillBox(paint, palette.line, 0, size.ruler - 1, size.width, 1);
 }
 
@@ -239,8 +205,6 @@ const phaseTone = (kind) => tone([0, 2, 5, 1, 3][kind % 5]);
 
 function drawPhases(first, last) {
   const { phase_step: steps, phase_kind: kinds } = arrays;
-  paint.textBaseline = "middle";
-  paint.font = `11px ${LETTERS}`;
   for (let i = Math.max(0, lastUpTo(steps, first)); i < steps.length && steps[i] <= last; i++) {
     const until = i + 1 < steps.length ? steps[i + 1] : facts.steps + 1;
     const x = columnOf(steps[i]), w = (until - steps[i]) * now.cell, name = facts.computer.phases[kinds[i]];
@@ -250,10 +214,7 @@ function drawPhases(first, last) {
     paint.globalAlpha = 1;
     paint.fillRect(x, 23, Math.min(2, w), 14);
     const left = Math.max(x, size.label) + 5;
-    if (x + w - left > name.length * 6) {
-      paint.fillStyle = palette.text;
-      paint.fillText(name, left, 30);
-    }
+    if (x + w - left > name.length * 6) write(paint, name, left, 30);
   }
 }
 
@@ -329,8 +290,7 @@ function reveal(step, bit) {
   else if (left + now.cell > scroller.scrollLeft + room) scroller.scrollLeft = left - room * 0.8;
   const row = bit === undefined ? undefined : rowOfBit.get(bit);
   if (row === undefined) return;
-  const top = row * size.row, height = size.height - size.ruler;
-  const spare = 3 * size.row; // some rows around it
+  const top = row * size.row, height = size.height - size.ruler, spare = 3 * size.row; // some rows around it
   if (top < scroller.scrollTop) scroller.scrollTop = top - spare;
   else if (top + size.row > scroller.scrollTop + height) scroller.scrollTop = top + size.row + spare - height;
 }

@@ -1,15 +1,15 @@
-/* What the network says of local states: each is evaluated once, until a weight changes. The rules are here only to judge it. */
+/* The network's answers in local states, each evaluated once until a weight changes. The rules serve only to judge them. */
 
 const answers = Array.from({ length: kinds }, () => new Map());
 const keyBase = configuration.length + 2;
 const keyPlaces = Math.floor(52 / Math.log2(keyBase)) - 1; // examples that make one exact number
 
-/** What was evaluated is no longer so: a weight has changed. */
+/** Forgets all answers, after a weight has changed. */
 function forgetAnswers() {
   for (const own of answers) own.clear();
 }
 
-/** What is said of a cell that matches these examples: ports that are on, and those of which the rules say otherwise. */
+/** The answer for a cell that matches these examples: its ports that are on, and those that differ from the rules. */
 function answerTo(kind, matched) {
   let key = 1;
   if (matched.length <= keyPlaces) for (const example of matched) key = key * keyBase + example + 1;

@@ -1,4 +1,4 @@
-/* One weight that breaks the run on the screen: it spoils a local state that the run meets, and is tried before it is shown. */
+/* Finds one weight that breaks the run on the screen: it spoils a local state that the run meets, and is tried before it is shown. */
 
 // How much is run: counted in cells that are asked, so that a slow computer finds the same.
 const MOST_STEPS = 20000;

@@ -1,6 +1,6 @@
 /* All cells as tiles: a colour for each kind, lit where something matches; a dot for each port that is on. */
 
-const MANY = 3000; // cells; while that many are under way they are drawn four times a second
+const MANY = 3000; // cells; during a run of more, they are drawn four times a second
 
 class CellsView {
   constructor(app) {
@@ -52,10 +52,8 @@ class CellsView {
     const width = roomFor(this.canvas), context = sheet(this.canvas, width, this.layout(width)), { size, columns } = this;
     const bad = new Set(this.app.wrongBits().map((bit) => machine.bitCell[bit]));
     let lit = 0;
-    context.font = `12.5px ${LETTERS}`;
     for (const { name, cells, top } of this.placed) {
-      context.fillStyle = palette.soft;
-      if (name) context.fillText(name, 1, top - 6);
+      write(context, name, 1, top - 10, { colour: palette.soft, font: "12.5px" });
       cells.forEach((cell, at) => {
         const x = (at % columns) * size, y = top + Math.floor(at / columns) * size, said = machine.answer(cell, shown), on = said.matched.length > 0;
         lit += on;

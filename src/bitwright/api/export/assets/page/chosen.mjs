@@ -48,11 +48,8 @@ class ChosenView {
 
   /** The bits that a port sets, in a few words. */
   targets(cell, port, name) {
-    const { wireStart, wireBit } = this.app.machine.wires, at = this.app.machine.portAt[cell] + port;
-    const [begin, end] = [wireStart[at], wireStart[at + 1]];
-    if (end === begin) return "nothing here";
-    const named = Array.from(wireBit.subarray(begin, Math.min(end, begin + 2)), name).join(" ");
-    return end - begin > 2 ? `${named} and ${grouped(end - begin - 2)} more` : named;
+    const bits = this.app.machine.wired(cell, port), named = Array.from(bits.subarray(0, 2), name).join(" ");
+    return bits.length > 2 ? `${named} and ${grouped(bits.length - 2)} more` : named || "nothing here";
   }
 
   /** A bar from the threshold in the middle to where the sum is, in the unit of margins. */

@@ -5,11 +5,10 @@ class Stage extends BaseStage {
     super(app);
     Object.assign(this, { about: facts.computer, image: facts.computer.image, canvas: element("memory"), word: 0, buffer: [] });
     this.memoryBits = Int32Array.from(this.about.memory.flatMap(([from, step, many]) => range(0, many).map((at) => from + step * at)));
-    app.use(new Machine({ ...wiresOf(describedAt(facts.sizes, facts.sizes.chosen), kindSizes, kindPorts), steps: Infinity }));
+    app.use(new Machine({ ...wiresOf(describedAt(facts.sizes, facts.sizes.chosen)), steps: Infinity }));
     element("image").value = this.image.join(" ");
     element("typing").hidden = !this.about.ports;
-    hear("typing", "submit", (event) => {
-      event.preventDefault();
+    submitted("typing", () => {
       this.buffer.push(...new TextEncoder().encode(`${element("line").value}\n`));
       element("line").value = "";
       this.goOn();
@@ -18,10 +17,7 @@ class Stage extends BaseStage {
       this.isClosed = true;
       this.goOn();
     });
-    hear("image-form", "submit", (event) => {
-      event.preventDefault();
-      this.loadImage();
-    });
+    submitted("image-form", () => this.loadImage());
     choosable(this.canvas, {
       at: (x, y) => (x < this.columns * this.side ? Math.floor(y / this.side) * this.columns + Math.floor(x / this.side) : -1),
       choose: (word) => this.pick(word),

@@ -32,14 +32,9 @@ function checkWord(word, values) {
 }
 
 /** What nodes, ports or the graph put out in a state: a number each, or null where there is none. */
-function graphValues(word, wires, state) {
-  const { places } = wires;
-  return range(0, places.counts[word.place]).map((at) => {
-    if (word.where !== null && !state[places.bit(word.where, at)]) return null;
-    const on = (bit) => state[places.bit(bit, at)] ^ (word.way === "not" ? 1 : 0);
-    if (word.way === "place") return word.bits.reduce((sum, bit, place) => sum + (place + 1) * on(bit), 0);
-    return Number(numberOf(word.bits, on, word.signed));
-  });
+function graphValues(word, { places }, state) {
+  const values = range(0, places.counts[word.place]).map((at) => wordValue(word, (bit) => state[places.bit(bit, at)]));
+  return values.map((value) => (value === null ? null : Number(value)));
 }
 
 /** `3.7.a`, `3.7→3.8.h[2]`: a bit by its place in the graph. */

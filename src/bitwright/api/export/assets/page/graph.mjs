@@ -1,6 +1,6 @@
 /* A node program on a graph that is chosen by its shape, or written as edges. */
 
-const SHOWN = ["path:12", "ring:12", "star:8", "complete:6", "grid:4x6", "torus:5x5", "random:20,30"];
+const SHOWN = ["path:12", "ring:12", "star:8", "complete:6", "grid:4x6", "board:4x6", "torus:5x5", "random:20,30"];
 const LARGEST = 5000; // nodes
 
 class Stage extends BaseStage {
@@ -9,10 +9,7 @@ class Stage extends BaseStage {
     this.drawing = new GraphDrawing(element("picture"));
     this.form();
     this.use(() => shapeOf(this.shapeBox.value));
-    hear("edges-form", "submit", (event) => {
-      event.preventDefault();
-      this.use(() => writtenGraph(element("edges").value));
-    });
+    submitted("edges-form", () => this.use(() => writtenGraph(element("edges").value)));
     hear("picture", "click", (event) => this.click(this.drawing.nodeAt(event)));
     const marks = this.markable ? `Click a node to set or clear ${this.markable.name}. ` : "";
     element("picture-help").textContent = `${marks}Shapes: ${SHOWN.join(", ")}.`;

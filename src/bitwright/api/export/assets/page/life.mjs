@@ -49,7 +49,7 @@ class Stage extends BaseStage {
 
   build(rows, columns) {
     Object.assign(this, { rows, columns, schema: schemaFor(rows * columns) });
-    this.graph = topologyOf(rows * columns, nearEdges(rows, columns, true));
+    this.graph = topologyOf(rows * columns, SHAPES.torus(rows, columns));
     this.wires = { ...graphWires(this.schema, this.graph), ending: "steps", steps: Infinity };
     this.stride = this.period = this.schema.degree + 1; // played generation by generation
     this.app.use(new Machine(this.wires));

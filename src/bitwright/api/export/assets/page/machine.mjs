@@ -1,4 +1,4 @@
-/* A program on its way. Only cells in which a bit has changed are asked again: what the others say has not changed. */
+/* Runs a program. Only cells with a changed bit are evaluated again; the answers of the others cannot have changed. */
 
 class Machine {
   constructor(wires) {
@@ -21,7 +21,7 @@ class Machine {
     this.load(this.state);
   }
 
-  /** Goes on from this state. */
+  /** Starts again from this state. */
   load(state) {
     this.state.set(state);
     this.steps = 0;
@@ -57,12 +57,12 @@ class Machine {
     }
   }
 
-  /** What the network says of a cell in some state; of the state it is in, what was said already, where nothing changed. */
+  /** The network's answer for a cell in some state; in the current state the known one, if nothing has changed. */
   answer(cell, state = this.state) {
     return (state === this.state && !this.isDirty[cell] && this.said[cell]) || this.ask(cell, state);
   }
 
-  /** Asks the network of a cell. */
+  /** Evaluates the network for a cell. */
   ask(cell, state) {
     const { cellKind, cellBit } = this.wires, kind = cellKind[cell], configurations = [];
     let at = this.cellAt[cell];
@@ -106,22 +106,21 @@ class Machine {
   /** Where the state that was just reached is not that of the rules; null where it is. */
   wrongState() {
     const missing = new Map(); // how many more wires to a bit would be on by the rules, and a cell that they come from
-    const { wireStart, wireBit } = this.wires;
     for (const cell of this.wrongCells) {
       const { on, wrong } = this.said[cell];
-      for (const port of wrong) {
-        const at = this.portAt[cell] + port;
-        for (let wire = wireStart[at]; wire < wireStart[at + 1]; wire++) {
-          const more = missing.get(wireBit[wire])?.more ?? 0;
-          missing.set(wireBit[wire], { more: more + (on.includes(port) ? -1 : 1), cell });
-        }
-      }
+      for (const port of wrong) for (const bit of this.wired(cell, port)) missing.set(bit, { more: (missing.get(bit)?.more ?? 0) + (on.includes(port) ? -1 : 1), cell });
     }
     const bits = [...missing.keys()].filter((bit) => this.writers[bit] > 0 !== this.writers[bit] + missing.get(bit).more > 0);
     return bits.length ? { step: this.steps, bits, cell: missing.get(bits[0]).cell } : null;
   }
 
-  count(cell, answer, change) {
+  /** The bits that a port of a cell is wired to. */
+  wired(cell, port) {
+    const { wireStart, wireBit } = this.wires, at = this.portAt[cell] + port;
+    return wireBit.subarray(wireStart[at], wireStart[at + 1]);
+  }
+
+  count(cell, answer, change) { // in every step, so without an array for each port
     const { wireStart, wireBit } = this.wires;
     for (const port of answer.on) {
       const at = this.portAt[cell] + port;

@@ -47,11 +47,6 @@ const app = {
     this.draw();
   },
 
-  /** The same inputs again, by the changed network. */
-  weightChanged() {
-    this.stage.again();
-  },
-
   /** In the header: what is known of the network as it is now. */
   verdict() {
     const { network } = facts, { kept } = this.weights, { known } = this.proof, wrong = this.machine.firstWrong;
@@ -119,7 +114,7 @@ function start() {
     speed: () => 10 ** (Number(element("speed").value) / 33.4), // from 1 to 1,000
     changed: () => app.draw(),
   });
-  hear("inputs", "submit", (event) => event.preventDefault()); // Enter presses Run, and goes nowhere
+  submitted("inputs", () => {}); // Enter presses Run
   hear("step", "click", () => {
     app.player.stop();
     if (ready()) advance(1);

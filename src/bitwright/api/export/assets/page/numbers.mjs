@@ -13,7 +13,7 @@ class Stage extends BaseStage {
   /** A box for each input, and one for the size where there is more than one. */
   form() {
     const { sizes } = facts, boxes = [], changed = () => this.again();
-    const { inputs } = wiresOf(describedAt(sizes, this.size), kindSizes, kindPorts);
+    const { inputs } = wiresOf(describedAt(sizes, this.size));
     this.words = inputs.map(({ name }) => inputBox(boxes, spaced(name), { inputmode: "numeric", id: `input-${name}`, value: facts.values?.[name] ?? "0" }, changed, "input"));
     if (sizes.formula || Object.keys(sizes.single).length > 1) {
       const least = Math.min(...Object.keys(sizes.single).map(Number), sizes.formula ? sizes.formula[0] : Infinity);
@@ -31,7 +31,7 @@ class Stage extends BaseStage {
     const { single, compared } = facts.sizes;
     const known = Object.hasOwn(single, size) || compared.some(([first, last]) => first <= size && size <= last);
     this.app.doubt = known ? "" : ` The wiring at ${facts.sizeName} ${grouped(size)} comes from a formula that was not compared with the program at this size.`;
-    this.app.use(new Machine(wiresOf(described, kindSizes, kindPorts)));
+    this.app.use(new Machine(wiresOf(described)));
     this.size = size;
   }
 

@@ -1,4 +1,4 @@
-/* The proof, in slices, so that the page stays awake. */
+/* The proof, in slices, so that the page stays responsive. */
 
 const MOST_PROVED = 2 ** 32;
 const STATE = facts.network.cells ? "local state" : "state";
@@ -45,7 +45,7 @@ class ProofView {
     document.documentElement.dataset.proof = JSON.stringify({ states, wrong, distance, margin });
   }
 
-  /** The network is another one now: what was found of it says nothing any more. */
+  /** Forgets the result, after a weight has changed. */
   forget() {
     delete document.documentElement.dataset.proof;
     this.known = null;

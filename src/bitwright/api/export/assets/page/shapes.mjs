@@ -5,18 +5,19 @@ const SHAPES = {
   ring: (n) => (n > 2 ? range(0, n).map((at) => [at, (at + 1) % n]) : SHAPES.path(n)),
   star: (n) => range(1, n).map((at) => [0, at]),
   complete: (n) => range(0, n).flatMap((one) => range(one + 1, n).map((other) => [one, other])),
-  grid: (rows, columns) => nearEdges(rows, columns, false),
-  torus: (rows, columns) => nearEdges(rows, columns, true),
+  grid: (rows, columns) => nearEdges(rows, columns, false, false),
+  board: (rows, columns) => nearEdges(rows, columns, false, true),
+  torus: (rows, columns) => nearEdges(rows, columns, true, true),
   random: (nodes, edges, seed) => randomEdges(nodes, edges, seed),
 };
 
-/** A torus has eight neighbours at each node, a grid four. */
-function nearEdges(rows, columns, isRound) {
+/** Up to four neighbours at each node, or eight with diagonals; a round board has no border. */
+function nearEdges(rows, columns, isRound, hasDiagonals) {
   const found = [];
-  for (const [down, right] of isRound ? [[0, 1], [1, 0], [1, 1], [1, -1]] : [[0, 1], [1, 0]]) {
+  for (const [down, right] of hasDiagonals ? [[0, 1], [1, 0], [1, 1], [1, -1]] : [[0, 1], [1, 0]]) {
     for (let row = 0; row < rows; row++) {
       for (let column = 0; column < columns; column++) {
-        if (!isRound && (row + down >= rows || column + right >= columns)) continue;
+        if (!isRound && (row + down >= rows || column + right >= columns || column + right < 0)) continue;
         const to = ((row + down) % rows) * columns + ((column + right + columns) % columns);
         found.push([row * columns + column, to]);
       }
@@ -48,12 +49,12 @@ function randomEdges(nodes, edges, seed) {
 function shapeOf(text) {
   const match = /^([a-z]+):(\d+)(?:[x,](\d+))?(?:,(\d+))?$/.exec(text.trim());
   if (!match || !SHAPES[match[1]]) throw new RangeError(`A shape is given as ${Object.keys(SHAPES).join(", ")} with a size, such as ring:12 or grid:4x6.`);
-  const [, name, first, second, third] = match, flat = name === "grid" || name === "torus";
+  const [, name, first, second, third] = match, flat = ["grid", "board", "torus"].includes(name);
   if ((flat || name === "random") !== (second !== undefined) || Number(first) < 1 || (flat && Number(second) < 1)) {
     throw new RangeError(`Give it as ${flat ? `${name}:4x6` : name === "random" ? "random:NODES,EDGES" : `${name}:12`}.`);
   }
   const nodes = flat ? first * second : Number(first);
-  if (nodes > 1e6) throw new RangeError("That is more nodes than this page takes.");
+  if (nodes > 1e6 || (name === "random" && second > 1e6)) throw new RangeError("That is more nodes or edges than this page takes.");
   if (name === "complete" && nodes > 300) throw new RangeError("A complete graph may have 300 nodes here.");
   const edges = SHAPES[name](Number(first), Number(second), Number(third ?? 0));
   return { name, nodes, edges, columns: flat ? Number(second) : nodes };

@@ -42,15 +42,13 @@ class TraceView {
     const { bands, height } = this.layout(), context = sheet(this.canvas, width, height), { across, begin, end } = this.steps(room), wrong = machine.firstWrong;
     this.window = { gutter, across, begin, end };
     const x = (step) => gutter + Math.round((step - begin) * across); // pixels, also where columns are fractions
-    context.font = `${width < 560 ? 11 : 12.5}px ${LETTERS}`;
     let below = 0; // where the last label ends
     for (const { field, top, height: high } of bands) {
       fillBox(context, palette.well, gutter, top, room, high);
       const middle = top + Math.min(high / 2, 40);
       if (middle - 6 < below) continue;
       below = middle + 7;
-      context.fillStyle = palette.soft;
-      context.fillText(clipped(context, field.name, gutter - 8), 0, middle + 4);
+      write(context, field.name, 0, middle, { colour: palette.soft, font: width < 560 ? "11px" : "12.5px", room: gutter - 8 });
     }
     if (wrong && wrong.step <= end) {
       fillBox(context, palette["wrong-well"], x(Math.max(begin, wrong.step)), 0, x(end + 1) - x(Math.max(begin, wrong.step)), height);

@@ -13,8 +13,7 @@ class WeightsView {
     this.kept = null; // what was there before the change
     element("weights-count").textContent = grouped(first.length + last.length + threshold.length);
     for (const id of ["layer", "weight-row", "weight-column"]) hear(id, "input", () => this.show());
-    hear("weights", "submit", (event) => {
-      event.preventDefault();
+    submitted("weights", () => {
       const typed = element("weight-value").value.trim();
       this.change(this.place(), typed === "" ? NaN : Number(typed));
     });
@@ -57,14 +56,10 @@ class WeightsView {
   }
 
   change(place, value) {
-    const note = element("weight-note");
-    if (!place) {
-      note.textContent = "There is no such weight.";
-      return;
-    }
-    const { table, least, most } = LAYERS[place.name];
-    if (!Number.isInteger(value) || value < least || value > most) {
-      note.textContent = `An integer from ${grouped(least)} to ${grouped(most)}, please.`;
+    const note = element("weight-note"), { table, least, most } = LAYERS[place?.name] ?? {};
+    const problem = !place ? "There is no such weight." : !Number.isInteger(value) || value < least || value > most ? `An integer from ${grouped(least)} to ${grouped(most)}, please.` : "";
+    if (problem) {
+      note.textContent = problem;
       return;
     }
     if (this.kept) this.undo();
@@ -98,7 +93,7 @@ class WeightsView {
     forgetAnswers();
     this.app.proof.forget();
     this.app.machine.again();
-    this.app.weightChanged();
+    this.app.stage.again(); // the same inputs, by the changed network
   }
 
   /** A weight that breaks the run on the screen; shows the first state that is wrong. */

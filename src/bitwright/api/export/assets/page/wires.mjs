@@ -1,5 +1,9 @@
 /* The wiring of a program at some size, from its description: progressions of cells, of their bits and of their wires. */
 
+// How many bits and ports a cell of each kind has.
+const kindSizes = range(0, kinds).map((kind) => blockBits.slice(kindBlock[kind], kindBlock[kind + 1]).reduce((sum, size) => sum + size, 0));
+const kindPorts = kindSizes.map((_, kind) => kindPort[kind + 1] - kindPort[kind]);
+
 /** The numbers of a formula at a size so much beyond its first one. */
 function termsAt(terms, beyond) {
   const pairs = (beyond * (beyond - 1)) / 2;
@@ -29,7 +33,7 @@ function bitsOf({ shape, numbers }) {
 }
 
 /** Tables of a program: its words and its end, and for each cell its kind, its bits and the wires of its ports. */
-function wiresOf({ shape, numbers }, kindSizes, kindPorts) {
+function wiresOf({ shape, numbers }) {
   let at = 0;
   const next = () => numbers[at++];
   const progressions = (count) => {
