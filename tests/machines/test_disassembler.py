@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 from cases import for_each
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 
 from bitwright.errors import InputError
 from bitwright.machines.assembly.disassembler import disassemble, from_json, to_json
@@ -41,20 +42,13 @@ def codes(draw: st.DrawFn) -> Code:
     )
 
 
+@settings(max_examples=examples(100))
 @given(codes())
-def test_assembling_what_was_disassembled_gives_the_same_code(code: Code) -> None:
+def test_text_and_object_give_the_same_code_again(code: Code) -> None:
     assert assemble(disassemble(code)) == code
-
-
-@given(codes())
-def test_an_object_gives_the_same_code_and_the_same_text_again(code: Code) -> None:
     again = from_json(to_json(code))
     assert again == replace(code, description="")
     assert to_json(again) == to_json(code)
-
-
-@given(codes())
-def test_an_object_has_these_keys_in_this_order(code: Code) -> None:
     document = json.loads(to_json(code))
     assert list(document) == ["width", "instructions", "words", "names", "inputs", "outputs", "labels"]
     assert document["instructions"] == [[one.a, one.b, one.c] for one in code.instructions]
@@ -191,6 +185,7 @@ def test_what_is_not_an_object_is_refused(text: str, message: str) -> None:
     assert str(refusal.value).isprintable()
 
 
+@settings(max_examples=examples(100))
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
