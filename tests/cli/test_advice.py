@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from calling import Captured, call
+from cases import for_each
+from long import LONG
 
 DOUBLE = """
 let n = 3
@@ -155,15 +157,9 @@ steps 1
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     "asked",
-    [
-        ["--sizes", "n=1..50"],
-        ["--sizes", "n=45"],
-        ["--let", "n=41"],
-        ["--let", "n=300"],
-        ["--let", "n=60", "--let", "k=2"],
-    ],
+    [["--sizes", "n=1..50"], ["--let", "n=60", "--let", "k=2"], *[["--sizes", "n=45"], ["--let", "n=300"]] * LONG],
 )
 def test_the_network_that_is_advised_has_the_cells_that_were_missing(capsys: Captured, asked: list[str]) -> None:
     Path("late.bw").write_text(LATE)
@@ -176,7 +172,7 @@ def test_the_network_that_is_advised_has_the_cells_that_were_missing(capsys: Cap
     assert call(capsys, "certify late.bw --network large.safetensors", *asked)[0] == 0
 
 
-@pytest.mark.parametrize("size", [38, 39])
+@for_each("size", [38, 39])
 def test_sizes_that_train_advises_have_the_cells_of_the_next_size_too(capsys: Captured, size: int) -> None:
     Path("late.bw").write_text(LATE)
     _, _, err = call(capsys, "train late.bw --let", f"n={size}", "-o", "net.safetensors")

@@ -130,7 +130,7 @@ def changed(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(deadline=None, max_examples=600 if LONG else 200)
+@settings(deadline=None, max_examples=600 if LONG else 80)
 @given(changed())
 @example(WHOLE.replace("block f", "block p[1,\nblock f\n2]"))
 @example(WHOLE.replace("block f\n", "block f \\\n"))
@@ -146,7 +146,7 @@ def test_changed_texts_give_the_same_either_way(text: str) -> None:
     check(text)
 
 
-@settings(deadline=None, max_examples=300 if LONG else 100)
+@settings(deadline=None, max_examples=300 if LONG else 60)
 @given(st.lists(st.sampled_from([*LINES, *PIECES]), max_size=20), st.sampled_from(["\n", " ", "\n\n", ""]))
 def test_lines_in_any_order_give_the_same_either_way(lines: list[str], between: str) -> None:
     check(HEAD + between.join(lines))
