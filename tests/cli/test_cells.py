@@ -116,12 +116,6 @@ def test_a_rule_file_in_every_size(capsys: Captured, tmp_path: Path, monkeypatch
     assert call(capsys, "certify examples/gray.bw --network", net, "--sizes", "l=10..70")[0] == 0
 
 
-def test_the_limit_of_a_pattern(capsys: Captured) -> None:
-    code, out, _ = call(capsys, "certify multiplication --cells")
-    assert code == 0
-    assert out.startswith("CERTIFIED: cells of multiplication")
-
-
 def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Path) -> None:
     code, out, _ = call(capsys, "show addition --bits 8 --cells")
     assert code == 0

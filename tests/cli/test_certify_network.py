@@ -234,14 +234,3 @@ def test_weight_bits_need_integer(capsys: Captured, tmp_path: Path) -> None:
     code, _, err = call(capsys, "train --whole addition --bits 2 --weight-bits 4 -o", tmp_path / "x.safetensors")
     assert code == 2
     assert "--weight-bits goes with --integer" in err
-
-
-def test_train_says_what_rounding_cost(capsys: Captured, tmp_path: Path) -> None:
-    target = tmp_path / "x.safetensors"
-    code, out, _ = call(capsys, "train --whole addition --bits 2 --width 128 --integer -o", target, "--json")
-    found = json.loads(out)
-    assert code == 0
-    assert found["integer"] is True
-    assert found["bytes"] < 3_000
-    assert found["sample_margin"] <= 0.5
-    assert found["sample_margin_before"] <= 0.5

@@ -163,21 +163,6 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     assert call(capsys, "cache --clear --verify")[0] == 2
 
 
-def test_the_cache_of_a_program_without_a_name(
-    trained: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
-    assert call(capsys, "run", trained["rules.bw"], "p=1", "--engine", "network", "--width", "64", "-q")[0] == 0
-    assert "(2 bits, 1 template), width 64" in call(capsys, "cache")[1]
-
-
-def test_the_help_names_the_places_of_the_cache() -> None:
-    from bitwright.cli.main import cli
-
-    said = CliRunner().invoke(cli, ["cache", "--help"]).output
-    assert all(place in said for place in ("$BITWRIGHT_CACHE", "$XDG_CACHE_HOME", "~/.cache"))
-
-
 def test_the_json_of_training_says_what_was_trained_and_its_digest(tmp_path: Path, capsys: Captured) -> None:
     program, common = (
         addition(2).program,
@@ -233,14 +218,6 @@ def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
     headline = out.splitlines()[0]
     assert f"width {found['width']:,} is expected to suffice in " in headline
     assert f"{found['width_covering']:,} covers all by the union (delta 0.01; first order, not proved)" in headline
-
-
-def test_a_smaller_delta_asks_for_a_wider_network(capsys: Captured) -> None:
-    widths = []
-    for delta in ("0.1", "0.001"):
-        _, out, _ = call(capsys, "size addition --bits 3 --of network --delta", delta, "--json")
-        widths.append((json.loads(out)["width"], json.loads(out)["width_covering"]))
-    assert all(careful > rash for careful, rash in zip(widths[1], widths[0], strict=True))
 
 
 @for_each(

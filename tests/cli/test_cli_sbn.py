@@ -58,16 +58,6 @@ def test_asm_and_back(capsys: Captured, tmp_path: Path) -> None:
     assert call(capsys, "compile", MULTIPLY)[1] == numbers.read_text()
 
 
-def test_compile(capsys: Captured, tmp_path: Path) -> None:
-    source, text = tmp_path / "gcd.py", tmp_path / "gcd.sbn"
-    source.write_text(
-        "def gcd(a, b):\n    while a != b:\n        if a < b:\n            b = b - a\n        else:\n"
-        "            a = a - b\n    return a\n"
-    )
-    assert call(capsys, "compile", source, "-o", text)[0] == 0
-    assert call(capsys, "run", text, "a=12", "b=18", "-q")[1] == "6\n"
-
-
 @pytest.mark.parametrize("ending", ["\r", "\r\n"])
 @pytest.mark.parametrize("target", ["sbn", "subleq"])
 def test_compile_whatever_ends_the_lines(capsys: Captured, tmp_path: Path, target: str, ending: str) -> None:
@@ -117,21 +107,6 @@ def test_bad_input_gets_one_clear_line(capsys: Captured, arguments: list[object]
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert piece in err
-
-
-def test_broken_programs(capsys: Captured, tmp_path: Path) -> None:
-    path = tmp_path / "broken.sbn"
-    for text, piece in (
-        ("; nothing\n", "instruction"),
-        ("jmp nowhere\n", "nowhere"),
-        ("x: sub a b\nx: sub a b\n", "x"),
-        (".word a 300\nsub a b\n", "300"),
-    ):
-        path.write_text(text)
-        code, _, err = call(capsys, "run", path)
-        assert code == 2
-        assert err.startswith(f"bitwright: {path}")
-        assert piece in err
 
 
 def test_an_endless_loop_meets_the_limit(capsys: Captured, tmp_path: Path) -> None:

@@ -267,14 +267,6 @@ def test_memory_behind_the_output_of_a_program(bitwright: Ask, tmp_path: Path) -
     assert bitwright("run", path, "--memory", "x")[1] == "H\nx: 72\n"
 
 
-def test_memory_of_a_run_in_two_pieces(bitwright: Ask, result: Path, tmp_path: Path) -> None:
-    keep = tmp_path / "keep.npz"
-    assert bitwright("run", result, "--max-instructions", 1, "--checkpoint", keep)[0] == 1
-    code, out, _ = bitwright("run", result, "--resume", keep, "--memory", "n:b", "--json")
-    found = json.loads(out)
-    assert (code, found["memory"][0]["words"], found["instructions"], found["start"]) == (0, [249, 254, 7], 3, None)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from calling import Captured, call, document
 from cases import for_each
@@ -100,14 +99,6 @@ def test_a_broken_promise_is_believed_by_no_one_who_does_not_ask(capsys: Capture
     declared = document(capsys, *arguments)["declared"]
     assert isinstance(declared, dict)
     assert (declared["matches"], declared["broken"], call(capsys, *arguments)[0]) == (1, True, 0)
-
-
-def test_keys_of_a_certificate(capsys: Captured) -> None:
-    keys = (
-        "certified rounding examples padding blocks bits writers_max n_max n_source margin worst_bit worst_n proposal "
-        "program_id"
-    )
-    assert set(keys.split()) <= set(document(capsys, "certify addition"))
 
 
 def test_fifty_writers(capsys: Captured, fifty_writers: Path) -> None:
@@ -242,28 +233,6 @@ def test_size(capsys: Captured) -> None:
     unmasked = document(capsys, "size addition --bits 10 --unmasked")
     assert unmasked["sign"]["networks"] is None  # type: ignore[index]
     assert "q[1] is never written" in unmasked["sign"]["reason"]  # type: ignore[index]
-
-
-def test_dataset(capsys: Captured, tmp_path: Path) -> None:
-    path = tmp_path / "set.npz"
-    code, out, err = call(capsys, "export addition --bits 3 --padding 2 -o", path)
-    assert (code, out) == (0, "")
-    assert "14 examples of 9 bits" in err
-    with np.load(path) as stored:
-        assert stored["X"].shape == (14, 14)
-    call(capsys, "export addition --bits 3 --basis-seed 1 -o", path)
-    with np.load(path) as stored:
-        assert not (stored["X"] == np.eye(12)).all()
-        np.testing.assert_allclose(stored["X"] @ stored["X"].T, np.eye(12), atol=1e-12)
-
-
-@pytest.mark.parametrize("engine", ["limit", "kernel"])
-@pytest.mark.parametrize("rounding", ["sign", "calibrated"])
-def test_engines(capsys: Captured, engine: str, rounding: str) -> None:
-    found = document(capsys, "multiply 13 11 --engine", engine, "--rounding", rounding)
-    assert (found["value"], found["engine"], found["rounding"]) == (143, engine, rounding)
-    margin = float(str(found["margin"]))
-    assert margin == pytest.approx(0.5) if rounding == "calibrated" else 0 < margin < 0.1
 
 
 def test_sampled(capsys: Captured) -> None:

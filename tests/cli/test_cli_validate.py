@@ -118,12 +118,6 @@ def test_a_shipped_rule_file_and_an_sbn_program(capsys: Captured) -> None:
     assert (found["oracle"], found["wrong"], found["inputs"]) == ("the plain interpreter", 0, 200)
 
 
-def test_quiet(capsys: Captured, wrong_rule: Path) -> None:
-    assert call(capsys, "validate addition -q") == (0, "exact\n", "")
-    assert call(capsys, "validate permutation --order 3,1,2 -q") == (0, "exact\n", "")
-    assert call(capsys, "validate", wrong_rule, "--oracle", "operator:add", "-q")[0] == 2
-
-
 @for_each(
     ("arguments", "message"),
     [

@@ -12,7 +12,7 @@ from cases import for_each
 from programs import EXAMPLES
 
 import bitwright
-from bitwright import Algorithm, InputError, ProgramError, multiplication, parse, run
+from bitwright import InputError, ProgramError, multiplication, parse, run
 from bitwright.program import load, parse_node_program
 
 SUBTRACTION, GRAY = EXAMPLES / "subtraction.bw", EXAMPLES / "gray.bw"
@@ -210,13 +210,3 @@ def test_a_size_that_cannot_be_is_named_by_line_and_column(capsys: Captured) -> 
     code, out, _ = call(capsys, "check", SUBTRACTION, "--let", "l=0")
     assert code == 1
     assert out.startswith(f"{SUBTRACTION}:3:6: 'a' needs an extent of at least 1, got 0 (with l=0 given)\n")
-
-
-def examples() -> dict[str, Algorithm]:
-    return {path.stem: load(path) for path in sorted(Path(EXAMPLES).glob("*.bw"))}
-
-
-def test_every_example_has_a_size_to_change() -> None:
-    for name in examples():
-        letter = "w" if name == "rule110" else "l"
-        assert load(EXAMPLES / f"{name}.bw", {letter: 3}).program.bits < load(EXAMPLES / f"{name}.bw").program.bits

@@ -84,13 +84,6 @@ def test_other_numbers_of_the_file_stand_beside_the_sizes(capsys: Captured, one:
         assert message in err
 
 
-def test_the_bit_length_of_what_is_shipped_is_named(capsys: Captured) -> None:
-    assert call(capsys, "train addition --bits 3 -o n.safetensors -q")[0] == 0
-    code, out, err = call(capsys, "certify addition --network n.safetensors --bits 7 --json")
-    assert (code, json.loads(out)["sizes"]) == (0, "all")
-    assert "all cells of addition at every size are of the network's kinds" in err
-
-
 def test_the_limit_of_cells_says_its_sizes_and_its_pattern(capsys: Captured) -> None:
     _, out, _ = call(capsys, "certify k2.bw --cells --let D=1")
     assert "; this program was checked at D=1\n" in out

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import LONG
 
-from bitwright.errors import InputError, Problem, ProgramError
+from bitwright.errors import Problem, ProgramError
 from bitwright.machines.assembly.disassembler import disassemble
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import Code, Instruction, interpret, run_interpreter
-from bitwright.program.text import files
 from bitwright.text import macros
 
 
@@ -459,35 +458,3 @@ def test_problems_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(ProgramError) as refused:
         load_sbn(path)
     assert str(refused.value) == f"{path}:1:4: 'clr' takes 1 operand, got 0 (the form is: clr x)"
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b" \n", "is empty; write a program into it"),
-        (b"clr x\x00", "is a binary file, not .sbn text"),
-        (b"clr x ; caf\xe9", "is not UTF-8 text (byte 11 is 0xe9)"),
-        (b";" * 2000, "is larger than 0 MiB, the most a .sbn file may have"),
-        (None, "there is no file"),
-    ],
-)
-def test_a_file_that_cannot_be_used(
-    data: bytes | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 1000)
-    path = tmp_path / "file.sbn"
-    if data is not None:
-        path.write_bytes(data)
-    with pytest.raises(InputError) as refused:
-        load_sbn(path)
-    assert message in str(refused.value)
-    assert str(refused.value).isprintable()
-
-
-def test_a_folder_and_a_strange_name_are_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is a folder; give a \.sbn file"):
-        load_sbn(tmp_path)
-    for name in ("a\nb.sbn", "a\x00b.sbn", "\x1b[31m.sbn"):
-        with pytest.raises(InputError) as refused:
-            load_sbn(tmp_path / name)
-        assert str(refused.value).isprintable()

@@ -221,23 +221,6 @@ def test_sizes_in_the_papers_letters() -> None:
     assert program.block_names(1) == ["p[2]", "q[2]"]
 
 
-def test_the_order_of_declaration_does_not_count() -> None:
-    def otherwise(b: Builder) -> None:
-        p, q, c = b.bits("p", 3), b.bits("q", 3), b.bits("c", 3)
-        b.when(c[3] == 1).write(c[3], c[3])
-        b.block(c[3])
-        b.when(c[span(1, 2)] == 1).write(q[span(2, 3)])
-        for i in (2, 3, 1):
-            b.when(q[i] == 1, p[i] == 1).write(c[i])
-            b.when(q[i] == 1).write(p[i])
-            b.when(q[i] == 0, p[i] == 1).write(p[i])
-            b.block(q[i], p[i])
-        b.block(c[2 - span(0, 1)])
-
-    assert built(otherwise) == built(half_adders)
-    assert built(otherwise).id == built(half_adders).id
-
-
 def test_blocks_are_ordered_by_first_bit_and_templates_by_block_and_configuration() -> None:
     def scattered(b: Builder) -> None:
         x = b.bits("x", 5)
@@ -397,15 +380,6 @@ def test_a_program_without_bits_or_rules_is_refused(fill: Callable[[Builder], No
     assert message in [problem.message for problem in refusal.value.problems]
 
 
-def test_rules_that_stand_for_no_template_make_no_program() -> None:
-    b = Builder()
-    p = b.bits("p", 2)
-    b.block(p[:])
-    b.when(p[span(2, 1)] == 1).write(p[1])
-    with pytest.raises(ProgramError, match="a program needs at least one template"):
-        b.build()
-
-
 @for_each("name", ["", "1x", "a b", "a-b", "x[1]", "é", "x\n", "a" * 65, "when", "in", "point", "examples"])
 def test_names_are_those_of_the_rule_text(name: str) -> None:
     with pytest.raises(InputError, match="cannot name bits: use letters, digits and _, and no word of the rule text"):
@@ -459,12 +433,3 @@ def test_words_take_the_most_significant_piece_first() -> None:
     assert word(p[:]).bits == (0, 1, 2)
     assert word(flag, c[2, :], p[:], name="all").bits == (0, 1, 2, 5, 6, 7)
     assert word(p[span(2, 3)]).bits == (1, 2)
-
-
-def test_rows_of_one_call_add_up() -> None:
-    b = Builder()
-    p, f = b.bits("p", 3), b.bit("f")
-    b.block(p[:])
-    b.block(f)
-    b.when(f == 1).write(p[span(1, 3)])
-    assert b.build().template_text(0) == "when f=1 write p[1] p[2] p[3]"

@@ -34,29 +34,6 @@ def kinds_of(algorithm: Algorithm) -> set[Kind]:
 # Which kinds arise at which sizes.
 
 
-def test_addition_has_two_kinds_from_two_bits_on() -> None:
-    last = kinds_of(addition(1))
-    both = kinds_of(addition(2))
-    assert numbers(last) == (1, 4, 8)
-    assert numbers(both) == (2, 8, 16)
-    assert last < both
-    assert all(kinds_of(addition(bits)) == both for bits in range(3, 65))
-    assert addition(1000).program.kinds.counts.tolist() in ([1, 999], [999, 1])
-
-
-def test_a_counter_adds_one_kind() -> None:
-    assert all(numbers(kinds_of(addition(bits, counter=True))) == (3, 9, 18) for bits in range(2, 41))
-    assert kinds_of(addition(7, counter=True)) > kinds_of(addition(7))
-
-
-def test_multiplication_has_five_kinds_from_two_bits_on() -> None:
-    one, five = kinds_of(multiplication(1)), kinds_of(multiplication(2))
-    assert numbers(one) == (3, 22, 214)
-    assert numbers(five) == (5, 33, 345)
-    assert one < five
-    assert all(kinds_of(multiplication(bits)) == five for bits in (3, 4, 8, 33, *[*range(5, 65)] * LONG))
-
-
 def test_every_permutation_has_one_kind() -> None:
     for bits in range(1, 41):
         order = random.Random(bits).sample(range(1, bits + 1), bits)

@@ -332,12 +332,3 @@ def test_rules_that_stand_for_no_template_make_no_program() -> None:
     (problem,) = problems_of(HEAD + "when x[i]=1 write f for i in 2..1")
     assert problem.line > 0
     assert problem.column > 0
-
-
-# Texts that ask for more than there is.
-
-
-def test_counts_beside_a_block_that_cannot_be_read_are_no_further_problem() -> None:
-    with pytest.raises(ProgramError) as refusal:
-        parse("bits p q\nblock p[1]\nblock q\nwhen p=1 write q\nmatches 2\nexamples 9")
-    assert [str(problem) for problem in refusal.value.problems] == ["2:7: p takes 0 indices, got 1"]
