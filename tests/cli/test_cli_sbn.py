@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from calling import Captured, call
+from calling import Captured, call, refusal
 from cases import for_each
 
 from bitwright.machines import compile_function
@@ -17,10 +17,12 @@ MULTIPLY = FOLDER / "multiply.sbn"
 
 
 @for_each(
-    ("machine", "engine"),  # machine A's training set is too large for a dense solve in a test's time
-    [("A", "templates"), ("A", "limit"), ("B", "templates"), ("B", "limit"), ("B", "kernel")],
+    ("machine", "engine", "rounding"),  # machine A's training set is too large for a dense solve in a test's time
+    [
+        *(("A", "templates", "sign"), ("B", "templates", "calibrated")),
+        *(("A", "limit", "sign"), ("B", "limit", "calibrated"), ("B", "kernel", "sign")),
+    ],
 )
-@for_each("rounding", ["calibrated", "sign"])
 def test_run(capsys: Captured, machine: str, engine: str, rounding: str) -> None:
     how = ("--machine", machine, "--engine", engine, "--rounding", rounding)
     code, out, err = call(capsys, "run", MULTIPLY, "a=-3", "b=2", *how, "--json")
@@ -103,10 +105,7 @@ def test_show_certify_size_and_diagram(capsys: Captured, tmp_path: Path) -> None
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Captured, arguments: list[object], piece: str) -> None:
-    code, out, err = call(capsys, *arguments)
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert piece in err
+    assert piece in refusal(capsys, *arguments)
 
 
 def test_an_endless_loop_meets_the_limit(capsys: Captured, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from long import LONG
 from bitwright.errors import InputError
 
 READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
-CASES = 300 if LONG else 16  # of each reader: a fault that one input in 6 meets is found with a probability of 95%
+CASES = 300 if LONG else 12  # of each reader: a fault that one input in 4 meets is found with a probability of 97%
 SEED = 0
 ROOT = Path(__file__).parents[2]
 

@@ -10,6 +10,7 @@ from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import LONG
+from marked import marked
 
 from bitwright.errors import Problem, ProgramError
 from bitwright.machines.assembly.disassembler import disassemble
@@ -285,11 +286,6 @@ def problems_of(text: str) -> tuple[Problem, ...]:
     with pytest.raises(ProgramError) as refusal:
         assemble(text)
     return refusal.value.problems
-
-
-def marked(text: str) -> tuple[str, int, int]:
-    before, _, after = text.partition("¦")
-    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
 @for_each(("text", "piece"), MISTAKES.items())

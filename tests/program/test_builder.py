@@ -62,24 +62,6 @@ COMPARISONS_BETWEEN_BITS = """
 """
 
 
-def two_comparisons_in_one_rule(b: Builder) -> None:
-    x, flag = b.bits("x", 4), b.bit("flag")
-    b.block(x[:])
-    b.block(flag)
-    b.when(x[1] == x[2], x[3] != x[4]).write(flag)
-
-
-TWO_COMPARISONS_IN_ONE_RULE = """
-    bits x[4] flag
-    block x[*]
-    block flag
-    when x[1]=0 x[2]=0 x[3]=0 x[4]=1 write flag
-    when x[1]=0 x[2]=0 x[3]=1 x[4]=0 write flag
-    when x[1]=1 x[2]=1 x[3]=0 x[4]=1 write flag
-    when x[1]=1 x[2]=1 x[3]=1 x[4]=0 write flag
-"""
-
-
 def values_by_row(b: Builder) -> None:
     p, seen = b.bits("p", 4), b.bits("seen", 4)
     i = span(1, 4)
@@ -167,7 +149,6 @@ EMPTY_SPANS = """
 PAIRS = [
     (half_adders, HALF_ADDERS),
     (comparisons_between_bits, COMPARISONS_BETWEEN_BITS),
-    (two_comparisons_in_one_rule, TWO_COMPARISONS_IN_ONE_RULE),
     (values_by_row, VALUES_BY_ROW),
     (whole_arrays, WHOLE_ARRAYS),
     (a_grid, A_GRID),

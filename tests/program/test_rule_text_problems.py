@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cases import for_each
+from marked import marked
 
 from bitwright.errors import Problem, ProgramError
 from bitwright.program import parse
@@ -193,11 +194,6 @@ def problems_of(text: str) -> tuple[Problem, ...]:
     with pytest.raises(ProgramError) as refusal:
         parse(text)
     return refusal.value.problems
-
-
-def marked(text: str) -> tuple[str, int, int]:
-    before, _, after = text.partition("¦")
-    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
 @for_each(("text", "piece"), (UNREADABLE | MEANINGLESS).items())
