@@ -257,6 +257,7 @@ PROGRAMS = {
             t[0] = 5 - 2 * t[0]
             a = t[t[t[1]]] - a * 20
             return a, t[0]""",
+    "an array that memory starts with": "def f(a):\n    t = [7] * 5\n    return t[0], t[4] * a, t[a % 5]",
     "nothing to say": "def f(): pass",
     "letters": "LAST = -4\ndef f(): put(ord('h')); put(ord('i') + 256); print(); print(-0, LAST)",
     "the last one is called too": """
