@@ -17,14 +17,8 @@ from bitwright.errors import InputError
 VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size", "compile")
 _WRITES = {"output", "checkpoint", "output_format"}  # options that write files
 _FILES = (
-    "addition.bw",
-    "gray.bw",
-    "sbn/gcd.sbn",
-    "sbn/gcd.py",
-    "subleq/hello.sq",
-    "subleq/primes.py",
-    "nothing.bw",
-    "",
+    *("addition.bw", "gray.bw", "sbn/gcd.sbn", "sbn/gcd.py", "subleq/hello.sq", "subleq/primes.py", "nothing.bw"),
+    *("",),
 )
 _WORDS = (
     *("0", "1", "2", "3", "4", "-1", "1.5", "nan", "1e-3", "0.5", "9" * 30, "0x3", "101", "a=1", "a=1", "b=2", "p=1"),
