@@ -99,7 +99,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@for_each("name", sorted(file.stem for file in EXAMPLES.glob("*.bw"))[:: 1 if LONG else 4])
+@for_each("name", sorted(file.stem for file in EXAMPLES.glob("*.bw"))[:: 1 if LONG else 5])
 def test_one_network_is_proved_for_every_program(capsys: Captured, network: Path, name: str) -> None:
     code, out, err = call(capsys, "certify", EXAMPLES / f"{name}.bw", "--network", network)
     assert code == 0
