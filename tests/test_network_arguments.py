@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -227,14 +226,6 @@ def test_a_wrong_argument_is_named(name: str) -> None:
     call, message = RUNS[name.removeprefix("run: ")] if name.startswith("run: ") else WRONG[name]
     with pytest.raises(bw.InputError, match=message):
         call()
-
-
-def test_networks_of_cells_are_proved_from_python(tmp_path: Path) -> None:
-    file = tmp_path / "cells.safetensors"
-    cells().save(file)
-    for given in (cells(), file, str(file)):
-        found = bw.certify(bw.addition(9), given, workers=1)
-        assert (found.certified, found.domain, found.kinds) == (True, "cells", 2)
 
 
 def test_the_hint_for_a_machine_works() -> None:

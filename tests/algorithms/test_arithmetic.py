@@ -55,12 +55,12 @@ def test_permutation_of_all_numbers(bits: int) -> None:
         assert run(algorithm, p=p).value == expected
 
 
-@for_each("bits", [7, 31, 64, 65, 100, 256])
+@for_each("bits", [7, 64, 65, 256])
 def test_addition_of_large_numbers(bits: int) -> None:
     check_pairs(addition(bits), random_pairs(bits, 100), lambda p, q: p + q)
 
 
-@pytest.mark.parametrize("bits", [7, 16, 33, 64, *[128] * LONG])
+@pytest.mark.parametrize("bits", [7, 33, *[16, 64, 128, 256] * LONG])
 def test_multiplication_of_large_numbers(bits: int) -> None:
     check_pairs(multiplication(bits), random_pairs(bits, 8), lambda a, b: a * b)
 
@@ -73,11 +73,6 @@ def test_permutation_of_large_numbers(bits: int) -> None:
     for i in range(bits):
         moved[bits - order[i]] = digits[bits - 1 - i]
     assert format(run(permutation(order), p=int(digits, 2)).value, f"0{bits}b") == "".join(moved)
-
-
-def test_the_256_bit_product() -> None:
-    (a, b), *_ = random_pairs(256, 3)[2:]
-    assert run(multiplication(256), multiplicand=a, multiplier=b).value == a * b
 
 
 def test_ten_thousand_bits() -> None:
@@ -97,7 +92,7 @@ def test_sizes_are_the_papers(l: int) -> None:
 
 
 def test_addition_is_steady_after_2l_minus_1_steps_and_not_before() -> None:
-    for l in range(1, 7 if LONG else 6):
+    for l in range(1, 7 if LONG else 5):
         algorithm = addition(l)
         traces = [run(algorithm, p=p, q=q, record=True).trace for p, q in all_pairs(l)]
         steady = [

@@ -7,11 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from calling import Captured
 
 import bitwright as bw
 from bitwright.api.sizes import in_sizes
-from bitwright.cli.main import main
 from bitwright.errors import InputError, OtherKindError, ProofError
 from bitwright.proofs import kinds
 
@@ -164,17 +162,6 @@ def test_a_network_that_lacks_a_kind_is_not_of_every_size() -> None:
     assert bw.certify(bw.addition(1), narrow).sizes == "1"
     with pytest.raises(OtherKindError, match="addition at 2 bits"):
         bw.certify(bw.addition(1), narrow, sizes="all")
-
-
-def test_the_command_line_says_the_same(adder: bw.Network, tmp_path: Path, capsys: Captured) -> None:
-    network, text = tmp_path / "adder.safetensors", tmp_path / "wrong.bw"
-    adder.save(network)
-    text.write_text(WRONG)
-    assert main(["certify", "addition", "--network", str(network), "--json"]) == 0
-    own = bw.certify("addition", network).to_dict()
-    assert json.loads(capsys.readouterr().out)["claims"] == own["claims"]
-    assert main(["certify", str(text), "--network", str(network)]) == 1
-    assert "refuted: sum == p + q + 1 is not true for" in capsys.readouterr().out
 
 
 def test_kinds_of_a_text_are_proved_once_for_all_its_sizes(monkeypatch: pytest.MonkeyPatch) -> None:

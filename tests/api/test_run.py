@@ -244,18 +244,9 @@ SERVED: dict[str, tuple[dict[str, Any], Callable[[], Any]]] = {
         {"source": {"kind": "addition", "bits": 10}, "inputs": {"p": "719", "q": "483"}},
         lambda: run(addition(10), p=719, q=483),
     ),
-    "limit": (
-        {"source": {"kind": "multiplication", "bits": 3}, "inputs": {"multiplicand": "7", "multiplier": "5"}}
-        | {"engine": "limit", "rounding": "sign"},
-        lambda: run(multiplication(3), multiplicand=7, multiplier=5, engine="limit", rounding="sign"),
-    ),
     "a network": (
         {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "7", "q": "9"}, "engine": "network"},
         lambda: run(addition(4), p=7, q=9, engine="network"),
-    ),
-    "an unfinished run": (
-        {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "7", "q": "9"}, "max_steps": 3},
-        lambda: run(addition(4), p=7, q=9, steps=3),
     ),
 }
 

@@ -86,7 +86,6 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: Captur
         (["whole.safetensors", "--to", "js", "-o", "{}/a.c"], "-o takes a .mjs or .js file with --to js, got"),
         (["whole.safetensors", "--to", "c", "-o", "{}/a.c", "--program", "multiplication"], "multiplication"),
         (["whole.safetensors", "--to", "page", "-o", "{}/a.htm"], "-o takes a .html file with --to page, got"),
-        (["trained.safetensors", "--to", "page", "-o", "{}/a.html"], "integer networks; quantize this one first"),
         (
             ["whole.safetensors", "--to", "page", "-o", "{}/a.html", "--graph", "ring:5"],
             "--graph goes with node programs",
@@ -118,9 +117,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: Captur
             ["cells.safetensors", "--to", "page", "-o", "{}/a.html", "--program", "nothing"],
             "'nothing' is neither a file",
         ),
-        (["two", "--to", "onnx", "-o", "{}/a.onnx"], "holds several networks; quantize them into one"),
         (["none.safetensors", "--to", "onnx", "-o", "{}/a.onnx"], "none.safetensors"),
-        (["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--program", "multiplication"], "multiplication"),
         (["whole.safetensors", "--to", "onnx", "-o", "{}/none/a.onnx"], "none"),
     ],
 )

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from calling import Captured, call
+from calling import Captured, answer, call, refusal
 from cases import for_each
 from click.testing import CliRunner
 
@@ -30,9 +30,7 @@ def test_an_ensemble_and_its_file(tmp_path: Path, capsys: Captured) -> None:
     again = json.loads(call(capsys, *command, "-n", "6")[1])
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
     assert (tmp_path / "r").stat().st_size == size
-    code, _, err = call(capsys, *command, "-n", "6", "--seed", "1")
-    assert code == 2
-    assert "was begun with seed 0, now it is 1" in err
+    assert "was begun with seed 0, now it is 1" in refusal(capsys, *command, "-n", "6", "--seed", "1")
 
 
 def test_a_target_that_is_not_reached_is_an_answer_of_no(capsys: Captured) -> None:
@@ -44,8 +42,7 @@ def test_a_target_that_is_not_reached_is_an_answer_of_no(capsys: Captured) -> No
 
 
 def test_the_proven_number(capsys: Captured) -> None:
-    code, out, _ = call(capsys, *ENSEMBLE, "--bits", "2", "--delta", "0.3", *FAST, "--json")
-    assert code == 0
+    out = answer(capsys, *ENSEMBLE, "--bits", "2", "--delta", "0.3", *FAST, "--json")
     assert json.loads(out)["networks"] > 1
     assert json.loads(out)["accuracy"] == 1
 
@@ -119,17 +116,13 @@ def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], caps
 def test_a_network_for_something_else_says_for_what(
     arguments: tuple[str, ...], network: str, message: str, trained: dict[str, str], capsys: Captured
 ) -> None:
-    code, out, err = call(capsys, *arguments, "--engine", "network", "--network", trained[network])
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+    assert message in refusal(capsys, *arguments, "--engine", "network", "--network", trained[network])
 
 
 def test_a_rule_file_runs_with_its_own_network_only(trained: dict[str, str], capsys: Captured) -> None:
     run = ("run", trained["rules.bw"], "p=1", "--engine", "network", "-q", "--network")
     assert call(capsys, *run, trained["rules"])[:2] == (0, "2\n")
-    code, _, err = call(capsys, *run, trained["addition"])
-    assert code == 2
-    assert "a network for another program" in err
+    assert "a network for another program" in refusal(capsys, *run, trained["addition"])
 
 
 def test_the_cache_shows_its_place_and_what_it_holds(
@@ -161,21 +154,6 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     assert not folder.exists()
     assert json.loads(call(capsys, "cache --clear --json")[1])["removed"] == 0
     assert call(capsys, "cache --clear --verify")[0] == 2
-
-
-def test_the_cache_of_a_program_without_a_name(
-    trained: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
-    assert call(capsys, "run", trained["rules.bw"], "p=1", "--engine", "network", "--width", "64", "-q")[0] == 0
-    assert "(2 bits, 1 template), width 64" in call(capsys, "cache")[1]
-
-
-def test_the_help_names_the_places_of_the_cache() -> None:
-    from bitwright.cli.main import cli
-
-    said = CliRunner().invoke(cli, ["cache", "--help"]).output
-    assert all(place in said for place in ("$BITWRIGHT_CACHE", "$XDG_CACHE_HOME", "~/.cache"))
 
 
 def test_the_json_of_training_says_what_was_trained_and_its_digest(tmp_path: Path, capsys: Captured) -> None:
@@ -235,14 +213,6 @@ def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
     assert f"{found['width_covering']:,} covers all by the union (delta 0.01; first order, not proved)" in headline
 
 
-def test_a_smaller_delta_asks_for_a_wider_network(capsys: Captured) -> None:
-    widths = []
-    for delta in ("0.1", "0.001"):
-        _, out, _ = call(capsys, "size addition --bits 3 --of network --delta", delta, "--json")
-        widths.append((json.loads(out)["width"], json.loads(out)["width_covering"]))
-    assert all(careful > rash for careful, rash in zip(widths[1], widths[0], strict=True))
-
-
 @for_each(
     ("arguments", "message"),
     [
@@ -251,10 +221,7 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: Captured) -> None:
         ((*ENSEMBLE, "--states", "0"), "0 is not in the range 1<=x<=1000000"),
         ((*ENSEMBLE, "--ones", "99"), "cannot be on"),
         ((*ENSEMBLE, "--workers", "many"), "workers are a number up to 256"),
-        ((*ENSEMBLE, "--rounding", "up"), "there is no rounding 'up'"),
         ((*ENSEMBLE, "--width", "0"), "the width must lie between"),
-        ((*ENSEMBLE, "--width", "7", "--start", "zero"), "must be even"),
-        ((*ENSEMBLE, "--device", "cuda"), "the numpy trainer runs on the cpu"),
         ((*ENSEMBLE, "--trainer", "torch", "--device", "tpu9"), "there is no device"),
         ((*ENSEMBLE, "-o", "/no/such/folder/file"), "cannot write"),
         (("add", "1", "2", "--precision", "bfloat16"), "--precision goes with --engine network, not templates"),
@@ -266,7 +233,6 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: Captured) -> None:
         (("size", "addition", "--of", "network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
         (("size", "addition", "--of", "network", "--domain", "cells"), "there is no domain 'cells'"),
         (("size", "addition", "--of", "network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
-        (("size", "addition", "--of", "network", "--delta", "0"), "delta must lie between 0 and 1, got 0"),
         (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
         (("size", "addition", "--bits", "3000", "--of", "network"), "size the network of its cells instead"),
         (("train", "--whole", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
@@ -275,7 +241,6 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: Captured) -> None:
         (("train", "addition", "--ensemble", "--sizes", "1..3"), "--sizes does not go with --ensemble"),
         (("train", "addition", "--accuracy", "0.5", "-o", "x.safetensors"), "--accuracy goes with --ensemble"),
         (("train", "addition", "multiplication", "--ensemble"), "--ensemble looks at one program"),
-        (("train", "--whole", "addition", "-o", "x.safetensors", "--workers", "foo"), "workers are a number up to 256"),
         (
             ("train", "--whole", "addition", "-o", "x", "--networks", "2", "--workers", "0"),
             "workers are a number up to 256",
@@ -297,11 +262,7 @@ def test_a_smaller_delta_asks_for_a_wider_network(capsys: Captured) -> None:
     ],
 )
 def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys: Captured) -> None:
-    code, out, err = call(capsys, *arguments)
-    assert code == 2
-    assert out == ""
-    assert message in err
-    assert err.count("\n") == 1
+    assert message in refusal(capsys, *arguments)
 
 
 @for_each(
@@ -338,18 +299,14 @@ def test_an_ensemble_file_with_a_header_that_is_not_ours(tmp_path: Path, capsys:
     head, _, rest = file.read_bytes().partition(b"\n")
     for other in (head.replace(b": ", b":"), b"[" * 200_000, head.replace(b"true", b"1")):
         file.write_bytes(other + b"\n" + rest)
-        code, out, err = call(capsys, *command)
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert str(file) in err
+        assert str(file) in refusal(capsys, *command)
 
 
 def test_cuda_where_there_is_none(capsys: Captured) -> None:
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
         pytest.skip("this machine has a CUDA device")
-    code, _, err = call(capsys, *ENSEMBLE, "--trainer", "torch", "--device", "cuda")
-    assert code == 2
-    assert "no CUDA device" in err
+    assert "no CUDA device" in refusal(capsys, *ENSEMBLE, "--trainer", "torch", "--device", "cuda")
 
 
 def test_help_names_the_verb() -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -124,10 +125,6 @@ def test_an_image_and_its_options(bitwright: Ask, tmp_path: Path) -> None:
         ("1 2 3", [], "does not say what machine it is for; give its words, word width, dialect"),
         ("1 2 3", ["--words", "8", "--word-width", "8"], "give its dialect, such as"),
         ("1 2 x", ["--words", "8", "--word-width", "8", "--dialect", "plain"], "image.dec:1: 'x' is not a word"),
-        ("1 2 300", ["--words", "8", "--word-width", "8", "--dialect", "plain"], "word 2 of the image is 300"),
-        ("1 " * 9, ["--words", "8", "--word-width", "8", "--dialect", "plain"], "9 words, more than the machine's 8"),
-        ("1", ["--words", "9", "--word-width", "8", "--dialect", "plain"], "power of two such as 16, got 9"),
-        ("1", ["--words", "8", "--word-width", "8", "--dialect", "pain"], "did you mean 'plain'?"),
         ("1", ["--words", "16777216", "--word-width", "64", "--dialect", "plain"], "GB are free; give fewer words"),
         ("1", ["--machine", "B", "--words", "8"], "is for machine V, not machine B"),
         ("1", ["--max-steps", "5", "--words", "8", "--word-width", "8", "--dialect", "plain"], "leave out --max-steps"),
@@ -167,10 +164,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
             ["run", "examples/subleq/matrix.sq", "--engine", "network", "--whole"],
             "GB are free; give a trained one by --network",
         ),
-        (["run", "examples/subleq/hello.sq", "--words", "0"], "between 3 and 2^24 words, got 0"),
-        (["run", "examples/subleq/hello.sq", "--word-width", "0"], "between 2 and 64 bits, got 0"),
         (["run", "examples/subleq/hello.sq", "--width", "8"], "--width goes with --engine network, not templates"),
-        (["run", "examples/subleq/hello.sq", "--dialect", ""], "there is no dialect ''"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "nan"], "nan is not a number of seconds such as 60"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "inf"], "inf is not a number of seconds such as 60"),
         (["certify", "machine-v", "--bits", "4"], "--bits and --order do not go with machine V"),
@@ -267,14 +261,6 @@ def test_memory_behind_the_output_of_a_program(bitwright: Ask, tmp_path: Path) -
     assert bitwright("run", path, "--memory", "x")[1] == "H\nx: 72\n"
 
 
-def test_memory_of_a_run_in_two_pieces(bitwright: Ask, result: Path, tmp_path: Path) -> None:
-    keep = tmp_path / "keep.npz"
-    assert bitwright("run", result, "--max-instructions", 1, "--checkpoint", keep)[0] == 1
-    code, out, _ = bitwright("run", result, "--resume", keep, "--memory", "n:b", "--json")
-    found = json.loads(out)
-    assert (code, found["memory"][0]["words"], found["instructions"], found["start"]) == (0, [249, 254, 7], 3, None)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -354,8 +340,10 @@ def test_what_is_said_has_a_line_of_its_own(
         monkeypatch.setattr(sys, "stderr", err)
         main(["run", str(path), "-q", "--max-instructions", "1"])
         monkeypatch.undo()
-        out.flush()
-        said = os.read(ours, 10_000)
+    said = b""
+    with suppress(OSError):  # which Linux says at the end
+        while piece := os.read(ours, 10_000):
+            said += piece
     os.close(ours)
     assert said.startswith(wanted), said
 
@@ -393,12 +381,13 @@ def test_a_conversation_and_control_c(number: signal.Signals, code: int, bitwrig
     assert resumed[:2] == (0, "de")
 
 
-def test_streams_that_are_closed() -> None:
-    command = f"{sys.executable} -m bitwright run examples/subleq"
-    for rest, code, message in (("echo.sq <&-", 0, "0 bytes in, 0 out"), ("hello.sq >&-", 0, "14 out")):
-        found = subprocess.run(f"{command}/{rest}", shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert (found.returncode, message in found.stderr) == (code, True), found.stderr
-        assert "Traceback" not in found.stderr
+def test_streams_that_are_closed(tmp_path: Path) -> None:
+    """A program that asks for a letter, which is the end of the input, and then says something."""
+    (tmp_path / "ask.sq").write_text(".words 16\n.width 8\n.dialect howerj\nin x\nout #'H'\nhalt\nx: .data 0")
+    command = f"{sys.executable} -m bitwright run ask.sq <&- >&-"
+    found = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, "0 bytes in, 1 out" in found.stderr) == (0, True), found.stderr
+    assert "Traceback" not in found.stderr
 
 
 def test_compile_and_run(bitwright: Ask, tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-from calling import Captured, call, document
+from calling import Captured, answer, call, document, refusal
 from cases import for_each
+from long import LONG
 
 FIFTY = """
 bits x[50] y z[20]
@@ -44,8 +44,7 @@ def test_multiplication_with_the_papers_numbers(capsys: Captured) -> None:
     assert (found["certified"], found["verdict"], found["assumption"]) == (True, "certified", "n <= 71")
     assert (found["examples"], found["padding"], found["n_max"]) == (210, 8, 71)
     assert found["n_source"] == "declared"
-    code, out, _ = call(capsys, *arguments)
-    assert code == 0
+    out = answer(capsys, *arguments)
     assert out.startswith("CERTIFIED ASSUMING n <= 71 (declared, not proved): multiplication")
     assert call(capsys, *arguments, "-q")[:2] == (0, "certified assuming n <= 71\n")
 
@@ -102,14 +101,6 @@ def test_a_broken_promise_is_believed_by_no_one_who_does_not_ask(capsys: Capture
     assert (declared["matches"], declared["broken"], call(capsys, *arguments)[0]) == (1, True, 0)
 
 
-def test_keys_of_a_certificate(capsys: Captured) -> None:
-    keys = (
-        "certified rounding examples padding blocks bits writers_max n_max n_source margin worst_bit worst_n proposal "
-        "program_id"
-    )
-    assert set(keys.split()) <= set(document(capsys, "certify addition"))
-
-
 def test_fifty_writers(capsys: Captured, fifty_writers: Path) -> None:
     code, out, _ = call(capsys, "certify", fifty_writers, "--rounding", "sign")
     assert code == 1
@@ -149,9 +140,7 @@ def test_a_file_can_be_checked_and_not_be_edited(capsys: Captured, tmp_path: Pat
     found = document(capsys, *target, "--check", path)
     assert (found["holds"], found["certified"]) == (False, False)
     path.write_text(path.read_text()[:100])
-    code, _, err = call(capsys, *target, "--check", path)
-    assert code == 2
-    assert "truncated or damaged" in err
+    assert "truncated or damaged" in refusal(capsys, *target, "--check", path)
 
 
 def test_a_certificate_of_another_program(capsys: Captured, tmp_path: Path) -> None:
@@ -178,17 +167,17 @@ def test_a_file_with_nonsense_in_it_is_no_certificate(capsys: Captured, tmp_path
     good = json.loads(path.read_text())
     for name, value in (("rounding", [["sign"]]), ("certified", 1), ("version", "?"), ("arithmetic", 3), ("more", 1)):
         path.write_text(json.dumps({**good, name: value}))
-        code, out, err = call(capsys, "certify addition --check", path)
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert f"{path} is not a certificate: " in err
+        assert f"{path} is not a certificate: " in refusal(capsys, "certify addition --check", path)
 
 
 HELLO = Path(__file__).parents[2] / "examples" / "subleq" / "hello.sq"
 GCD = Path(__file__).parents[2] / "examples" / "sbn" / "gcd.sbn"
 
 
-@for_each("more", [(), ("--padding", 5)])
-@for_each("rounding", ["calibrated", "sign"])
+@for_each(
+    ("rounding", "more"),
+    [("calibrated", ("--padding", 5)), ("sign", ()), *[("calibrated", ()), ("sign", ("--padding", 5))] * LONG],
+)
 @for_each(
     ("target", "values"),
     [
@@ -244,28 +233,6 @@ def test_size(capsys: Captured) -> None:
     assert "q[1] is never written" in unmasked["sign"]["reason"]  # type: ignore[index]
 
 
-def test_dataset(capsys: Captured, tmp_path: Path) -> None:
-    path = tmp_path / "set.npz"
-    code, out, err = call(capsys, "export addition --bits 3 --padding 2 -o", path)
-    assert (code, out) == (0, "")
-    assert "14 examples of 9 bits" in err
-    with np.load(path) as stored:
-        assert stored["X"].shape == (14, 14)
-    call(capsys, "export addition --bits 3 --basis-seed 1 -o", path)
-    with np.load(path) as stored:
-        assert not (stored["X"] == np.eye(12)).all()
-        np.testing.assert_allclose(stored["X"] @ stored["X"].T, np.eye(12), atol=1e-12)
-
-
-@pytest.mark.parametrize("engine", ["limit", "kernel"])
-@pytest.mark.parametrize("rounding", ["sign", "calibrated"])
-def test_engines(capsys: Captured, engine: str, rounding: str) -> None:
-    found = document(capsys, "multiply 13 11 --engine", engine, "--rounding", rounding)
-    assert (found["value"], found["engine"], found["rounding"]) == (143, engine, rounding)
-    margin = float(str(found["margin"]))
-    assert margin == pytest.approx(0.5) if rounding == "calibrated" else 0 < margin < 0.1
-
-
 def test_sampled(capsys: Captured) -> None:
     found = document(capsys, "add 719 483 --engine sampled --networks 100 --seed 3")
     assert found["value"] == 1202
@@ -280,28 +247,16 @@ def test_sampled(capsys: Captured) -> None:
         (["certify", "addition", "--rounding", "sgn"], "did you mean 'sign'?"),
         (["certify", "addition", "--n", "many"], "blocks, declared or reachable, got 'many'"),
         (["certify", "addition", "--n", "declared"], "declares no bound on its matches"),
-        (["size", "addition", "--n", "many"], "blocks, declared or reachable, got 'many'"),
-        (["size", "addition", "--n", "declared"], "declares no bound on its matches"),
         (["size", "addition", "--n", "blocks", "--of", "network"], "--n and --unmasked are for ensembles"),
         (["certify", "addition", "--bits", 13, "--n", "reachable"], "every input can be run up to 24"),
         (["certify", "addition", "--padding", -1], "0<=x<=1000000000"),
         (["certify", "addition", "--check", "/no/such.json"], "cannot read"),
-        (["certify", "nothing.bw"], "there is no file"),
         (["size", "addition", "--delta", 0], "delta must lie between 0 and 1, got 0"),
         (["size", "addition", "--delta", "x"], "not a valid float"),
         (["size", "addition", "--scope", "run"], "did you mean 'runs'?"),
         (["export", "addition"], "Missing option"),
         (["export", "addition", "--to", "dataset", "-o", "x.csv"], ".npz"),
-        (["export", "addition", "-o", "x.npz", "--padding", -1], "0<=x<=1000000000"),
-        (["add", 1, 2, "--rounding", "up", "--engine", "limit"], "there is no rounding 'up'"),
-        (["add", 1, 2, "--engine", "sampled", "--networks", 0], "1<=x<=1000000000"),
-        (["add", 1, 2, "--engine", "limit", "--padding", -2], "0<=x<=1000000000"),
-        (["add", 1, 2, "--engine", "kernel", "--bits", 2000], "use the limit engine"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Captured, arguments: list[object], piece: str) -> None:
-    code, out, err = call(capsys, *arguments)
-    assert (code, out) == (2, "")
-    assert err.startswith("bitwright: ")
-    assert err.count("\n") == 1
-    assert piece in err
+    assert piece in refusal(capsys, *arguments)

@@ -94,7 +94,6 @@ def test_another_folder(capsys: Captured) -> None:
     [
         (["examples", "file"], "cannot write to file/examples: "),
         (["examples", "--list", "--force"], "--list writes nothing; leave out FOLDER and --force"),
-        (["examples", "--list", "here"], "--list writes nothing; leave out FOLDER and --force"),
     ],
 )
 def test_what_cannot_be(capsys: Captured, arguments: list[str], piece: str) -> None:

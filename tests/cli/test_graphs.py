@@ -7,8 +7,9 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from calling import Captured, call
+from calling import Captured, answer, call, refusal
 from cases import for_each
+from long import LONG
 
 from bitwright.cli.main import main
 
@@ -98,7 +99,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@for_each("name", sorted(file.stem for file in EXAMPLES.glob("*.bw")))
+@for_each("name", sorted(file.stem for file in EXAMPLES.glob("*.bw"))[:: 1 if LONG else 5])
 def test_one_network_is_proved_for_every_program(capsys: Captured, network: Path, name: str) -> None:
     code, out, err = call(capsys, "certify", EXAMPLES / f"{name}.bw", "--network", network)
     assert code == 0
@@ -119,8 +120,7 @@ def test_the_network_runs_and_is_said_to_be_proved(capsys: Captured, network: Pa
 
 
 def test_the_limit_is_certified_for_every_graph(capsys: Captured) -> None:
-    code, out, _ = call(capsys, "certify", EXAMPLES / "flooding.bw", "--cells")
-    assert code == 0
+    out = answer(capsys, "certify", EXAMPLES / "flooding.bw", "--cells")
     assert out.startswith("CERTIFIED: cells of flooding, the limit")
     assert out.splitlines()[0].endswith("this program is made of them on every graph")
 
@@ -164,24 +164,18 @@ def test_one_line_for_what_is_wrong(
     head = edges.with_name("head.csv")
     head.write_text("u,v,km\nx,y,3\n")
     named = {"{}": edges, "{head}": head}
-    code, out, err = call(capsys, *(named.get(str(part), part) for part in arguments))
-    assert (code, out) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1
+    assert message in refusal(capsys, *(named.get(str(part), part) for part in arguments))
 
 
 def test_a_broken_line_is_named(capsys: Captured, tmp_path: Path) -> None:
     file = tmp_path / "broken.txt"
     file.write_text("a b\nb c d e f\n")
-    code, _, err = call(capsys, "run", BFS, "--graph", file, "source=a")
-    assert code == 2
-    assert ":2" in err or "line 2" in err
+    assert ":2: " in refusal(capsys, "run", BFS, "--graph", file, "source=a")
 
 
 def test_a_trace_is_text_a_page_or_a_picture(capsys: Captured, tmp_path: Path) -> None:
     given = ("trace", EXAMPLES / "flooding.bw", "--graph", "path:4", "source=0")
-    code, out, _ = call(capsys, *given)
-    assert code == 0
+    out = answer(capsys, *given)
     nodes, heading, *states = out.splitlines()
     assert nodes == "nodes, from the left: 3, 2, 1, 0"
     assert heading.split() == ["step", "n", "x"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from calling import Captured
 
-from bitwright import addition, parse
+from bitwright import parse
 from bitwright.cli.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -72,18 +72,6 @@ def test_runs_say_how_many_examples_their_engine_was_trained_on(capsys: Captured
     assert padded["examples"] == int(str(padded["templates"])) + 9
 
 
-def test_a_validation_names_the_program_and_its_sample(capsys: Captured, one: Path) -> None:
-    found = document(capsys, "validate", one, "--random", 9, "--sample-seed", 4)
-    assert (found["name"], found["program_id"]) == ("one", parse(ONE).program.id)
-    assert (found["inputs"], found["seed"], found["sample_seed"]) == (9, None, 4)
-
-
-def test_inputs_and_program_of_a_sum(capsys: Captured) -> None:
-    found = document(capsys, "add", 5, 6)
-    assert (found["inputs"], found["program_id"]) == ({"p": 5, "q": 6}, addition(3).program.id)
-    assert found["bits"] == 3
-
-
 def test_a_trace_as_json(capsys: Captured, tmp_path: Path) -> None:
     found = document(capsys, "trace", "addition", "p=11", "q=6", "--only", "p,q")
     states = found["states"]
@@ -95,13 +83,6 @@ def test_a_trace_as_json(capsys: Captured, tmp_path: Path) -> None:
     assert path.exists()
     arguments = ("trace", "addition", "p=37", "q=45", "--engine", "sampled", "--rounding", "sign")
     assert document(capsys, *arguments, code=1)["exact"] is False
-
-
-def test_a_training_set_as_json(capsys: Captured, one: Path) -> None:
-    output = one.with_suffix(".npz")
-    found = document(capsys, "export", one, "-o", output, "--padding", 3, "--basis-seed", 4)
-    assert (found["file"], found["examples"], found["padding"], found["templates"]) == (str(output), 4, 3, 1)
-    assert (found["bits"], found["basis_seed"]) == (1, 4)
 
 
 def test_warnings_as_json(capsys: Captured, tmp_path: Path) -> None:

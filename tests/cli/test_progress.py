@@ -9,6 +9,7 @@ from threading import Event
 import click
 import pytest
 from calling import Captured
+from cases import for_each
 from waiting import PATIENCE
 
 from bitwright import addition
@@ -51,40 +52,33 @@ def test_a_line_every_ten_seconds(capsys: Captured) -> None:
     assert [second for second, count in enumerate(said) if count] == [10, 20, 30, 40, 50, 60]
 
 
-def test_what_a_line_says(capsys: Captured) -> None:
+# What is told, as (seconds later, done, of), and the lines that are said of it.
+SAID: dict[str, tuple[list[tuple[int, int, int]], list[str]]] = {
+    "inputs": (
+        [(0, 0, 4_000), (10, 1_000, 4_000), (110, 3_000, 4_000), (3480, 3_001, 4_000)],
+        [
+            "inputs: 1,000 of 4,000 (25 %), 10 s so far, about 30 s left",
+            "inputs: 3,000 of 4,000 (75 %), 2 min 0 s so far, about 40 s left",
+            "inputs: 3,001 of 4,000 (75 %), 1 h 0 min so far, about 19 min 58 s left",
+        ],
+    ),
+    "what an earlier run has done took no time now": (
+        [(0, 9_000, 10_000), (10, 9_100, 10_000)],
+        ["what an earlier run has done took no time now: 9,100 of 10,000 (91 %), 10 s so far, about 1 min 30 s left"],
+    ),
+    "a limit": ([(0, 0, 100), (20, 50, 100)], ["a limit: 50 of 100 (50 %), 20 s so far, at most 20 s left"]),
+    "nobody knows how many": ([(12, 1_234, 0)], ["nobody knows how many: 1,234, 12 s so far"]),
+}
+
+
+@for_each("what", SAID)
+def test_what_a_line_says(what: str, capsys: Captured) -> None:
     clock = Clock()
-    progress = StepProgress(True, "inputs", clock=clock, terminal=False)
-    progress(0, 4_000)
-    clock.now += 10
-    progress(1_000, 4_000)
-    clock.now += 110
-    progress(3_000, 4_000)
-    clock.now += 3480
-    progress(3_001, 4_000)
-    assert lines(capsys) == [
-        "inputs: 1,000 of 4,000 (25 %), 10 s so far, about 30 s left",
-        "inputs: 3,000 of 4,000 (75 %), 2 min 0 s so far, about 40 s left",
-        "inputs: 3,001 of 4,000 (75 %), 1 h 0 min so far, about 19 min 58 s left",
-    ]
-
-
-def test_the_rate_is_that_of_this_time(capsys: Captured) -> None:
-    """What an earlier run has done took no time now."""
-    clock = Clock()
-    progress = StepProgress(True, "inputs", clock=clock, terminal=False)
-    progress(9_000, 10_000)
-    clock.now += 10
-    progress(9_100, 10_000)
-    assert lines(capsys) == ["inputs: 9,100 of 10,000 (91 %), 10 s so far, about 1 min 30 s left"]
-
-
-def test_a_limit_is_no_promise(capsys: Captured) -> None:
-    clock = Clock()
-    progress = StepProgress(True, clock=clock, terminal=False, at_most=True)
-    progress(0, 100)
-    clock.now += 20
-    progress(50, 100)
-    assert lines(capsys) == ["steps: 50 of 100 (50 %), 20 s so far, at most 20 s left"]
+    progress = StepProgress(True, what, clock=clock, terminal=False, at_most=what == "a limit")
+    for later, done, of in SAID[what][0]:
+        clock.now += later
+        progress(done, of)
+    assert lines(capsys) == SAID[what][1]
 
 
 def test_work_that_says_nothing_is_shown_as_well(capsys: Captured) -> None:
@@ -152,14 +146,6 @@ def test_of_two_that_are_open_the_inner_one_speaks(capsys: Captured) -> None:
         clock.now += 30
         outer(2, 2)
         assert lines(capsys) == ["outer: 2 of 2 (100 %), 1 min 0 s so far, about 0 s left"]
-
-
-def test_what_is_done_is_said_where_nobody_knows_how_much_there_is(capsys: Captured) -> None:
-    clock = Clock()
-    progress = StepProgress(True, "instructions", clock=clock, terminal=False)
-    clock.now += 12
-    progress(1_234, 0)
-    assert lines(capsys) == ["instructions: 1,234, 12 s so far"]
 
 
 def test_a_verb_that_was_asked_to_be_quiet_is(capsys: Captured) -> None:

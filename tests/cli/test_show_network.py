@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calling import Captured, call
+from calling import Captured, answer, call, refusal
 from safetensors.numpy import load
 
 from bitwright.cli.main import main
@@ -32,8 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_trained_weights(folder: Path, capsys: Captured) -> None:
-    code, out, _ = call(capsys, "show", folder / "float.safetensors")
-    assert code == 0
+    out = answer(capsys, "show", folder / "float.safetensors")
     assert "a network of weights of float32, trained for addition of 2 bits" in out
     assert "K = 11, 3 of them padding" in out
     assert "seed 7, member 0, start zero, ntk parametrization" in out
@@ -41,8 +40,7 @@ def test_trained_weights(folder: Path, capsys: Captured) -> None:
 
 
 def test_whole_numbers(folder: Path, capsys: Captured) -> None:
-    code, out, _ = call(capsys, "show", folder / "whole.safetensors")
-    assert code == 0
+    out = answer(capsys, "show", folder / "whole.safetensors")
     assert "a network of 6-bit integers, trained for addition of 2 bits" in out
     assert "width      512; " in out
     assert "training   2 networks, seed 0" in out
@@ -91,10 +89,7 @@ def test_a_program_of_ones_own_has_no_name_in_the_file(folder: Path, capsys: Cap
 
 @pytest.mark.parametrize("option", [["--text"], ["--bits", "2"], ["--order", "1,2"], ["--diagram", "x.svg"]])
 def test_options_of_programs_are_refused(folder: Path, capsys: Captured, option: list[str]) -> None:
-    code, _, err = call(capsys, "show", folder / "own.safetensors", *option)
-    assert code == 2
-    assert f"{option[0]} goes with programs" in err
-    assert len(err.strip().splitlines()) == 1
+    assert f"{option[0]} goes with programs" in refusal(capsys, "show", folder / "own.safetensors", *option)
 
 
 def test_an_altered_file_is_refused(folder: Path, capsys: Captured, tmp_path: Path) -> None:
@@ -102,9 +97,5 @@ def test_an_altered_file_is_refused(folder: Path, capsys: Captured, tmp_path: Pa
     data[-1] ^= 1  # of the thresholds
     path = tmp_path / "altered.safetensors"
     path.write_bytes(data)
-    code, out, err = call(capsys, "show", path)
-    assert (code, out) == (2, "")
-    assert "is damaged" in err
-    code, _, err = call(capsys, "show", tmp_path / "none.safetensors")
-    assert code == 2
-    assert "there is no network file" in err
+    assert "is damaged" in refusal(capsys, "show", path)
+    assert "there is no network file" in refusal(capsys, "show", tmp_path / "none.safetensors")

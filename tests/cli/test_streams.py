@@ -30,11 +30,11 @@ def folder(tmp_path: Path) -> Path:
 
 VERBS = [  # and the exit code of the answer
     (["--help"], 0),
-    (["run", "yes.sq"], 0),
     (["check", "broken.bw"], 1),
     (["trace", "addition", "p=719", "q=483"], 0),
 ]
 MORE_VERBS = [
+    (["run", "yes.sq"], 0),
     (["add", "719", "483"], 0),
     (["add", "719", "483", "--json"], 0),
     (["run", "blink.bw", "--max-steps", "5", "--json"], 1),
@@ -84,22 +84,18 @@ def test_a_reader_of_one_line(arguments: list[str], first: str, folder: Path) ->
     assert err == ""
 
 
-@pytest.mark.parametrize("arguments", [["add", "719", "483"], *[["run", "yes.sq", "--max-instructions", "3"]] * LONG])
-def test_nobody_reads_the_notes(arguments: list[str], folder: Path) -> None:
-    wanted = subprocess.run([*COMMAND, *arguments], capture_output=True, cwd=folder, check=False)
-    assert wanted.stderr
+def test_nobody_reads_the_notes() -> None:
+    arguments, wanted = ["add", "719", "483"], (0, b"719 + 483 = 1202\n")
     reading, writing = os.pipe()
     os.close(reading)
     with Path("/dev/full").open("wb") as full:
         for stream in (writing, full):
-            found = subprocess.run(
-                [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=stream, cwd=folder, check=False
-            )
-            assert (found.returncode, found.stdout) == (wanted.returncode, wanted.stdout)
+            found = subprocess.run([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=stream, check=False)
+            assert (found.returncode, found.stdout) == wanted
     os.close(writing)
     closed = " ".join([*COMMAND, *arguments, "2>&-"])
-    found = subprocess.run(["bash", "-c", closed], stdout=subprocess.PIPE, cwd=folder, check=False)
-    assert (found.returncode, found.stdout) == (wanted.returncode, wanted.stdout)
+    found = subprocess.run(["bash", "-c", closed], stdout=subprocess.PIPE, check=False)
+    assert (found.returncode, found.stdout) == wanted
 
 
 def test_a_full_disk_is_a_failure() -> None:

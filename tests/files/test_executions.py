@@ -163,11 +163,6 @@ def test_executions_in_memory_are_arrays_of_bool() -> None:
             Executions(B.astype(bool), states, ("a", "b"))  # type: ignore[arg-type]
 
 
-def test_good_file_is_read(tmp_path: Path) -> None:
-    np.savez(tmp_path / "good.npz", **GOOD)
-    assert len(load_executions(tmp_path / "good.npz")) == 3
-
-
 def test_bool_that_is_none_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", **{**GOOD, "before": (B + 7).view(bool)})
     with pytest.raises(InputError, match="other values than 0 and 1"):

@@ -17,29 +17,13 @@ from bitwright.errors import InputError
 VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size", "compile")
 _WRITES = {"output", "checkpoint", "output_format"}  # options that write files
 _FILES = (
-    "addition.bw",
-    "gray.bw",
-    "sbn/gcd.sbn",
-    "sbn/gcd.py",
-    "subleq/hello.sq",
-    "subleq/primes.py",
-    "nothing.bw",
-    "",
+    *("addition.bw", "gray.bw", "sbn/gcd.sbn", "sbn/gcd.py", "subleq/hello.sq", "subleq/primes.py", "nothing.bw"),
+    *("",),
 )
 _WORDS = (
     *("0", "1", "2", "3", "4", "-1", "1.5", "nan", "1e-3", "0.5", "9" * 30, "0x3", "101", "a=1", "a=1", "b=2", "p=1"),
-    *(
-        "addition",
-        "permutation",
-        "machine-v",
-        "templates",
-        "limit",
-        "kernel",
-        "sampled",
-        "calibrated",
-        "sign",
-        "howerj",
-    ),
+    *("addition", "permutation", "machine-v", "templates", "limit", "kernel", "sampled", "calibrated", "sign"),
+    *("howerj",),
     *("A", "B", "V", "all", "ray:0", "2,1", "blocks", "declared", "text", "svg", "--", "-h", "--help", "--version"),
 )
 _SHORT = tuple(text for text in NASTY if 0 < len(text) < 100 and "\0" not in text)

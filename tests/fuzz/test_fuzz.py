@@ -22,52 +22,36 @@ from long import LONG
 from bitwright.errors import InputError
 
 READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
-CASES = 300 if LONG else 40  # of each reader: a fault that one input in 13 meets is found with a probability of 95%
+CASES = 300 if LONG else 12  # of each reader: a fault that one input in 4 meets is found with a probability of 97%
 SEED = 0
-# Of these so few inputs are sound that 40 cases may have none.
-RARELY_SOUND = {
-    "input values",
-    "canonical text",
-    "objects of asm (JSON)",
-    "two readers, network, states",
-    "validation progress",
-}
 ROOT = Path(__file__).parents[2]
 
 Reports = dict[str, dict[str, Any]]
 
 
-def fuzz(*arguments: object) -> Reports:
-    command = [sys.executable, "-m", "tests.fuzz", "--json", *map(str, arguments)]
+@pytest.fixture(scope="module")
+def reports() -> Reports:
+    command = [sys.executable, "-m", "tests.fuzz", "--json", "--cases", str(CASES), "--seed", str(SEED)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
     return {report["reader"]: report for report in json.loads(done.stdout)}
 
 
-@pytest.fixture(scope="module")
-def reports() -> Reports:
-    return fuzz("--cases", CASES, "--seed", SEED)
+def test_a_reader_gives_a_result_or_one_line(reports: Reports) -> None:
+    assert list(reports) == [reader.name for reader in READERS]
+    for name, report in reports.items():
+        assert report["breaches"] == [], name
+        assert (report["breached"], report["cases"]) == (0, CASES), name
+        assert report["accepted"] + report["refused"] == CASES, name
+        assert report["refused"] > 0 or name == "networks in the cache", name  # which trains anew what it cannot use
+    reached = sum(report["accepted"] > 0 for report in reports.values())  # the inputs come far enough
+    assert reached == len(READERS) if LONG else reached > len(READERS) // 2
 
 
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-def test_a_reader_gives_a_result_or_one_line(reports: Reports, reader: Reader) -> None:
-    report = reports[reader.name]
-    assert report["breaches"] == []
-    assert (report["breached"], report["cases"]) == (0, CASES)
-    assert report["accepted"] + report["refused"] == CASES
-    if LONG or reader.name not in RARELY_SOUND:
-        assert report["accepted"] > 0  # the inputs come far enough
-    assert report["refused"] > 0 or reader.name == "networks in the cache"  # which trains anew what it cannot use
-
-
-def test_the_seed_decides_the_cases() -> None:
-    some = [reader for reader in READERS if "text" in reader.name]
-    assert len(some) > 1
-    for reader in some:
-        reader.case(7, 0)  # what all cases are made from
-    here = {seed: [attack(reader, seed, range(1)).digest for reader in some] for seed in (7, 8)}
-    assert here[7] == [report["digest"] for report in fuzz("--cases", 1, "--seed", 7, "--reader", "text").values()]
-    assert not set(here[7]) & set(here[8])
+def test_the_seed_decides_the_cases(reports: Reports) -> None:
+    reader = next(reader for reader in READERS if reader.name == "expressions of rule text")
+    assert attack(reader, SEED, range(CASES)).digest == reports[reader.name]["digest"]
+    assert attack(reader, SEED + 1, range(CASES)).digest != reports[reader.name]["digest"]
 
 
 def takes(memory: int) -> None:

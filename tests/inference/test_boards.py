@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ def boards(count: int, height: int, width: int, seed: int = 0) -> BoolArray:
     return np.random.default_rng(seed).random((count, height, width)) < 0.5
 
 
-def life_rule(seed: int = 0):  # type: ignore[no-untyped-def]
-    before = boards(40, 12, 11, seed)
+@cache
+def life_rule() -> LocalRule:
+    before = boards(40, 12, 11)
     return infer_local_rule(executions_of(before, life(before)), 12, 11)
 
 
@@ -57,7 +59,7 @@ def generations(shape: str, board: BoolArray, count: int, rule: LocalRule | None
     return [node["alive"] for node in run(program, graph=shape, alive=cells, **how).nodes.values()]
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 5), (3, 3), (4, 7), (9, 5)])
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 5), (4, 7)])
 def test_the_inferred_program_is_life_on_boards_and_on_tori(height: int, width: int) -> None:
     board = boards(1, height, width, seed=height)[0]
     around, bounded = board, board

@@ -23,12 +23,6 @@ from tests.cases import for_each
 Capture = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHIFT = "let l = 9\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i+{0}] for i in 1..l-{0}\n"
-SHUFFLE = """let l = 5
-bits x[2*l]
-block x[i] for i in 1..2*l
-when x[i]=1 write x[2*i-1] for i in 1..l
-also when x[i]=1 write x[2*i-2*l] for i in l+1..2*l
-"""
 
 
 def example(name: str) -> Callable[[int], Program]:
@@ -57,25 +51,14 @@ def ask(capsys: Capture, code: int, *arguments: object) -> str:
     return out or err
 
 
-@for_each(
-    ("name", "states", "smallest"),
-    [
-        ("addition", 300, 1),
-        ("permutation", 300, 1),
-        ("gray", 300, 1),
-        ("subtraction", 300, 1),
-        ("comparison", 600, 1),
-        ("rule110", 300, 1),
-        ("addition-counter", 300, 1),
-    ],
-)
-def test_the_program_of_an_example_at_every_size(name: str, states: int, smallest: int) -> None:
+@for_each("name", ["comparison", "rule110", "addition-counter", *["addition", "permutation", "subtraction"] * LONG])
+def test_the_program_of_an_example_at_every_size(name: str) -> None:
     program = example(name)
-    found = infer(states_of(program, (5, 6, 7), states))
+    found = infer(states_of(program, (5, 6, 7), 600))
     assert found.verdict == "DETERMINED", str(found)
-    assert found.smallest == smallest
+    assert found.smallest == 1
     assert ("left[(i-2)%l+1]" in found.text()) == (name == "rule110")
-    for size in (1, 2, 3, 4, 5, 8, 13, 64):
+    for size in (1, 2, 3, 4, 5, 8, 33):
         assert found.algorithm(size).program.id == program(size).id, size
 
 
@@ -84,7 +67,7 @@ def test_multiplication_with_whole_arrays() -> None:
     found = infer(states_of(program, (5, 6, 7), 2000), EXAMPLES / "multiplication.bw")
     assert found.verdict == "DETERMINED"
     assert found.first == 4
-    for size in (1, 2, 3, 4, 5, 9, 16, 33):
+    for size in (1, 2, 4, 5, 16):
         assert found.algorithm(size).program.id == program(size).id, size
 
 
@@ -94,39 +77,7 @@ def test_shifts_need_larger_sizes(by: int) -> None:
     found = infer(states_of(program, (2 * by + 2, 2 * by + 3, 4 * by + 1)))
     assert found.to_dict()["offsets"] == by
     assert found.verdict == "DETERMINED"
-    for size in range(2 * by + 1, 40):
-        assert found.algorithm(size).program.id == program(size).id
-
-
-def test_a_shuffle_has_a_coefficient_of_two() -> None:
-    found = infer(states_of(text_at(SHUFFLE), (5, 6, 7)))
-    assert (found.verdict, found.to_dict()["coefficients"]) == ("DETERMINED", 2)
-    for size in range(1, 40):
-        assert found.algorithm(size).program.id == text_at(SHUFFLE)(size).id
-
-
-MEMORY = """let n = 5
-bits m[n,2] r[2,n] on[n]
-block m[i,1] m[i,2] on[i] for i in 1..n
-block r[1,i] for i in 1..n
-block r[2,i] for i in 1..n
-when m[i,1]=1 write m[i,2] for i in 1..n
-when m[i,1]=1 m[i,2]=1 on[i]=1 write m[i+1,1] r[2,i] for i in 1..n-1
-when on[i]=1 write r[1,i] for i in 1..n
-when r[1,i]=1 write r[2,n+1-i] for i in 1..n
-"""
-
-
-def test_words_of_a_memory() -> None:
-    """Arrays of two dimensions, one of which is constant."""
-
-    def program(size: int) -> Program:
-        return parse(MEMORY, lets={"n": size}).program
-
-    found = infer(states_of(program, (5, 6, 7), 1000), let="n")
-    assert found.verdict == "DETERMINED", str(found)
-    assert "bits m[n,2] r[2,n] on[n]" in found.text()
-    for size in range(2, 20):
+    for size in (2 * by + 1, 2 * by + 2, 13, 39):
         assert found.algorithm(size).program.id == program(size).id
 
 
@@ -173,7 +124,7 @@ def test_palindromes_do_not_tell_reversal_from_rest() -> None:
 def test_random_programs_that_are_determined_are_right() -> None:
     """Random members of the class; a wrong one among the determined refutes the theorem or the code."""
     determined = tried = 0
-    for seed in seeds(20, of=40):
+    for seed in seeds(12, of=40):
         rng = random.Random(seed)
         text = "\n".join(["let l = 5", "bits x[l] y[l]", "block x[i] for i in 1..l", "block y[i] for i in 1..l"])
         for _ in range(rng.randint(1, 5)):
@@ -193,13 +144,13 @@ def test_random_programs_that_are_determined_are_right() -> None:
             determined += 1
             for size in range(found.first, 21 if LONG else 12):
                 assert found.algorithm(size).program.id == program(size).id, text
-    assert tried > 5
+    assert tried > 3
     assert determined > tried // 2
 
 
 def test_a_flipped_bit_is_a_contradiction() -> None:
     given = states_of(example("addition"), (5, 6, 7))
-    for seed in range(5):
+    for seed in seeds(2, of=5):
         rng = np.random.default_rng(seed)
         after = given[6].after.copy()
         state, bit = rng.integers(len(after)), rng.integers(after.shape[1])
@@ -229,10 +180,10 @@ def test_a_few_runs_give_a_program_that_adds() -> None:
     given = {size: executions_of_inputs(load(source, lets={"l": size}), 8, seed=size) for size in (5, 6, 7)}
     found = infer(given, like=source)
     assert found.inferred
-    rng = random.Random(0)
+    rng, algorithm = random.Random(0), found.algorithm(64)
     for _ in range(20):
         p, q = rng.getrandbits(64), rng.getrandbits(64)
-        assert run(found.algorithm(64), p=p, q=q).outputs["sum"] == p + q
+        assert run(algorithm, p=p, q=q).outputs["sum"] == p + q
 
 
 def test_sixteen_runs_of_multiplication_multiply() -> None:
@@ -244,14 +195,14 @@ def test_sixteen_runs_of_multiplication_multiply() -> None:
     assert "others explain the states too" in str(found)
     assert found.algorithm(5).program.id != example("multiplication")(5).id
     for size in (1, 2, 3, 7, 12):
-        rng = random.Random(size)
+        rng, algorithm = random.Random(size), found.algorithm(size)
         for _ in range(5):
             a, b = rng.getrandbits(size), rng.getrandbits(size)
-            assert run(found.algorithm(size), multiplicand=a, multiplier=b).outputs["product"] == a * b
+            assert run(algorithm, multiplicand=a, multiplier=b).outputs["product"] == a * b
 
 
 def test_few_clean_states_are_no_contradiction() -> None:
-    for seed in range(5):
+    for seed in seeds(2, of=5):
         given = {size: random_executions(example("addition")(size), 20, seed=9 * seed + size) for size in (5, 6, 7)}
         assert infer(given).verdict in ("SHORTEST", "DETERMINED")
 

@@ -9,7 +9,7 @@ import pytest
 from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from long import examples
+from long import examples, seeds
 from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, multiplication, permutation
@@ -43,7 +43,7 @@ def explained(executions: Executions, blocks: list[list[int]]) -> bool:
     return not Elimination(Evidence(executions), blocks).unexplained.any()
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@for_each("seed", seeds(1, of=2))
 def test_states_of_runs_do_not_single_out_the_blocks_of_multiplication(seed: int) -> None:
     executions = executions_of_inputs(multiplication(4), 16, seed)
     found = find_blocks(executions)

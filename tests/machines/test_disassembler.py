@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 from cases import for_each
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from long import examples
 
 from bitwright.errors import InputError
 from bitwright.machines.assembly.disassembler import disassemble, from_json, to_json
@@ -41,20 +42,13 @@ def codes(draw: st.DrawFn) -> Code:
     )
 
 
+@settings(max_examples=examples(100))
 @given(codes())
-def test_assembling_what_was_disassembled_gives_the_same_code(code: Code) -> None:
+def test_text_and_object_give_the_same_code_again(code: Code) -> None:
     assert assemble(disassemble(code)) == code
-
-
-@given(codes())
-def test_an_object_gives_the_same_code_and_the_same_text_again(code: Code) -> None:
     again = from_json(to_json(code))
     assert again == replace(code, description="")
     assert to_json(again) == to_json(code)
-
-
-@given(codes())
-def test_an_object_has_these_keys_in_this_order(code: Code) -> None:
     document = json.loads(to_json(code))
     assert list(document) == ["width", "instructions", "words", "names", "inputs", "outputs", "labels"]
     assert document["instructions"] == [[one.a, one.b, one.c] for one in code.instructions]
@@ -139,19 +133,16 @@ GOOD = {
         ({"instructions": [[0, 1, 0], 7]}, f"{NOT}instructions must be a list, each item a list of 3 to 3 items"),
         ({"instructions": [[0, 1, None]]}, f"{NOT}instructions must be a list, each item a list, each item an integer"),
         ({"instructions": [[0, 2, 0]]}, "instruction 0 names a word outside 0 to 1"),
-        ({"instructions": [[0, -1, 0]]}, f"{NOT}instructions must be a list, each item a list, each item an integer"),
         ({"instructions": [[0, 1, 2]]}, "instruction 0 goes to 2, beyond 1"),
         ({"instructions": [[0, 0, 0]] * 65_537}, f"{NOT}instructions must be a list of 1 to 65,536 items"),
         ({"words": []}, f"{NOT}words must be a list of 1 to 65,536 items, got []"),
         ({"words": [3, 128]}, "word 1 must fit in 8 bits, -128 to 127, got 128"),
         ({"words": [3, 10**30]}, f"{NOT}words must be a list, each item an integer from -9,223"),
-        ({"words": [3, [4]]}, f"{NOT}words must be a list, each item an integer from -9,223"),
         ({"names": []}, f"{NOT}names must be an object of at most"),
         ({"names": {"a": "0", "b": 1}}, f"{NOT}names must be an object, each value an integer from 0 to 65,535"),
         ({"names": {"a": 0, "b": 2}}, "word 'b' is at address 2, beyond 0 to 1"),
         ({"names": {"a": 0, "b": -1}}, f"{NOT}names must be an object, each value an integer from 0"),
         ({"names": {"a": 0, "b": 1, "": 0}}, "a word cannot be called ''"),
-        ({"names": {"a": 0, "b": 1, "halt": 0}}, "a word cannot be called 'halt'"),
         ({"inputs": "a"}, f"{NOT}inputs must be a list of 0 to 16,777,216 items, got 'a'"),
         ({"inputs": ["c"]}, "there is no word called 'c'"),
         ({"inputs": [0]}, f"{NOT}inputs must be a list, each item the name of a word, got [0]"),
@@ -175,7 +166,6 @@ def test_an_object_that_says_something_impossible_is_refused(change: dict[str, o
     ("text", "message"),
     [
         ("", f"{NOT}it may be truncated or damaged"),
-        ("sbn a b", f"{NOT}it may be truncated or damaged"),
         ("[" * 100_000, f"{NOT}it is nested more than 32 deep"),
         ("7" * 10_000, f"{NOT}it may be truncated or damaged"),
         ("[]", f"{NOT}it holds a list and no object"),
@@ -191,6 +181,7 @@ def test_what_is_not_an_object_is_refused(text: str, message: str) -> None:
     assert str(refusal.value).isprintable()
 
 
+@settings(max_examples=examples(100))
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

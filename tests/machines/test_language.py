@@ -14,6 +14,7 @@ from cases import for_each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from long import LONG
+from marked import marked
 
 from bitwright.errors import InputError, Problem, ProgramError
 from bitwright.machines.assembly.sbn_assembler import assemble
@@ -101,27 +102,15 @@ FUNCTIONS = {
     "a difference": "return a - b",
     "the other difference": "return b - a",
     "a negative": "return -a",
-    "a constant": "return 100",
-    "a name": "return a",
-    "both names": "return b, a",
     "a name and an expression": "return b, a - 1",
     "factors": "return 3 * a - b * 2 + (a - 4) * -2",
     "parentheses": "return -(a - (b - -7)) + (3 - a)",
     "in place": "a = a - b; b -= a; a += b + 3; return a, b",
-    "its own negative": "a = b - a; b = -b - b; a = -a; return a, b",
     "twice itself": "a = a + a; b = 3 * b - a; a = 0 - a - a - b; return a, b",
     "a copy": "c = a; a = b; b = c; return a, b",
     "nothing": "a = a; a += 0; b -= 0 * a; return a, b",
     "constants": "return a + LOW, b",
     "start values": "x = 5; y = -128; z = 0; x = x - 1; return x, y, z",
-    "less": """
-        x = 0
-        if a < b: x = 1
-        return x""",
-    "less with else": """
-        if a < b: x = 1
-        else: x = 2
-        return x""",
     "all comparisons": """
         x = 0
         if a < b: x += 1
@@ -149,11 +138,6 @@ FUNCTIONS = {
         if 5 == b: x += 16
         if 5 != b: x += 32
         return x""",
-    "comparisons of sums": """
-        x = 0
-        if a + a - 3 < b: x += 1
-        if -a == b + 1: x += 2
-        return x""",
     "and": """
         x = 0
         if a < b and a > 0 and b != 7: x = 1
@@ -165,10 +149,6 @@ FUNCTIONS = {
     "not": """
         x = 0
         if not (a < b and not b > 0): x = 1
-        return x""",
-    "a mixture": """
-        if (a < 3 or b < 3) and not (a == b or a == 1): x = 1
-        else: x = 2
         return x""",
     "a chain": """
         x = 0
@@ -194,19 +174,6 @@ FUNCTIONS = {
             a -= 1
             x += 1
         return x""",
-    "a loop to a constant": """
-        i = 0
-        while i < 10:
-            i += 1
-            b -= 1
-        return b""",
-    "a loop with two conditions": """
-        while a > 0 and b != a: a -= 1
-        return a""",
-    "a loop that tests for equality": """
-        if a < b:
-            while a != b: a += 1
-        return a""",
     "a loop in a loop": """
         n = 0
         while a > 0:
@@ -220,11 +187,6 @@ FUNCTIONS = {
         while True:
             a -= 7
             if a < b: break
-        return a""",
-    "break and else": """
-        while a > 0:
-            if a == b: break
-            else: a -= 1
         return a""",
     "continue": """
         n = 0
@@ -244,12 +206,6 @@ FUNCTIONS = {
             if not n < b: break
             a -= 1
         return n, a, b""",
-    "pass": """
-        pass
-        while a < 0:
-            a += 1
-            pass
-        return a""",
     "assigned on every way": """
         if a < b: x = a
         else: x = b
@@ -287,13 +243,12 @@ def test_a_function_does_what_python_does(body: str) -> None:
     assert tried > 40
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "width", "inputs"),
     [
-        ("gcd", 8, [(a, b) for a in range(1, 128, 5) for b in range(1, 128, 7)]),
-        ("collatz", 8, [(n,) for n in range(1, 15)]),
-        ("collatz", 16, [(n,) for n in (27, 97, 255)]),
-        ("prime", 8, [(n,) for n in range(128)]),
+        ("gcd", 8, [(a, b) for a in range(1, 128, 11) for b in range(1, 128, 13)]),
+        ("collatz", 16, [(n,) for n in (*range(1, 8), 27)]),
+        ("prime", 8, [(n,) for n in range(0, 128, 3)]),
     ],
 )
 def test_the_examples_do_what_python_does(name: str, width: int, inputs: list[tuple[int, ...]]) -> None:
@@ -362,7 +317,7 @@ def blocks(draw: st.DrawFn, depth: int = 0, in_loop: bool = False) -> list[str]:
     return lines
 
 
-@settings(max_examples=300 if LONG else 40, deadline=None)  # of 40, a fault in one program of 13 is found with 96%
+@settings(max_examples=300 if LONG else 24, deadline=None)  # of 24, a fault in one program of 8 is found with 96%
 @given(blocks(), st.lists(st.tuples(*[st.integers(-20, 20)] * 3), min_size=4, max_size=4))
 def test_random_programs_do_what_python_does(body: list[str], inputs: list[tuple[int, int, int]]) -> None:
     source = "\n".join(["def f(a, b, c):", *indented([*body, "return a, b, c"])])
@@ -405,24 +360,6 @@ def test_random_programs_do_what_python_does(body: list[str], inputs: list[tuple
 def test_an_assignment_is_as_short_as_this(statement: str, instructions: list[str]) -> None:
     text = compile_function(f"def f(x, y):\n    {statement}\n    return x")
     assert [line.strip() for line in text.splitlines() if line.startswith("    ")] == instructions
-
-
-@pytest.mark.parametrize(
-    ("condition", "instructions"),
-    [
-        ("x < 0", ["jneg x @loop1"]),
-        ("x >= 0", ["jneg x @end1", "jmp @test1"]),
-        ("x > 0", ["clr @t", "sbn x @t @loop1"]),
-        ("x > 5", ["clr @t", "sub x @t", "sbn #-5 @t @loop1"]),
-        ("x != 0", ["clr @t", "sbn x @t @loop1", "jneg x @loop1"]),
-    ],
-)
-def test_a_loop_is_as_short_as_this(condition: str, instructions: list[str]) -> None:
-    text = compile_function(f"def f(x, y):\n    while {condition}:\n        x -= y\n    return x")
-    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
-    assert [
-        line for line in lines if line not in ("sub y x", *(["jmp @test1"] if lines[0] == "jmp @test1" else []))
-    ] == (instructions)
 
 
 def test_the_text_names_the_lines_of_the_source() -> None:
@@ -528,11 +465,6 @@ def problems_of(source: str, width: int = 8) -> tuple[Problem, ...]:
     return refusal.value.problems
 
 
-def marked(text: str) -> tuple[str, int, int]:
-    before, _, after = text.partition("¦")
-    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-
-
 CASES = {f"{HEAD}    {statement}\n    return x\n": piece for statement, piece in STATEMENTS.items()} | FILES
 
 
@@ -570,18 +502,13 @@ def test_any_number_of_comparisons_may_be_joined() -> None:
     assert on_the_machine(assemble(compile_function(source)), a=1) == (7,)
 
 
-def test_a_line_of_several_statements_is_quoted_once() -> None:
-    text = compile_function("def f(a): a -= 1; a -= 2; return a")
-    assert text.count("; line 1:") == 1
-
-
 def test_the_width_must_be_one_of_a_machine() -> None:
     for width in (0, 65):
         with pytest.raises(InputError, match="a word has between 1 and 64 bits"):
             compile_function("def f(a): return a", width)
 
 
-MANY = 20_000
+MANY = 5_000
 HOSTILE = {
     "nested parentheses": "def f(a): return " + "(" * MANY + "a" + ")" * MANY,
     "nested signs": "def f(a): return " + "-" * MANY + "a",
@@ -591,7 +518,7 @@ HOSTILE = {
     "a long chain": "def f(a):\n  if " + "a < " * MANY + "a: pass\n  x = a * a\n  return a",
     "many elifs": "def f(a):\n if a < 1: pass\n" + " elif a < 2: pass\n" * 4000 + " return a",
     "a giant number": "def f(a): return " + "9" * 4000,
-    "many unknown names": "def f(a):\n" + "".join(f" x{i} = y{i}\n" for i in range(5000)) + " return a",
+    "many unknown names": "def f(a):\n" + "".join(f" x{i} = y{i}\n" for i in range(1200)) + " return a",
     "a null character": "def f(a): return a\0",
     "too large": "#" * 100_001,
     "a lone surrogate": "def f(a): return '\ud800'",

@@ -34,13 +34,9 @@ def some_inputs(code: Code, count: int = 6) -> list[dict[str, int]]:
     return found
 
 
-def test_the_library_is_there() -> None:
-    assert len(LIBRARY) >= 14
-
-
-@pytest.mark.parametrize(  # on both machines, or on one and the other in turn
+@pytest.mark.parametrize(  # all on both machines, or some on one and the other in turn
     ("path", "kind"),
-    [(path, kind) for n, path in enumerate(LIBRARY) for kind in ("AB" if LONG else "AB"[n % 2])],
+    [(path, kind) for n, path in enumerate(LIBRARY[:: 1 if LONG else 3]) for kind in ("AB" if LONG else "AB"[n % 2])],
     ids=lambda given: getattr(given, "stem", given),
 )
 def test_answers_are_those_of_the_interpreter(path: Path, kind: str) -> None:

@@ -62,24 +62,6 @@ COMPARISONS_BETWEEN_BITS = """
 """
 
 
-def two_comparisons_in_one_rule(b: Builder) -> None:
-    x, flag = b.bits("x", 4), b.bit("flag")
-    b.block(x[:])
-    b.block(flag)
-    b.when(x[1] == x[2], x[3] != x[4]).write(flag)
-
-
-TWO_COMPARISONS_IN_ONE_RULE = """
-    bits x[4] flag
-    block x[*]
-    block flag
-    when x[1]=0 x[2]=0 x[3]=0 x[4]=1 write flag
-    when x[1]=0 x[2]=0 x[3]=1 x[4]=0 write flag
-    when x[1]=1 x[2]=1 x[3]=0 x[4]=1 write flag
-    when x[1]=1 x[2]=1 x[3]=1 x[4]=0 write flag
-"""
-
-
 def values_by_row(b: Builder) -> None:
     p, seen = b.bits("p", 4), b.bits("seen", 4)
     i = span(1, 4)
@@ -167,7 +149,6 @@ EMPTY_SPANS = """
 PAIRS = [
     (half_adders, HALF_ADDERS),
     (comparisons_between_bits, COMPARISONS_BETWEEN_BITS),
-    (two_comparisons_in_one_rule, TWO_COMPARISONS_IN_ONE_RULE),
     (values_by_row, VALUES_BY_ROW),
     (whole_arrays, WHOLE_ARRAYS),
     (a_grid, A_GRID),
@@ -219,23 +200,6 @@ def test_sizes_in_the_papers_letters() -> None:
     }
     assert program.template_text(2) == "when p[1]=1 q[1]=1 write c[1]"
     assert program.block_names(1) == ["p[2]", "q[2]"]
-
-
-def test_the_order_of_declaration_does_not_count() -> None:
-    def otherwise(b: Builder) -> None:
-        p, q, c = b.bits("p", 3), b.bits("q", 3), b.bits("c", 3)
-        b.when(c[3] == 1).write(c[3], c[3])
-        b.block(c[3])
-        b.when(c[span(1, 2)] == 1).write(q[span(2, 3)])
-        for i in (2, 3, 1):
-            b.when(q[i] == 1, p[i] == 1).write(c[i])
-            b.when(q[i] == 1).write(p[i])
-            b.when(q[i] == 0, p[i] == 1).write(p[i])
-            b.block(q[i], p[i])
-        b.block(c[2 - span(0, 1)])
-
-    assert built(otherwise) == built(half_adders)
-    assert built(otherwise).id == built(half_adders).id
 
 
 def test_blocks_are_ordered_by_first_bit_and_templates_by_block_and_configuration() -> None:
@@ -397,15 +361,6 @@ def test_a_program_without_bits_or_rules_is_refused(fill: Callable[[Builder], No
     assert message in [problem.message for problem in refusal.value.problems]
 
 
-def test_rules_that_stand_for_no_template_make_no_program() -> None:
-    b = Builder()
-    p = b.bits("p", 2)
-    b.block(p[:])
-    b.when(p[span(2, 1)] == 1).write(p[1])
-    with pytest.raises(ProgramError, match="a program needs at least one template"):
-        b.build()
-
-
 @for_each("name", ["", "1x", "a b", "a-b", "x[1]", "é", "x\n", "a" * 65, "when", "in", "point", "examples"])
 def test_names_are_those_of_the_rule_text(name: str) -> None:
     with pytest.raises(InputError, match="cannot name bits: use letters, digits and _, and no word of the rule text"):
@@ -459,12 +414,3 @@ def test_words_take_the_most_significant_piece_first() -> None:
     assert word(p[:]).bits == (0, 1, 2)
     assert word(flag, c[2, :], p[:], name="all").bits == (0, 1, 2, 5, 6, 7)
     assert word(p[span(2, 3)]).bits == (1, 2)
-
-
-def test_rows_of_one_call_add_up() -> None:
-    b = Builder()
-    p, f = b.bits("p", 3), b.bit("f")
-    b.block(p[:])
-    b.block(f)
-    b.when(f == 1).write(p[span(1, 3)])
-    assert b.build().template_text(0) == "when f=1 write p[1] p[2] p[3]"

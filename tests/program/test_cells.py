@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation
@@ -31,29 +32,6 @@ def kinds_of(algorithm: Algorithm) -> set[Kind]:
 
 
 # Which kinds arise at which sizes.
-
-
-def test_addition_has_two_kinds_from_two_bits_on() -> None:
-    last = kinds_of(addition(1))
-    both = kinds_of(addition(2))
-    assert numbers(last) == (1, 4, 8)
-    assert numbers(both) == (2, 8, 16)
-    assert last < both
-    assert all(kinds_of(addition(bits)) == both for bits in range(3, 65))
-    assert addition(1000).program.kinds.counts.tolist() in ([1, 999], [999, 1])
-
-
-def test_a_counter_adds_one_kind() -> None:
-    assert all(numbers(kinds_of(addition(bits, counter=True))) == (3, 9, 18) for bits in range(2, 41))
-    assert kinds_of(addition(7, counter=True)) > kinds_of(addition(7))
-
-
-def test_multiplication_has_five_kinds_from_two_bits_on() -> None:
-    one, five = kinds_of(multiplication(1)), kinds_of(multiplication(2))
-    assert numbers(one) == (3, 22, 214)
-    assert numbers(five) == (5, 33, 345)
-    assert one < five
-    assert all(kinds_of(multiplication(bits)) == five for bits in range(3, 65))
 
 
 def test_every_permutation_has_one_kind() -> None:
@@ -81,13 +59,13 @@ def test_examples_have_the_same_kinds_at_all_sizes(
     def at(size: int) -> set[Kind]:
         return kinds_of(load(EXAMPLES / f"{name}.bw", {"w" if name == "rule110" else "l": size}))
 
-    small = [at(size) for size in range(1, 41)]
+    small = [at(size) for size in range(1, 41 if LONG else 9)]
     assert numbers(small[0]) == first
     assert numbers(small[from_size - 1]) == all_sizes
     assert all(found == small[from_size - 1] for found in small[from_size - 1 :])
     union = set.union(*small)
     assert union == small[-1]
-    assert all(at(size) <= union for size in (*range(41, 65), 200))
+    assert all(at(size) <= union for size in (13, 33, 64, *[*range(41, 65), 200] * LONG))
 
 
 def test_examples_and_algorithms_are_of_the_same_kinds() -> None:
@@ -177,11 +155,11 @@ def random_cells(rng: random.Random, program: Program) -> Cells:
 def test_kinds_are_what_their_definition_says() -> None:
     rng = random.Random(16)
     shared = 0
-    for _ in range(300):
+    for _ in range(300 if LONG else 100):
         program = random_program(rng)
         for cells in (program.cells, random_cells(rng, program)):
             shared += bool((check_against_the_definition(program, cells).counts > 1).any())
-    assert shared > 100  # programs in which cells have a kind in common
+    assert shared > 30  # programs in which cells have a kind in common
 
 
 @pytest.mark.parametrize("tile", [1, 2, 3])
@@ -297,10 +275,10 @@ def test_kinds_of_tiles() -> None:
 
     assert all(numbers(tiled(bits, 4)) == (2, 32, 8192) for bits in (8, 12, 16, 40, 64))
     assert len(tiled(4, 4)) == 1
-    assert len(set.union(*(tiled(bits, 2) for bits in range(1, 65)))) == 3  # one position at the end where l is odd
-    remainders = set.union(*(tiled(bits, 4) for bits in range(1, 41)))
+    assert len(set.union(*(tiled(bits, 2) for bits in range(1, 20)))) == 3  # one position at the end where l is odd
+    remainders = set.union(*(tiled(bits, 4) for bits in range(1, 20)))
     assert len(remainders) == 5
-    assert all(tiled(bits, 4) <= remainders for bits in range(41, 65))
+    assert all(tiled(bits, 4) <= remainders for bits in (41, 50, 63))
 
 
 def test_a_tile_has_at_least_one_cell() -> None:

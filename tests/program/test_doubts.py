@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 
 from bitwright import Algorithm, Builder, Word, addition, multiplication, parse
 from bitwright.program.text.dead_rules import possible
@@ -162,7 +163,7 @@ def random_program(rng: random.Random) -> Algorithm:
 def test_whatever_happens_was_possible() -> None:
     """All states that runs of random programs come by, found by running them all."""
     rng, tight = random.Random(8), 0
-    for _ in range(400):
+    for _ in range(400 if LONG else 120):
         algorithm = random_program(rng)
         program = algorithm.program
         bits, templates = possible(algorithm)
@@ -185,4 +186,4 @@ def test_whatever_happens_was_possible() -> None:
         assert not (met & ~bits).any()
         assert not (matched & ~templates).any()
         tight += bool((met == bits).all())
-    assert tight > 200  # and it is not always "everything"
+    assert tight > 60  # and it is not always "everything"

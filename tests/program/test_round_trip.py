@@ -9,7 +9,7 @@ import pytest
 from cases import for_each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from long import LONG, examples
+from long import LONG
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse, span, word
@@ -141,7 +141,7 @@ def algorithms(draw: st.DrawFn) -> Algorithm:
     )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=100 if LONG else 30)
 @given(algorithms())
 def test_the_text_of_an_algorithm_gives_it_back(algorithm: Algorithm) -> None:
     again = parse(algorithm.text())
@@ -150,7 +150,7 @@ def test_the_text_of_an_algorithm_gives_it_back(algorithm: Algorithm) -> None:
     assert again.text() == algorithm.text()
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60 if LONG else 20)
 @given(sketches(), st.randoms(use_true_random=False))
 def test_the_same_program_comes_from_the_builder_from_assemble_and_from_its_lines_in_any_order(
     sketch: Sketch, random: Random
@@ -165,7 +165,7 @@ def test_the_same_program_comes_from_the_builder_from_assemble_and_from_its_line
     assert parse("\n".join(map(" ".join, declared + others))).program == program
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=150 if LONG else 40)
 @given(st.data())
 def test_matching_is_its_definition(data: st.DataObject) -> None:
     sketch = data.draw(sketches())
@@ -265,23 +265,8 @@ VALID = [
     "when f=g write m[*,*] \\\n  g\nwhen f!=g write f\ninput a = m[1,*]\noutput m[2,*]\nhalt at fixed point\n",
 ]
 PIECES = [
-    *(
-        "let",
-        "bits",
-        "block",
-        "cell",
-        "when",
-        "write",
-        "for",
-        "in",
-        "if",
-        "and",
-        "input",
-        "output",
-        "start",
-        "steps",
-        "halt",
-    ),
+    *("let", "bits", "block", "cell", "when", "write", "for", "in", "if", "and", "input", "output", "start"),
+    *("steps", "halt"),
     *("matches", "examples"),
     *("at", "fixed", "point", "p", "q", "m", "f", "i", "j", "l", "x", "z", "p[i]", "m[k,*]", "x[1..2]", "[", "]", "("),
     *(")", ",", "..", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "//", "%", "^", "*]", "[*", "\n", "\r\n", "\\\n"),
@@ -323,7 +308,7 @@ def check(text: str) -> None:
         assert problem.message.isprintable()
 
 
-@settings(deadline=None, max_examples=300 if LONG else 150)
+@settings(deadline=None, max_examples=300 if LONG else 80)
 @given(TEXTS)
 @example("")
 @example("\ufeffbits x")
@@ -333,7 +318,7 @@ def test_any_text_is_an_algorithm_or_a_program_error(text: str) -> None:
     check(text)
 
 
-@settings(deadline=None, max_examples=500 if LONG else 200)
+@settings(deadline=None, max_examples=500 if LONG else 100)
 @given(mutations())
 def test_a_valid_text_with_changes_is_an_algorithm_or_a_program_error(text: str) -> None:
     check(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cases import for_each
+from marked import marked
 
 from bitwright.errors import Problem, ProgramError
 from bitwright.program import parse
@@ -195,11 +196,6 @@ def problems_of(text: str) -> tuple[Problem, ...]:
     return refusal.value.problems
 
 
-def marked(text: str) -> tuple[str, int, int]:
-    before, _, after = text.partition("¦")
-    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-
-
 @for_each(("text", "piece"), (UNREADABLE | MEANINGLESS).items())
 def test_a_mistake_is_one_problem_at_its_line_and_column(text: str, piece: str) -> None:
     whole, line, column = marked(SOUND + text)
@@ -332,12 +328,3 @@ def test_rules_that_stand_for_no_template_make_no_program() -> None:
     (problem,) = problems_of(HEAD + "when x[i]=1 write f for i in 2..1")
     assert problem.line > 0
     assert problem.column > 0
-
-
-# Texts that ask for more than there is.
-
-
-def test_counts_beside_a_block_that_cannot_be_read_are_no_further_problem() -> None:
-    with pytest.raises(ProgramError) as refusal:
-        parse("bits p q\nblock p[1]\nblock q\nwhen p=1 write q\nmatches 2\nexamples 9")
-    assert [str(problem) for problem in refusal.value.problems] == ["2:7: p takes 0 indices, got 1"]

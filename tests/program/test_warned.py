@@ -53,11 +53,10 @@ def test_the_command_line_prints_them_once(tmp_path: Path) -> None:
     """In a process of its own, where Python's warnings would go to stderr."""
     path = tmp_path / "go.bw"
     path.write_text(NO_START)
-    for verb, times in (("check", 1), ("run", 1)):
-        asked = [sys.executable, "-m", "bitwright", verb, str(path), *(["x=1"] if verb == "run" else [])]
-        done = subprocess.run(asked, capture_output=True, text=True, check=True)
-        assert "BitwrightWarning" not in done.stderr
-        assert done.stderr.count("4:1: warning: this rule and 1 other never match") == times
+    asked = [sys.executable, "-m", "bitwright", "run", str(path), "x=1"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert "BitwrightWarning" not in done.stderr
+    assert done.stderr.count("4:1: warning: this rule and 1 other never match") == 1
 
 
 def test_check_has_problems_and_warnings(tmp_path: Path) -> None:

@@ -54,12 +54,14 @@ class Evidence:
     def block(self, bits: Sequence[int]) -> SeenBlock:
         """The configurations of a block of these bits, as the states show them."""
         places = np.asarray(bits, dtype=np.int64)
-        config = (self.before[:, places].astype(np.int64) << np.arange(len(places))).sum(axis=1)
+        config = self.before[:, places] @ (1 << np.arange(len(places)))
         order = np.argsort(config, kind="stable")
         in_order = config[order]
-        first = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
+        begins = np.ones(len(order), dtype=bool)  # where a configuration is not the one before it
+        np.not_equal(in_order[1:], in_order[:-1], out=begins[1:])
+        first = np.flatnonzero(begins)
         of_state = np.empty(len(order), dtype=np.int64)
-        of_state[order] = np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(order)]))
+        of_state[order] = np.cumsum(begins) - 1
         always = np.bitwise_and.reduceat(self.after[order], first, axis=0)
         return SeenBlock(places, in_order[first], of_state, order, first, always)
 

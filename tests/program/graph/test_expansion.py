@@ -9,7 +9,7 @@ import numpy as np
 from cases import for_each
 from graph_model import Graph, Model
 from graph_programs import EXAMPLES, TEXTS, Edges, inputs_of, random_edges, random_program
-from long import seeds
+from long import LONG, seeds
 
 from bitwright import run
 from bitwright.errors import InputError
@@ -51,7 +51,7 @@ def test_the_examples_make_the_steps_of_the_model(name: str) -> None:
     program = EXAMPLES[name]
     schema = program.schema()
     tried = 0
-    for nodes, edges in graphs(rng, 25):
+    for nodes, edges in graphs(rng, 25 if LONG else 4):
         for directed in (False, True) if "directed" in schema.requires else (False,):
             topology = Topology.from_edges(nodes, edges, directed)
             try:
@@ -60,7 +60,7 @@ def test_the_examples_make_the_steps_of_the_model(name: str) -> None:
                 continue
             compare(program, algorithm, Graph.of(nodes, edges, directed))
             tried += 1
-    assert tried > 6 or schema.degree is not None
+    assert tried > 1 or schema.degree is not None
 
 
 @for_each("name", ["life", "wireworld"])
@@ -75,7 +75,7 @@ def test_automata_make_the_steps_of_the_model_at_other_degrees(name: str, degree
     compare(program, program.on(topology, inputs_of(program, topology, rng)), Graph.of(nodes, edges))
 
 
-@for_each("seed", seeds(20, of=60))
+@for_each("seed", seeds(12, of=60))
 def test_random_node_programs_make_the_steps_of_the_model(seed: int) -> None:
     rng = Random(seed)
     directed = seed % 4 == 0
@@ -87,7 +87,7 @@ def test_random_node_programs_make_the_steps_of_the_model(seed: int) -> None:
         compare(program, replace(algorithm, start=tuple(on)), Graph.of(nodes, edges, directed))
 
 
-@for_each("seed", seeds(20, of=60))
+@for_each("seed", seeds(12, of=60))
 def test_canonical_text_is_the_same_program_on_every_graph(seed: int) -> None:
     rng = Random(seed)
     program = parse_node_program(random_program(rng, directed=False))
@@ -156,6 +156,6 @@ def shuffled(rng: Random, topology: Topology, node: int) -> list[int]:
 def test_the_kinds_of_an_example_are_those_of_graphs_of_every_size(name: str) -> None:
     """Sizes enter by their digits alone, and these numbers of nodes have every number of digits that one can have."""
     program = EXAMPLES[name]
-    for nodes in [*range(1, 20), *(1 << digits for digits in range(5, 27))]:
+    for nodes in [*range(1, 10), *(1 << digits for digits in range(4, 27, 1 if LONG else 3))]:
         for ports in (0, 2 * nodes):
             assert set(program.schema(nodes, ports).program.kinds.kinds) <= set(program.kinds), nodes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cases import for_each
+from marked import marked
 
 from bitwright.errors import ProgramError
 from bitwright.program import parse, parse_node_program
@@ -58,11 +59,6 @@ PROBLEMS = {
     "\n  ¦use clock(c, 3, b)": "c[1], c[2], c[3] are in two blocks; line 3 has them too (at i=1)",
     "bits v[2] k[3]\nuse counter(¦v, k, 3)": "index out of range: v[3], declared as v[2]",
 }
-
-
-def marked(text: str) -> tuple[str, int, int]:
-    before, _, after = text.partition("¦")
-    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
 @for_each(("text", "piece"), PROBLEMS.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cases import for_each
+from marked import marked
 
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import parse, parse_node_program
@@ -162,11 +163,6 @@ WORDS = {
     "input r\n¦input x = r[1]": "r[1] would be set by two inputs",
     "input r\n¦start r[2]": "r[2] would be set by both 'input' and 'start'",
 }
-
-
-def marked(text: str) -> tuple[str, int, int]:
-    before, _, after = text.partition("¦")
-    return before + after, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
 def problems_of(text: str) -> list[tuple[int, int, str]]:

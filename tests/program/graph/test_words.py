@@ -9,26 +9,8 @@ from cases import for_each
 from bitwright.program import parse, parse_node_program
 
 YOUNGER = [
-    "far",
-    "all",
-    "next",
-    "every",
-    "port",
-    "whole",
-    "chain",
-    "graph",
-    "group",
-    "use",
-    "end",
-    "unique",
-    "positive",
-    "place",
-    "not",
-    "digits",
-    "cell",
-    "nodes",
-    "ports",
-    "degree",
+    *("far", "all", "next", "every", "port", "whole", "chain", "graph", "group", "use", "end", "unique", "positive"),
+    *("place", "not", "digits", "cell", "nodes", "ports", "degree"),
 ]
 TEXT = """let w_index = 2
 bits w other[2]

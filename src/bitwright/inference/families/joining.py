@@ -145,14 +145,22 @@ def together(arrays: Sequence[Array], groups: Iterable[Sequence[int]]) -> Shape:
 
 def partition(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> Partition:
     """The blocks of these joins at a size; `bits` are those of every array."""
-    block: dict[int, tuple[int, ...]] = {bit: (bit,) for own in bits for bit in own.ravel().tolist()}
+    joined = joined_bits(bits, size, joins)
+    inside = {bit for block in joined for bit in block}
+    return frozenset([*joined, *((bit,) for own in bits for bit in own.ravel().tolist() if bit not in inside)])
+
+
+def joined_bits(bits: Sequence[IntArray], size: int, joins: Iterable[Join]) -> set[tuple[int, ...]]:
+    """Those of these blocks that have two bits or more."""
+    block: dict[int, tuple[int, ...]] = {}
     for m, n, line, far in joins:
         pairs = _fixed(bits[m], bits[n], size, line, far) if line is not None else _along(bits[m], bits[n], far)  # type: ignore[arg-type]
         for one, other in pairs:
-            if block[one] is not block[other]:
-                merged = (*block[one], *block[other])
+            mine, theirs = block.get(one, (one,)), block.get(other, (other,))
+            if mine != theirs:
+                merged = (*mine, *theirs)
                 block.update(dict.fromkeys(merged, merged))
-    return frozenset(tuple(sorted(those)) for those in set(block.values()))
+    return {tuple(sorted(those)) for those in set(block.values())}
 
 
 def _fixed(one: IntArray, other: IntArray, size: int, first: Lines, second: Lines) -> Iterator[tuple[int, int]]:
@@ -265,13 +273,12 @@ class _Side:
     def met(self, joins: Shape, most: int) -> BoolArray | None:
         """The demands that blocks with these joins meet; None where one has too many bits."""
         met: BoolArray = np.zeros(len(self.on), dtype=bool)
-        for block in self.blocks(joins):
+        for block in joined_bits(self.bits, self.size, joins):
             if len(block) > most:
                 return None
-            if len(block) > 1:
-                if block not in self._kept:
-                    self._kept[block] = _meets(self.some, block, self.states, self.on)
-                met |= self._kept[block]
+            if block not in self._kept:
+                self._kept[block] = _meets(self.some, block, self.states, self.on)
+            met |= self._kept[block]
         return met
 
     def unexplained(self, joins: Shape) -> bool:

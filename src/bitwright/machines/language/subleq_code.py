@@ -155,12 +155,12 @@ class SubleqCoder(Coder):
 
     def fill(self, fill: tree.Fill) -> None:
         array = self.word(fill.array)
-        values = fill.values * (1 if len(fill.values) > 1 else fill.size)
+        copies = 1 if len(fill.values) > 1 else fill.size
         once = any(fill is statement for statement in self.filled_once)
-        if once and not any(value.factors for value in values):  # then memory can start with it
-            self.start[array] = tuple(value.constant for value in values)
+        if once and not any(value.factors for value in fill.values):  # then memory can start with it
+            self.start[array] = tuple(value.constant for value in fill.values) * copies
         elif len(fill.values) > 1 or fill.size <= _MAX_APART:
-            for at, value in enumerate(values):
+            for at, value in enumerate(fill.values * copies):
                 self.assign(f"{array} + {at}", self.sum(value))
         else:
             each, end = self.labels("fill", "end")

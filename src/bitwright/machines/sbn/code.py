@@ -125,20 +125,27 @@ class Executed:
 
 def interpret(code: Code, values: Mapping[str, int] | None = None) -> Iterator[tuple[Executed, list[int]]]:
     """Runs a program in plain Python; gives every executed instruction and the memory after it (do not change it)."""
-    memory, address = code.memory(values or {}), 0
-    while address < len(code.instructions):
-        instruction = code.instructions[address]
-        result = wrap(memory[instruction.b] - memory[instruction.a], code.width)
-        memory[instruction.b] = result
-        executed = Executed(address, instruction, result, result < 0)
-        address = instruction.c if result < 0 else (address + 1) % 2**code.sizes.instruction_bits
-        yield executed, memory
+    memory = code.memory(values or {})
+    for address, result in _executed(code, memory):
+        yield Executed(address, code.instructions[address], result, result < 0), memory
 
 
 def run_interpreter(code: Code, values: Mapping[str, int] | None = None, limit: int = 1_000_000) -> dict[str, int]:
     """The outputs of a program by the plain interpreter; raises InputError if it does not halt in time."""
     memory = code.memory(values or {})
-    for count, (_, memory) in enumerate(interpret(code, values), start=1):  # noqa: B007
+    for count, _ in enumerate(_executed(code, memory), start=1):
         if count >= limit:
             raise InputError(f"{code.name} did not halt within {counted(limit, 'instruction')}")
     return {name: memory[code.names[name]] for name in code.outputs}
+
+
+def _executed(code: Code, memory: list[int]) -> Iterator[tuple[int, int]]:
+    """Executes a program in this memory; gives the address of every instruction, and its result."""
+    instructions = [(one.a, one.b, one.c) for one in code.instructions]
+    half, modulus, addresses = 1 << (code.width - 1), 1 << code.width, 2**code.sizes.instruction_bits
+    address = 0
+    while address < len(instructions):
+        a, b, c = instructions[address]
+        memory[b] = result = (memory[b] - memory[a] + half) % modulus - half
+        yield address, result
+        address = c if result < 0 else (address + 1) % addresses

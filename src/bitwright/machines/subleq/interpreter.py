@@ -34,21 +34,22 @@ class Interpreter:
         self.memory = start_memory(shape, image)
         self.fault = False  # halted at an operand that a strict dialect does not allow
         self._read, self._write = read, write
+        self._ones, self._half = (1 << shape.width) - 1, 1 << (shape.width - 1)
+        self._end = self._half if shape.dialect.halt == "top" else shape.words - 2  # the first address to halt at
 
     @property
     def halted(self) -> bool:
         """Whether no further instruction begins."""
-        top, width = self.shape.dialect.halt == "top", self.shape.width
-        return self.fault or (self.pc >> (width - 1) != 0 if top else self.pc > self.shape.words - 3)
+        return self.fault or self.pc >= self._end
 
     def step(self) -> bool:
         """Executes one instruction; False, and nothing changes, if the machine has halted."""
-        if self.halted:
+        pc, memory, ones, half = self.pc, self.memory, self._ones, self._half
+        if self.fault or pc >= self._end:
             return False
-        shape, memory = self.shape, self.memory
-        dialect, words, ones = shape.dialect, shape.words, (1 << shape.width) - 1
-        a, b, c = (memory[(self.pc + place) % words] for place in range(3))
-        following = (self.pc + 3) & ones
+        dialect, words = self.shape.dialect, self.shape.words
+        a, b, c = memory[pc % words], memory[(pc + 1) % words], memory[(pc + 2) % words]
+        following = (pc + 3) & ones
         if dialect.io and a == ones:
             given = self._read()
             memory[b % words] = ones if given is None else given & ones
@@ -58,12 +59,14 @@ class Interpreter:
             self.fault = True
             return False
         else:
-            result = shape.signed(memory[b % words]) - shape.signed(memory[a % words])
+            minuend, subtrahend = memory[b % words], memory[a % words]
             if dialect.saturate:
-                half = 1 << (shape.width - 1)
-                result = min(max(result, -half), half - 1)
-            memory[b % words] = result & ones
-            if shape.signed(memory[b % words]) <= 0:
+                difference = self.shape.signed(minuend) - self.shape.signed(subtrahend)
+                result = min(max(difference, -half), half - 1) & ones
+            else:
+                result = (minuend - subtrahend) & ones
+            memory[b % words] = result
+            if not 0 < result < half:
                 following = c
         self.pc = following
         self.executed += 1
