@@ -336,7 +336,7 @@ def test_what_cannot_be_run_is_said(show: Open) -> None:
 def test_nothing_overflows_and_everyone_can_use_it(name: str, show: Open) -> None:
     """Every width; a phone and a desk in one of the colour schemes, or all in both."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
-    page = show(page_of(name).text)
+    page = show(page_of(name).text, viewport={"width": 400, "height": 800})
     page.click("#step")
     both = ("light", "dark")
     for schemes, width in ((("dark",), 400), ((), 800), (("light",), 1400)):

@@ -125,9 +125,8 @@ class StopError(Exception):
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: bool) -> None:
-    algorithm = spoiled(6) if plain else addition(10)
-    oracle = Arithmetic("multiplication" if plain else "addition")
-    task = task_of(algorithm, "limit", oracle=oracle, plain=plain)
+    text = addition(6).text().replace("when p[2]=1 q[2]=1 write c[2]", "when p[2]=1 q[2]=1 write p[2]")
+    task = task_of(parse(text) if plain else addition(10), "limit", oracle=Arithmetic("addition"), plain=plain)
     assert task.batches == 4
     path = tmp_path / "progress.json"
     for expected_batches in (1, 2, 3):
@@ -140,6 +139,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
         assert json.loads(path.read_text())["batches"] == expected_batches
     resumed, whole = validate(task, resume=path), validate(task)
     assert resumed.tally == whole.tally
+    assert (whole.tally.wrong > 0) == plain
     assert (resumed.margin, resumed.worst) == (whole.margin, whole.worst)
     again = validate(task, resume=path, progress=stop)  # nothing is left to do
     assert again.tally == whole.tally
