@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 from serving import ADD, ENDLESS, RING, SLOW, Client, children, eventually, serving
+from waiting import PATIENCE
 
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble
@@ -189,8 +190,9 @@ def test_results_are_forgotten_when_nobody_has_looked_for_their_time() -> None:
         sweeping = asyncio.create_task(jobs.sweep(0.01))
         job = jobs.start({})
         known = jobs.find(job.id) is job
-        while jobs.find(job.id):
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while jobs.find(job.id):
+                await asyncio.sleep(0.01)
         sweeping.cancel()
         return known, job.state == "done"
 
