@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,36 +19,49 @@ PASSING = re.compile(r"\b[0-9a-f]{64}\b")
 NUMBER = re.compile(r"[-+]?\d+\.\d+")
 
 
-def executed(path: Path, patience: float | None = None, kernel: Any = None) -> Any:
+def executed(path: Path) -> Any:
     """A notebook as it is after a fresh run, without times, versions and what only repeats a picture as text.
 
-    In a kernel that is there already its names are forgotten first; the modules that it has loaded stay.
+    Its cells run in this process, in a shell of their own, as in a kernel: torch takes seconds to load.
     """
     import nbformat
-    from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
-    about = dict(notebook.metadata)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
-    client = NotebookClient(
-        notebook,
-        km=kernel,
-        timeout=None if patience is None else int(patience),
-        kernel_name="python3",
-        resources={"metadata": {"path": EXAMPLES}},
-        record_timing=False,
-        coalesce_streams=True,  # however they arrive
-    )
-    client.execute()
-    if kernel is not None:
-        client.kc.stop_channels()
-    del notebook.cells[0]
-    notebook.metadata = about
-    for cell in code_cells(notebook):
-        for output in cell.outputs:
-            if {"text/html", "image/svg+xml"} & set(output.get("data", {})):
-                output["data"].pop("text/plain", None)
+    with _shell() as run:
+        for number, cell in enumerate(code_cells(notebook), start=1):
+            cell.execution_count, cell.outputs = number, run(cell.source, number)
     return notebook
+
+
+@contextmanager
+def _shell() -> Iterator[Callable[[str, int], list[Any]]]:
+    """What gives the outputs of one cell after the other."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+    from nbformat.v4 import new_output
+    from traitlets.config import Config
+
+    def run(source: str, number: int) -> list[Any]:
+        with shell.display_trap, capture_output() as captured:  # in this order, so that the capture has the last word
+            shell.run_cell(source, store_history=True).raise_error()
+        found = [new_output("stream", name="stdout", text=captured.stdout)] if captured.stdout else []
+        for shown in captured.outputs:
+            data = dict(shown.data)
+            if {"text/html", "image/svg+xml"} & set(data):
+                data.pop("text/plain", None)
+            found.append(new_output("execute_result", data, execution_count=number))
+        return found
+
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as own:
+        shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}), ipython_dir=own)
+        try:
+            os.chdir(EXAMPLES)
+            yield run
+        finally:
+            os.chdir(before)
+            shell.restore_sys_module_state()
+            InteractiveShell.clear_instance()
 
 
 def code_cells(notebook: Any) -> list[Any]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import count
-from operator import add
 from pathlib import Path
 
 import pytest
@@ -249,19 +248,34 @@ def test_an_address_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> Non
         next(Workers.parse("ray:auto").map(power, (3, None), range(2)))
 
 
-def test_ray_says_nothing_among_our_results(capfd: pytest.CaptureFixture[str]) -> None:
-    """Of a worker that died it tells on standard output."""
-    assert list(Workers("ray", 1).map(add, 1, [1])) == [2]
+def test_a_ray_that_is_started_for_the_work_ends_with_it_and_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Of a worker that died it would tell on standard output, among our results."""
+    ray = ray_module()
+    assert not ray.is_initialized()  # tests that share one come last
+    assert list(Workers("ray", 2).map(pow, 3, range(4))) == [1, 3, 9, 27]
+    assert not ray.is_initialized()
     said = {"lines": ["A worker died"], "pid": "raylet", "is_err": False, "ip": "0", "job": "1"}
     import_module("ray._private.worker").print_to_stdstream(said, ignore_prefix=False)
     assert capfd.readouterr().out == ""
 
 
-def test_a_ray_that_is_started_for_the_work_ends_with_it() -> None:
-    ray = ray_module()
-    assert not ray.is_initialized()  # tests that share one come last
-    assert list(Workers("ray", 2).map(pow, 3, range(4))) == [1, 3, 9, 27]
-    assert not ray.is_initialized()
+@pytest.mark.usefixtures("one_ray")
+def test_a_worker_that_goes_on_has_the_oracle_and_the_network_of_each_validation(tmp_path: Path) -> None:
+    """Even a text of the same length in the same second, which Python's own cache of modules would not notice."""
+    from tasks import task_of  # here: worker processes import this module
+
+    from bitwright import addition
+    from bitwright.networks import FloatNetwork, Plan, Recipe, save_network, train
+    from bitwright.validation import Function, validate
+
+    file, path, algorithm = tmp_path / "rewritten_oracle.py", tmp_path / "n.safetensors", addition(2)
+    good = train(algorithm.program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
+    bad = FloatNetwork(good.first.copy(), -good.last, good.origin)
+    for network, sign, verdict in ((good, "+", "exact"), (good, "-", "not exact"), (bad, "+", "not exact")) * 2:
+        file.write_text(f"def total(p, q): return p {sign} q\n")
+        save_network(network, algorithm.program, path)
+        oracle = Function("rewritten_oracle:total", str(tmp_path), ("sum",))
+        assert validate(task_of(algorithm, "network", oracle, files=(path,)), Workers("ray", 1)).verdict == verdict
 
 
 @pytest.mark.usefixtures("one_ray")

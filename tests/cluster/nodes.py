@@ -121,6 +121,7 @@ class Lab:
         self.user.mkdir(parents=True)
         self.secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": uuid4().hex}  # for nodes and those who use them
         self.site = _site_without_bitwright(folder / "site")
+        self.bytecode = Path(sys.pycache_prefix or folder / "bytecode")  # of what is installed: nodes share it
 
     @property
     def address(self) -> str:
@@ -155,14 +156,14 @@ class Lab:
         where = ["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"]
         start = [sys._base_executable, "-c", _START, "start", *(where if head else [f"--address={self.address}"])]
         start += [f"--node-ip-address={node.address}", f"--num-cpus={cpus}", *_QUIET]
-        path = str(self.site)
+        path, bytecode = str(self.site), str(self.folder / "bytecode")
         if self.namespaces:
-            path = "/mnt"
+            path, bytecode = "/mnt", "/srv"
             start = ["sh", "-c", self._mounts(node) + ' && exec "$@"', "sh", *start]
             start = ["ip", "netns", "exec", node.namespace, "unshare", "--mount", "--propagation=private", *start]
         kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
         home = "/tmp/ray" if self.namespaces else str(self.folder)
-        more = {"HOME": home, "PYTHONDONTWRITEBYTECODE": "1", "SPT_NOENV": "1", **_HEALTH, **self.secret}
+        more = {"HOME": home, "PYTHONPYCACHEPREFIX": bytecode, "SPT_NOENV": "1", **_HEALTH, **self.secret}
         environment = {**kept, **more, "PYTHONPATH": path, _MARK: node.mark}
 
         def begin() -> bool:
@@ -187,7 +188,9 @@ class Lab:
         """What a machine sees of this one's disk: its Python, and no bitwright; the head also the files of the user."""
         own = self.folder / f"ray{node.number}"
         own.mkdir(exist_ok=True)
-        lines = [f"mount --bind '{self.site}' /mnt"]
+        (self.bytecode / "tmp").mkdir(parents=True, exist_ok=True)
+        lines = [f"mount --bind '{self.site}' /mnt", f"mount --bind '{self.bytecode}' /srv"]
+        lines += ["mount -t tmpfs tmpfs /srv/tmp"]  # of the sources that are sent, at another place each time
         if node.private:
             packages = sysconfig.get_path("purelib")
             lines += [f"mount -t tmpfs tmpfs '{SOURCES}'", f"mount --bind '{packages}' /media"]

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from calling import Captured, answer
+from driver import study
 from long import LONG
 from nodes import SOURCES, Lab, Node, lab, why_no_namespaces
-from runs import DRIVER, Training, bitwright, environment, python, records
+from runs import Training, python, records
 from waiting import wait_until
 
+from bitwright.networks.ensemble import grow
 from experiments import executions
 from experiments.table import Table
 
-MEMBERS, WIDTH = 12, 100_000
+MEMBERS, WIDTH, LONGER = 6, 2_000, 100_000  # a width at which training takes long enough to be interrupted
 NETWORK = "train addition --whole --bits 2 --width 2048 --integer -o net.safetensors"
 VERBS = (
     "train addition --ensemble --whole --bits 2 -n 4 --width 512 --json -o ensemble.results",
@@ -34,24 +38,27 @@ from bitwright.cli.main import main
 workers, *commands = sys.argv[1:]
 for command in commands:
     assert main([*command.split(), "--workers", workers]) == 0
-    print("\\f", flush=True)
 """
-
 ANOTHER_VERSION = """
 import json, sys
-import ray
 from ray._raylet import GcsClient
-address, version = sys.argv[1:]
+from bitwright.cli.main import main
+address = sys.argv[1]
 client, place = GcsClient(address=address), (b"CLUSTER_METADATA", b"cluster")
-known = json.loads(client.internal_kv_get(*place))
-known["ray_version"] = ray.__version__ if version == "as it was" else version
-client.internal_kv_put(place[0], json.dumps(known).encode(), True, place[1])
+known = client.internal_kv_get(*place)
+other = json.dumps({**json.loads(known), "ray_version": "0.1"}).encode()
+client.internal_kv_put(place[0], other, True, place[1])
+code = main(["validate", "addition", "--bits", "2", "--unsliced", "--workers", f"ray:{address}"])
+client.internal_kv_put(place[0], known, True, place[1])
+sys.exit(code)
 """
+for_test_long = pytest.mark.skipif(not LONG, reason="for make test-long: it takes half a minute")
 
 
-def as_json(text: str) -> dict[str, object]:
-    """What a command says, without the time that it took."""
-    return {key: value for key, value in json.loads(text).items() if "second" not in key}
+def told(text: str) -> list[dict[str, object]]:
+    """The JSON that commands print one after the other, without the time that they took."""
+    found = json.loads("[" + text.replace("\n}\n{\n", "\n},\n{\n") + "]")
+    return [{key: value for key, value in one.items() if "second" not in key} for one in found]
 
 
 @pytest.fixture(scope="module")
@@ -60,58 +67,55 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with lab(tmp_path_factory.mktemp("lab"), namespaces=why_no_namespaces() is None) as made:
         made.add(cpus=0)
         made.add(cpus=1)
-        trained = bitwright(made, *NETWORK.split())
-        assert trained.returncode == 0, trained.stderr
         yield made
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def alone(folder: Path, width: int) -> bytes:
     """What one process writes."""
-    file = tmp_path_factory.mktemp("alone") / "ensemble"
-    subprocess.run([sys.executable, DRIVER, "1", file, str(MEMBERS), str(WIDTH)], check=True, capture_output=True)
-    return file.read_bytes()
-
-
-@pytest.fixture
-def third(machines: Lab) -> Node:
-    """A larger machine, which one test lets join."""
-    return machines.nodes[2] if len(machines.nodes) > 2 else machines.add(cpus=4)
+    grow(study(width), MEMBERS, file=folder / "alone")
+    return (folder / "alone").read_bytes()
 
 
 @pytest.fixture
 def halting(machines: Lab) -> Iterator[Training]:
     """A training whose jobs come to a halt until they are continued."""
-    with fresh_training(machines, halting=True) as running:
+    with fresh_training(machines, WIDTH, halting=True) as running:
         yield running
     for pid in [pid for node in machines.nodes for pid in node.halted_workers()]:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.fixture
-def training(machines: Lab) -> Iterator[Training]:
-    with fresh_training(machines) as running:
-        yield running
-
-
-def fresh_training(machines: Lab, halting: bool = False) -> Training:
+def fresh_training(machines: Lab, width: int, halting: bool = False) -> Training:
     file = machines.user / "ensemble"
     file.unlink(missing_ok=True)
-    return Training(machines, file, MEMBERS, WIDTH, halting)
+    return Training(machines, file, MEMBERS, width, halting)
 
 
-def test_a_machine_joins_late_loses_a_worker_and_gets_nowhere(machines: Lab, halting: Training, alone: bytes) -> None:
-    """It gets as many jobs as it has CPUs. Its workers never go on, as on a machine that is far too slow: another
-    machine does their jobs as well, and nobody waits.
-    """
+def joined(machines: Lab, halting: Training) -> Node:
+    """A machine that joins when jobs are under way, and gets as many as it has CPUs."""
     halting.wait_for(1)
-    late = machines.add(cpus=4)
-    wait_until(lambda: len(late.halted_workers()) == 4, "the machine that joined is at four jobs")
+    late = machines.add(cpus=2)
+    wait_until(lambda: len(late.halted_workers()) == 2, "the machine that joined is at two jobs")
+    return late
+
+
+def test_a_machine_joins_late_loses_a_worker_and_dies(machines: Lab, halting: Training, tmp_path: Path) -> None:
+    """In the middle of jobs, which others then do."""
+    late = joined(machines, halting)
     first = set(late.halted_workers())
     os.kill(min(first), signal.SIGKILL)
     wait_until(lambda: set(late.halted_workers()) - first, "another worker is at a job")
-    assert halting.finish(machines.nodes[1]) == alone
+    late.kill()
+    assert halting.finish(machines.nodes[1]) == alone(tmp_path, WIDTH)
+    assert halting.counts == list(range(1, MEMBERS + 1))
+
+
+@for_test_long
+def test_a_machine_that_gets_nowhere(machines: Lab, halting: Training, tmp_path: Path) -> None:
+    """Its workers never go on, as on a machine that is far too slow: another one does their jobs, and nobody waits."""
+    joined(machines, halting)
+    assert halting.finish(machines.nodes[1]) == alone(tmp_path, WIDTH)
     assert halting.counts == list(range(1, MEMBERS + 1))
 
 
@@ -120,36 +124,35 @@ def test_a_machine_has_nothing_of_ours(machines: Lab) -> None:
     if not machines.namespaces:
         pytest.skip(f"{why_no_namespaces()}; nodes have loopback addresses, and see this disk")
     ours = [str(SOURCES / "bitwright"), str(machines.user)]
-    look = f"import os; assert not any(map(os.path.exists, {ours}))"
-    path = {"PYTHONPATH": "/mnt"}
-    seen = [
-        subprocess.run(
-            machines.command(machines.nodes[1], [sys._base_executable, "-c", code], "/"), env=path
-        ).returncode
-        for code in (look, "import ray, numpy", "import bitwright")
-    ]
-    assert seen == [0, 0, 1]
+    seen = f"import os, ray, numpy; assert not any(map(os.path.exists, {ours})); import bitwright"
+    looked = machines.command(machines.nodes[1], [sys._base_executable, "-c", seen], "/")
+    done = subprocess.run(looked, env={"PYTHONPATH": "/mnt"}, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'bitwright'"
 
 
-def test_every_verb_gives_what_one_process_gives(machines: Lab) -> None:
+def test_every_verb_gives_what_one_process_gives(
+    machines: Lab, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The workers have neither bitwright nor the user's files: sources, program, network and oracle are sent."""
-    folder = machines.user
-    (folder / "ours.py").write_text("def total(p, q):\n    return p + q\n")
-    found = []
-    for workers in ("1", f"ray:{machines.address}"):
-        done = python(machines, "-c", ONE_AFTER_THE_OTHER, workers, *VERBS)
-        assert done.returncode == 0, done.stderr
-        written = sorted((folder / "ensemble.results", *(folder / "members").iterdir()))
-        files = {path.name: path.read_bytes() for path in written}
-        assert len(files) > len(VERBS) // 2
-        found.append(([as_json(text) for text in done.stdout.split("\f\n")[:-1]], files))
-        for path in written:
-            path.unlink()
-    assert found[0] == found[1]
-    assert len(found[0][0]) == len(VERBS)
+    (machines.user / "ours.py").write_text("def total(p, q):\n    return p + q\n")
+    monkeypatch.chdir(machines.user)
+    answer(capsys, NETWORK)
+    with monkeypatch.context() as here:
+        here.chdir(shutil.copytree(machines.user, tmp_path / "alone"))
+        alone = "".join(answer(capsys, verb) for verb in VERBS)
+    done = python(machines, "-c", ONE_AFTER_THE_OTHER, f"ray:{machines.address}", *VERBS)
+    assert done.returncode == 0, done.stderr
+    assert told(done.stdout) == told(alone)
+    assert len(told(alone)) == len(VERBS)
+    assert contents(machines.user) == contents(tmp_path / "alone")
+    assert len(contents(machines.user)) == 4  # a network, an ensemble, two members
 
 
-@pytest.mark.skipif(not LONG, reason="for make test-long: it takes half a minute")
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*.*") if path.suffix in (".results", ".safetensors")}
+
+
+@for_test_long
 def test_figures_are_collected_there_too(machines: Lab) -> None:
     """Of a table that lacks two jobs, just these are done; it is then the table that one process makes."""
     path = machines.user / "figures" / "executions.csv"
@@ -173,55 +176,37 @@ def test_figures_are_collected_there_too(machines: Lab) -> None:
     assert tables[0] == tables[1] != known
 
 
-def test_what_is_wrong_with_an_address_is_one_line(machines: Lab) -> None:
-    validate = ("validate", "addition", "--bits", "2", "--workers")
-    address = machines.address
-    first = machines.nodes[0]
-    elsewhere = machines.add(ray=False) if machines.namespaces else first
+def test_what_is_wrong_with_a_cluster_is_one_line(machines: Lab) -> None:
+    """Its head says that it has another Ray, as one would that has; secrets differ; this machine is none of it."""
+    validate = ("-m", "bitwright", "validate", "addition", "--bits", "2", "--unsliced", "--workers")
+    address, head = machines.address, machines.nodes[0]
+    mismatch = "Version mismatch: The cluster was started with: Ray: 0.1"
+    secret = {"RAY_AUTH_TOKEN": "another"}
     cases = [
-        (first, f"ray:{address}", {"RAY_AUTH_TOKEN": "another"}, "Authentication token is missing or incorrect"),
-        (elsewhere, f"ray:{address}", {}, f"join it with: ray start --address={address} --num-cpus=0"),
+        (head, ("-c", ANOTHER_VERSION, address), {}, mismatch),
+        (head, (*validate, f"ray:{address}"), secret, "Authentication token is missing or incorrect"),
     ]
-    if find_spec("grpc") is None:
-        cases.append((elsewhere, f"ray://{address}", {}, "needs Ray's client"))
-    for node, where, more, said in cases if machines.namespaces else cases[:1]:
-        done = bitwright(machines, *validate, where, node=node, **more)
+    if machines.namespaces:
+        elsewhere = machines.add(ray=False)
+        join = f"join it with: ray start --address={address} --num-cpus=0"
+        cases.append((elsewhere, (*validate, f"ray:{address}"), {}, join))
+    for node, command, more, said in cases:
+        done = python(machines, *command, node=node, **more)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
         assert said in done.stderr
 
 
-def test_a_cluster_of_another_version_is_one_line(machines: Lab) -> None:
-    """Its head says that it has another Ray, as one would that has."""
-    script = machines.user / "another_version.py"
-    script.write_text(ANOTHER_VERSION)
-    command = [sys.executable, str(script), machines.address]
-    for version in ("0.1", "as it was"):
-        changed = subprocess.run(
-            machines.command(machines.nodes[0], [*command, version]), env=environment(machines), capture_output=True
-        )
-        assert changed.returncode == 0, changed.stderr
-        if version == "0.1":
-            done = bitwright(machines, "validate", "addition", "--bits", "2", "--workers", f"ray:{machines.address}")
-            assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
-            assert "Version mismatch: The cluster was started with: Ray: 0.1" in done.stderr
-
-
-def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, training: Training, alone: bytes) -> None:
-    training.wait_for(3)
-    training.process.kill()
-    training.process.wait()
-    kept = training.file.read_bytes()
-    told = training.counts[-1]
+@for_test_long
+def test_a_driver_that_is_killed_loses_nothing_that_it_told_of(machines: Lab, tmp_path: Path) -> None:
+    whole = alone(tmp_path, LONGER)
+    with fresh_training(machines, LONGER) as training:
+        training.wait_for(3)
+        training.process.kill()
+        training.process.wait()
+        kept = training.file.read_bytes()
+        told = training.counts[-1]
     assert told <= len(records(kept)) <= told + 1  # one may be in the file, and not yet told of
-    assert records(alone)[: len(records(kept))] == records(kept)
-    with Training(machines, training.file, MEMBERS, WIDTH) as again:
-        assert again.finish() == alone
+    assert records(whole)[: len(records(kept))] == records(kept)
+    with Training(machines, training.file, MEMBERS, LONGER) as again:
+        assert again.finish() == whole
         assert again.counts == list(range(1, MEMBERS + 1))  # what is known already is told of, and not done again
-
-
-def test_a_machine_that_dies(machines: Lab, third: Node, halting: Training, alone: bytes) -> None:
-    """In the middle of jobs."""
-    wait_until(third.halted_workers, "a worker is at a job")
-    third.kill()
-    assert halting.finish(machines.nodes[1]) == alone
-    assert halting.counts == list(range(1, MEMBERS + 1))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from calling import Captured
 from cli.test_cli import FIVE_MISTAKES
+from long import LONG
 from sessions import ROOT, Command, check, commands_of, python_of, run_python
 
 DOCS = ROOT / "docs"
@@ -23,6 +24,9 @@ PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands
 NOT_RUN: dict[str, dict[str, str]] = {
     "guides/computer.md": {"bitwright run eforth.dec": "of software that others wrote; docs/runs has the log"}
 }
+if not LONG:  # these take seconds
+    NOT_RUN["explanation/results.md"] = {"python -m experiments templates": "tests/experiments draws it"}
+    NOT_RUN["guides/proof.md"] = {"python sceptic/check_network.py": "tests/sceptic checks networks with it"}
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
     "guides/computer.md": {"echo bitwright | bitwright run backwards.sq --max-instructions 200": 1},

@@ -12,6 +12,7 @@ import click
 import pytest
 from cases import for_each
 from docs.links import broken_in_markdown, broken_in_site
+from long import LONG
 from waiting import PATIENCE
 
 import bitwright
@@ -121,7 +122,9 @@ def test_broken_links_are_noticed(tmp_path: Path) -> None:
 def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:
     page = browser.new_page(viewport={"width": PHONE, "height": 800}, java_script_enabled=False)
     found = {}
-    for path in sorted(site.rglob("*.html")):
+    for number, path in enumerate(sorted(site.rglob("*.html"))):
+        if number % 5 and "generated" in path.parts and not LONG:  # most of these are made alike
+            continue
         page.goto(path.as_uri())
         found[path.relative_to(site).as_posix()] = page.evaluate("document.documentElement.scrollWidth")
     page.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from long import LONG
 from waiting import PATIENCE, wait_until
 
 import bitwright
@@ -27,7 +28,15 @@ def jump():  # years forward and back, at every look
     return real() + (-1) ** calls * 10**7 * (calls % 7)
 time.time, time.time_ns = jump, lambda: int(jump() * 1e9)
 """
-STEADY = "import sys; from bitwright.cli.main import main; sys.exit(main())"
+STEADY = """
+import sys
+from bitwright.cli.main import main
+folder = sys.argv[1]
+ensemble = "train permutation --ensemble --whole --bits 4 --states 9 --width 128 --tolerance 0.1 -q -o"
+for networks in ("2", "5"):
+    assert main([*ensemble.split(), f"{folder}/ensemble", "--networks", networks]) == 0
+assert main(["validate", "addition", "--bits", "4", "--resume", f"{folder}/progress", "--json"]) == 0
+"""
 SERVING = (
     "from bitwright.web.limits import Limits\nfrom bitwright.web.listen import serve\n"
     "serve(0, lambda address: print(address, flush=True), Limits(warm=False), 1)"
@@ -58,41 +67,19 @@ def test_a_wall_clock_would_be_found(text: str) -> None:
     assert list(wall_clocks(ast.parse(text)))
 
 
-def under(script: str, *arguments: object) -> str:
-    """What a command prints, run by this script."""
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
 def test_ensembles_and_validations_come_out_the_same(tmp_path: Path) -> None:
     files, documents = [], []
-    for script in (STEADY, JUMPING + STEADY):
-        path = tmp_path / str(len(files))
-        ensemble = (
-            "train",
-            "permutation",
-            "--ensemble",
-            "--whole",
-            "--bits",
-            4,
-            "--states",
-            9,
-            "--width",
-            128,
-            "--tolerance",
-            0.1,
-            "-q",
-        )
-        under(script, *ensemble, "--networks", 2, "-o", path)
-        under(script, *ensemble, "--networks", 5, "-o", path)
-        files.append(path.read_bytes())
-        progress = path.with_suffix(".json")
-        document = json.loads(under(script, "validate", "addition", "--bits", 4, "--resume", progress, "--json"))
+    for name, script in (("steady", STEADY), ("jumping", JUMPING + STEADY)):
+        (folder := tmp_path / name).mkdir()
+        done = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True, check=True)
+        files.append((folder / "ensemble").read_bytes())
+        document = json.loads(done.stdout[done.stdout.index("{") :])
         documents.append({name: value for name, value in document.items() if "second" not in name})
     assert files[0] == files[1]
     assert documents[0] == documents[1]
 
 
+@pytest.mark.skipif(not LONG, reason="for make test-long: nothing here asks for the time, as is tested above")
 @pytest.mark.waits
 def test_a_server_keeps_its_results() -> None:
     command = [sys.executable, "-c", JUMPING + SERVING]

@@ -27,7 +27,7 @@ class Slow:
 @for_each("oracle", [Arithmetic("addition"), Slow(), None])
 def test_every_engine_and_oracle_tells_within_a_batch(engine: str, oracle: object) -> None:
     told: list[tuple[int, int]] = []
-    ensemble = {"networks": 4} if engine in ("sampled", "network") else {}
+    ensemble = {"networks": 2} if engine in ("sampled", "network") else {}
     task = task_of(addition(4), engine, oracle, random=500, **ensemble)  # type: ignore[arg-type]
     assert task.batches == 1
     done = validate(task, along=lambda now, total: told.append((now, total)))

@@ -18,8 +18,7 @@ from bitwright.validation.task import prepare
 from bitwright.workers import Workers
 
 ALGORITHM = addition(2)
-pytestmark = pytest.mark.usefixtures("one_ray")  # whose processes go on from one validation to the next
-EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
+EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/test_workers.py
 
 
 @pytest.fixture(scope="module")
@@ -47,40 +46,36 @@ def outcome(done: Validation) -> tuple[str, list[str]]:
     return done.verdict, list(done.task.engine.digests)
 
 
-@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
-def test_a_file_that_is_overwritten_between_validations(
-    workers: Workers, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
-) -> None:
+def test_a_file_that_is_overwritten_between_validations(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
     """A task has its networks from the time when it was made; a new one has those that are there now."""
     path = put(good, tmp_path / "n.safetensors")
     task = task_with(path)
-    assert outcome(validate(task, workers)) == ("exact", [good.digest])
+    assert outcome(validate(task)) == ("exact", [good.digest])
     put(bad, path)
-    assert outcome(validate(task, workers)) == ("exact", [good.digest])
-    second = validate(task_with(path), workers)
+    assert outcome(validate(task)) == ("exact", [good.digest])
+    second = validate(task_with(path))
     assert outcome(second) == ("not exact", [bad.digest])
     assert second.tally.wrong > 0
     path.unlink()
-    assert outcome(validate(task, workers)) == ("exact", [good.digest])
+    assert outcome(validate(task)) == ("exact", [good.digest])
     with pytest.raises(InputError, match="there is no network file"):
         task_with(path)
 
 
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
-@pytest.mark.parametrize("remove", [False, True])
-def test_a_file_that_is_overwritten_or_removed_meanwhile(
-    workers: Workers, remove: bool, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
+def test_a_file_that_is_overwritten_and_removed_meanwhile(
+    workers: Workers, tmp_path: Path, good: FloatNetwork, bad: FloatNetwork
 ) -> None:
-    """After the first of three batches; the other two are still about what was read."""
+    """After the first and the second of three batches; all are still about what was read."""
     path = put(good, tmp_path / "n.safetensors")
     seen = []
 
     def spoil(done: int, total: int) -> None:
         seen.append((done, total))
-        if remove:
-            path.unlink(missing_ok=True)
-        else:
+        if len(seen) == 1:
             put(bad, path)
+        else:
+            path.unlink(missing_ok=True)
 
     done = validate(task_with(path, random=3000), workers, progress=spoil)
     assert seen == [(1024, 3000), (2048, 3000), (3000, 3000)]
@@ -148,14 +143,13 @@ def test_a_progress_file_belongs_to_the_weights_that_it_began_with(
     assert validate(task_with(moved, random=3000), resume=progress).tally == done.tally
 
 
-@pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
-def test_an_oracle_that_is_rewritten_between_validations(workers: Workers, tmp_path: Path) -> None:
+def test_an_oracle_that_is_rewritten_between_validations(tmp_path: Path) -> None:
     """Even by a text of the same length in the same second, which Python's own cache of modules would not notice."""
     path = tmp_path / "rewritten_oracle.py"
     task = task_of(ALGORITHM, oracle=Function("rewritten_oracle:total", str(tmp_path), ("sum",)))
     for sign, verdict in (("+", "exact"), ("-", "not exact"), ("+", "exact")):
         path.write_text(f"def total(p, q): return p {sign} q\n")
-        assert validate(task, workers).verdict == verdict
+        assert validate(task).verdict == verdict
 
 
 def test_an_oracle_that_is_rewritten_meanwhile(tmp_path: Path) -> None:

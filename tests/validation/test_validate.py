@@ -124,9 +124,8 @@ class StopError(Exception):
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: bool) -> None:
-    algorithm = spoiled(6) if plain else addition(10)
-    oracle = Arithmetic("multiplication" if plain else "addition")
-    task = task_of(algorithm, "limit", oracle=oracle, plain=plain)
+    text = addition(6).text().replace("when p[2]=1 q[2]=1 write c[2]", "when p[2]=1 q[2]=1 write p[2]")
+    task = task_of(parse(text) if plain else addition(10), "limit", oracle=Arithmetic("addition"), plain=plain)
     assert task.batches == 4
     path = tmp_path / "progress.json"
     for expected_batches in (1, 2, 3):
@@ -139,6 +138,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
         assert json.loads(path.read_text())["batches"] == expected_batches
     resumed, whole = validate(task, resume=path), validate(task)
     assert resumed.tally == whole.tally
+    assert (whole.tally.wrong > 0) == plain
     assert (resumed.margin, resumed.worst) == (whole.margin, whole.worst)
     again = validate(task, resume=path, progress=stop)  # nothing is left to do
     assert again.tally == whole.tally
@@ -276,7 +276,7 @@ def test_an_oracle_of_the_user_s(tmp_path: Path) -> None:
     (tmp_path / "our_oracle.py").write_text("def total(p, q): return p + q\ndef odd(p, q): return p + q + (p == 3)\n")
     for name, wrong in (("total", 0), ("odd", 16)):
         task = task_of(addition(4), oracle=Function(f"our_oracle:{name}", str(tmp_path), ("sum",)))
-        done = validate(task, Workers("processes", 2), resume=tmp_path / f"{name}.json")
+        done = validate(task, Workers("processes", 2) if wrong else Workers(), resume=tmp_path / f"{name}.json")
         assert done.tally.wrong == wrong
         if wrong:
             assert done.tally.failures[0].inputs == {"p": 3, "q": 0}

@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 import pytest
+from long import LONG
 from web.pages import Visit, choose, press_run, text_of, until
 
 
@@ -198,7 +199,7 @@ def link_to(document: Any) -> str:
     return "#program=" + base64.urlsafe_b64encode(packer.compress(data) + packer.flush()).decode().rstrip("=")
 
 
-@pytest.mark.parametrize("kind", ["addition", "rules", "sbn", "subleq", "nodes"])
+@pytest.mark.parametrize("kind", ["rules", "subleq", "nodes", *("addition", "sbn") * LONG])
 def test_a_link_brings_the_program_and_its_inputs(visit: Visit, kind: str) -> None:
     page = visit()
     choose(page, kind)
@@ -290,8 +291,9 @@ def test_hostile_links_are_refused_with_a_line(visit: Visit, first: int) -> None
         shown = page.inner_text("#failure")
         assert shown.startswith(f"This link cannot be opened: {message}"), shown
         assert page.is_checked("input[name=kind][value=addition]")
-        press_run(page)  # the page is as it was
-        assert page.is_hidden("#failure")
+        if number % 6 == 0 or LONG:
+            press_run(page)  # the page is as it was
+            assert page.is_hidden("#failure")
         bits = str(5 + number % 2)
         page.evaluate(f"location.hash = {json.dumps(link_to({**WHOLE, 'bits': bits}))}")
         until(page, f"document.getElementById('bits').value === '{bits}'")

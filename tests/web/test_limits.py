@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from serving import ADD, ENDLESS, RING, SLOW, Client, children, eventually, serving
+from waiting import PATIENCE
 
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble
+from bitwright.web.jobs import Jobs
 from bitwright.web.limits import Limits
+from bitwright.web.pool import Answer, Pool
 
+KEPT = 600_000  # bytes of results
 BROKEN_RULES = "bits p[3] q\nblock p[i] for i in 1..3\nwhen p[1]=1 wrte p[2]\nwhen r=1 write p[9]\n"
 BROKEN_SBN = "loop: sbn a b nowhere\nfly a\nsub 3\n"
 
@@ -106,7 +111,8 @@ def test_what_is_too_much_is_refused_with_one_line(server: Any, request_: dict[s
 def endless() -> Iterator[Client]:
     """One process for runs, which may take for ever."""
     others = children(os.getpid())
-    with serving(Limits(**ENDLESS, waiting=1, memory=1 << 30, warm=False), size=1) as client:
+    few = {"waiting": 1, "memory": 1 << 30, "kept": KEPT, "result": 150_000}
+    with serving(Limits(**ENDLESS, **few, warm=False), size=1) as client:
         yield client
     assert children(os.getpid()) <= others
 
@@ -173,23 +179,36 @@ def test_time_has_a_limit_and_others_go_on() -> None:
 
 
 def test_results_are_forgotten_when_nobody_has_looked_for_their_time() -> None:
-    with serving(Limits(kept_seconds=0.1, warm=False), size=1) as client:
-        jobs = [client.start(ADD) for _ in range(2)]
-        eventually(lambda: client.health()["runs"] == {})
-        gone = client.http.get(f"/api/runs/{jobs[1]['id']}")
-        assert gone.status_code == 404
-        assert gone.json() == {"error": "there is no such run, or no longer: results are kept for a while only"}
+    """Those of runs whose process is played here: what it answers does not matter."""
+
+    class Played:
+        async def do(self, *_: object, **__: object) -> Answer:
+            return Answer({}, {})
+
+    async def forgotten() -> tuple[bool, bool]:
+        jobs = Jobs(cast("Pool", Played()), Limits(kept_seconds=0.1))
+        sweeping = asyncio.create_task(jobs.sweep(0.01))
+        job = jobs.start({})
+        known = jobs.find(job.id) is job
+        async with asyncio.timeout(PATIENCE):
+            while jobs.find(job.id):
+                await asyncio.sleep(0.01)
+        sweeping.cancel()
+        return known, job.state == "done"
+
+    assert asyncio.run(forgotten()) == (True, True)
 
 
-def test_the_oldest_results_make_room_and_one_that_is_too_large_is_refused() -> None:
-    with serving(Limits(kept=600_000, result=150_000, warm=False), size=1) as client:
-        jobs = [client.run(ADD) for _ in range(12)]
-        assert {job["state"] for job in jobs} == {"done"}
-        size = sum(jobs[0]["files"].values())
-        eventually(lambda: client.health()["runs"].get("done", 0) * size <= 600_000)
-        codes = [client.http.get(f"/api/runs/{job['id']}").status_code for job in jobs]
-        gone = codes.count(404)
-        assert codes == [404] * gone + [200] * (len(jobs) - gone)
-        assert 0 < gone < len(jobs)
-        ended = client.run({"source": {"kind": "addition", "bits": 200}, "inputs": {"p": "1", "q": "2"}})
-        assert (ended["state"], "this server keeps at most 0 MiB of a run" in ended["message"]) == ("failed", True)
+def test_the_oldest_results_make_room_and_one_that_is_too_large_is_refused(endless: Client) -> None:
+    jobs = [endless.run(ADD) for _ in range(12)]
+    assert {job["state"] for job in jobs} == {"done"}
+    size = sum(jobs[0]["files"].values())
+    eventually(lambda: endless.health()["runs"].get("done", 0) * size <= KEPT)
+    answers = [endless.http.get(f"/api/runs/{job['id']}") for job in jobs]
+    gone = [answer.status_code for answer in answers].count(404)
+    assert [answer.status_code for answer in answers] == [404] * gone + [200] * (len(jobs) - gone)
+    assert 0 < gone < len(jobs)
+    no_longer = "there is no such run, or no longer: results are kept for a while only"
+    assert answers[0].json() == {"error": no_longer}
+    ended = endless.run({"source": {"kind": "addition", "bits": 200}, "inputs": {"p": "1", "q": "2"}})
+    assert (ended["state"], "this server keeps at most 0 MiB of a run" in ended["message"]) == ("failed", True)

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from long import LONG
-from serving import serving
 
 from bitwright.errors import InputError
 from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, machine_v
 from bitwright.running.images import run_images
+from bitwright.web import work
 from bitwright.web.limits import Limits
+from bitwright.web.requests import RunRequest
+from bitwright.web.told import unheard
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "subleq"
 LOOP = ".words 16\n.width 8\n.dialect howerj\nloop: jmp loop\n"
@@ -115,18 +117,19 @@ def test_an_instruction_limit_and_output_without_end(server: Any) -> None:
     result = job["result"]
     assert (result["ended"], result["halted"], result["instructions"]) == ("limit", False, 10)
     assert result["note"] == "It was stopped at your limit of 10 instructions."
-    job = server.run({"source": {"kind": "subleq", "text": CHATTER}})
-    assert (job["result"]["ended"], len(job["result"]["console"])) == ("stopped", Limits().console)
-    assert set(job["result"]["console"]) == {"A"}
+    result = run_within(CHATTER, Limits(console=300))
+    assert (result["ended"], result["console"]) == ("stopped", "A" * 300)
 
 
-@pytest.mark.waits
+def run_within(text: str, limits: Limits) -> dict[str, Any]:
+    request = RunRequest.model_validate({"source": {"kind": "subleq", "text": text}}).model_dump()
+    return work.run(request, limits, unheard)[0]
+
+
 def test_one_that_does_not_halt_shows_what_it_did_within_its_time() -> None:
-    with serving(Limits(seconds=4), size=1) as client:
-        job = client.run({"source": {"kind": "subleq", "text": LOOP}})
-        assert job["state"] == "done", job["message"]
-        assert job["result"]["ended"] == "time"
-        assert job["result"]["note"].startswith("It did not halt within the time that this server has")
+    result = run_within(LOOP, Limits(seconds=0.1))
+    assert result["ended"] == "time"
+    assert str(result["note"]).startswith("It did not halt within the time that this server has")
 
 
 def test_the_library_refuses_what_the_server_refuses() -> None:

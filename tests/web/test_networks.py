@@ -165,10 +165,10 @@ def test_what_a_run_or_proof_without_end_has_is_shown_and_cancelling_ends_its_pr
         assert found["progress"]["shown"] == {"console": "B", "unit": "instruction"}
         before = children(os.getpid()) - others
         assert client.cancel(job)["state"] == "cancelled"
-        request = {"source": {"kind": "rules", "text": RING.replace("500", "22")}, "of": "whole", "width": 16_384}
+        request = {"source": {"kind": "rules", "text": RING.replace("500", "24")}, "of": "whole", "width": 4096}
         job = client.http.post("/api/networks", json=request).json()
         found = client.until(job["id"], lambda now: now.get("progress", {}).get("phase") == "proving")
-        assert (found["progress"]["limit"], found["progress"]["shown"]) == (2**22, {"unit": "state"})
+        assert (found["progress"]["limit"], found["progress"]["shown"]) == (2**24, {"unit": "state"})
         now = children(os.getpid())
         assert before - now
         assert client.cancel(job)["state"] == "cancelled"

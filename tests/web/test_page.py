@@ -194,14 +194,14 @@ def test_a_reload_finds_what_was_typed(visit: Visit) -> None:
     assert page.input_value("#example") == ""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_in_both_colours(visit: Visit, scheme: str) -> None:
-    page = visit(color_scheme=scheme, **PHONE)
+def test_on_a_phone_in_both_colours(visit: Visit) -> None:
+    page = visit(**PHONE)
     press_run(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.evaluate("document.getElementById('results').getBoundingClientRect().top") < 300
-    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 24, 29)")
+    for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 29)")):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
     page.click("#tab-size")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

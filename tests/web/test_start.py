@@ -9,11 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from long import LONG
 from serving import ADD, ENDLESS, SLOW, Process, eventually, serving, serving_process
 
 from bitwright.web.limits import Limits
 from bitwright.web.pool import NO_PROCESS
 
+for_test_long = pytest.mark.skipif(not LONG, reason="for make test-long: another reason why none can be started")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 
@@ -41,6 +43,10 @@ def test_an_interpreter_that_is_gone_for_a_while(tmp_path: Path) -> None:
         check = server.http.post("/api/check", json={"source": {"kind": "addition", "bits": 4}})
         assert (check.status_code, check.json()) == (503, {"error": NO_PROCESS})
         assert check.headers["retry-after"].isdigit()
+        python.write_text("#!/bin/sh\nexit 3\n")  # it starts, and ends before it is ready
+        python.chmod(0o700)
+        ended = server.run(ADD)
+        assert (ended["state"], ended["message"]) == ("failed", NO_PROCESS)
         (tmp_path / "away").rename(python)
         eventually(lambda: server.health()["ok"])  # by itself: nobody asks for a run meanwhile
         assert server.run(ADD)["state"] == "done"
@@ -65,6 +71,7 @@ if os.path.exists({flag!r}):
 """
 
 
+@for_test_long
 def test_too_little_memory_for_processes(tmp_path: Path) -> None:
     """The operating system gives new processes less than they need, for a while."""
     flag = tmp_path / "scarce"
@@ -81,6 +88,7 @@ def test_too_little_memory_for_processes(tmp_path: Path) -> None:
         assert server.run(ADD)["state"] == "done"
 
 
+@for_test_long
 def test_too_few_descriptors_for_processes() -> None:
     """A server that has used up its files starts no process; it goes on when files are there again."""
     with serving_process(
