@@ -7,13 +7,12 @@ import importlib.util
 import json
 import random
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cases import for_each
+from checking import checked
 from forged import forged, opened
 
 from bitwright import Algorithm, addition, certify, multiplication, parse, train
@@ -129,10 +128,9 @@ class Files:
         for number, text in enumerate(texts):
             paths.append(self.folder / f"{number}.bw")
             paths[-1].write_text(text)
-        command = [sys.executable, "-I", str(CHECKER), str(self.network), *map(str, paths), str(self.certificate)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.stderr == "" or done.stderr.startswith("not checked: ")
-        return done.returncode, done.stdout
+        done = checked("check_network.py", self.network, *paths, self.certificate)
+        assert done.err == "" or done.err.startswith("not checked: ")
+        return done.code, done.out
 
 
 def test_several_sizes_together_have_the_kinds_of_the_network(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def right_by_definition(text: str, size: int, name: str = "l") -> bool:
 def test_no_broken_program_is_proved(name: str) -> None:
     """A mutant may be right after all, such as addition with a step less; then all inputs of six digits are."""
     refuted = 0
-    for what, text in mutants(text_of(name)):
+    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 4]:
         try:
             proof = prove_function(text, name=what)
         except BitwrightError:
@@ -78,7 +78,7 @@ def test_no_broken_program_is_proved(name: str) -> None:
             assert all(right_by_definition(text, size) for size in ((1, 2, 3) if name == "adder" else (1, 2, 4, 6))), (
                 what
             )
-    assert refuted >= 10
+    assert refuted >= (10 if LONG else 3)
 
 
 @pytest.mark.parametrize("name", ["addition", "increment", "third"])
@@ -86,7 +86,7 @@ def test_closure_alone_proves_no_broken_program(name: str, monkeypatch: pytest.M
     """Without the runs that refute most of them at once."""
     monkeypatch.setattr("bitwright.proofs.function.prove.wrong_input", lambda *_: None)
     wrong = 0
-    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 12]:
+    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 30]:
         try:
             proof = prove_function(text, name=what)
         except BitwrightError:
