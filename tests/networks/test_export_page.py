@@ -103,9 +103,7 @@ def whole_runs(name: str, size: int, count: int, how: str, folder: Path) -> tupl
     return algorithm, runs, evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "count"), [("addition", 16, 500), ("multiplication", 9, 50)]
-)
+@pytest.mark.parametrize(("name", "size", "count"), [("addition", 16, 500), ("multiplication", 9, 50)])
 def test_whole_runs(name: str, size: int, count: int, tmp_path: Path) -> None:
     algorithm, runs, said = whole_runs(name, size, count, "", tmp_path)
     done = run(algorithm, states=np.array([algorithm.state(values) for values in runs]))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 
 import bitwright
 from bitwright import Algorithm, InputError, addition, parse
@@ -241,8 +242,7 @@ def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> N
 
 
 @needs_marabou
-@pytest.mark.parametrize("must", [True, False])
-@pytest.mark.parametrize("above", [0, 1])
+@pytest.mark.parametrize(("must", "above"), [(True, 0), (False, 1), *[(True, 1), (False, 0)] * LONG])
 def test_marabou_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
     moved = moved_to_a_sum(must, above)
     wrong, some = wrong_states(moved, addition(2).program)
