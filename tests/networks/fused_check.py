@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import torch
-from fused_sums_check import check_sums
+from networks.fused_sums_check import check_sums
 
 from bitwright import permutation
 from bitwright.networks.descent import Plan, TrainingError

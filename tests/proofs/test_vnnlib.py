@@ -163,7 +163,7 @@ def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, versi
 
 
 @for_each("version", ["1.0", "2.0"])
-@for_each("algorithm", [addition(1), addition(2), parse(ODD)])
+@for_each("algorithm", [addition(1), parse(ODD), *[addition(2)] * LONG])
 def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, version: str, tmp_path: Path) -> None:
     network = whole(algorithm)
     assert certify_network(algorithm, network).certified
