@@ -11,15 +11,7 @@ from pathlib import Path
 from machine import compared_text
 
 from bitwright import open as open_program
-from bitwright.api.export.rocq.writing import (
-    CHAINS,
-    LOOPS,
-    THEORY,
-    makefile_text,
-    project_text,
-    rocq_files,
-    theory_files,
-)
+from bitwright.api.export.rocq.writing import makefile_text, project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.program.pattern import read_pattern
@@ -41,7 +33,8 @@ USED = {  # by theorems with an invariant by hand, which need no certificate
 
 
 def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE / "networks") -> None:
-    found, by_hand = theory_files(THEORY + CHAINS + LOOPS), {}
+    found: dict[str, str] = {}
+    by_hand: dict[str, str] = {}
     for name in names or PROGRAMS:
         file, program = networks / f"{name}.safetensors", PROGRAMS[name]
         about = read_about(file)
@@ -58,6 +51,7 @@ def main(names: list[str], build: Path = HERE / "build", networks: Path = HERE /
             by_hand[f"Theorems/{theorem}.v"] = (HERE / "theorems" / f"{theorem}.v").read_text()
         print(*written.theorems, *written.left, sep="\n")
     found |= by_hand
+    found = theory_files(found.values()) | found
     paths = list(found)
     for path, text in (found | {"_CoqProject": project_text(paths), "Makefile": makefile_text(paths)}).items():
         (build / path).parent.mkdir(parents=True, exist_ok=True)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from processes import environment
 from whole import (
     choices,
     indicator,
@@ -201,29 +196,3 @@ def test_the_kernel_of_a_gpu_gives_the_sums_of_numpy_at_every_width(width: int) 
         given = torch.zeros((len(matched), sums.inputs), dtype=torch.uint8, device="cuda")
         given[:, : program.templates] = torch.from_numpy(matched).to("cuda")
         assert (sums(given).cpu().numpy() == ExactSums(network, program).products(matched)).all()
-
-
-@pytest.fixture(scope="module")
-def fused() -> dict[str, Any]:
-    pytest.importorskip("triton", reason="Triton is for Linux; the fused kernel is optional")
-    script = Path(__file__).parent / "fused_sums_check.py"
-    interpreted = environment(TRITON_INTERPRET="1")
-    done = subprocess.run([sys.executable, str(script)], env=interpreted, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
-
-
-@pytest.mark.parametrize("case", ["addition", "odd", "large", "cells"])
-def test_the_fused_kernel_gives_the_same_sums_and_distances(fused: dict[str, Any], case: str) -> None:
-    assert fused[case]["states"] > 20
-    assert fused[case]["sums differ"] == 0
-    assert fused[case]["distances differ"] == 0
-
-
-def test_hidden_values_too_large_for_one_digit_are_seen(fused: dict[str, Any]) -> None:
-    """`large` has hidden values above 2^11, which the kernel notices; the others stay with one digit."""
-    assert fused["large"]["digits"] == 2
-    assert fused["large"]["largest"] > 2**11
-    assert fused["addition"]["digits"] == 1
-    assert fused["large"]["digits after a restart"] == 1

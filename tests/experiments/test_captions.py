@@ -138,6 +138,7 @@ def test_predictor(algorithm: Algorithm, values: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("name", ["templates", "predictor"])
+@pytest.mark.usefixtures("unrendered")
 def test_blocks_without_templates_can_be_drawn(name: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from experiments import make_figure
@@ -190,7 +191,7 @@ def test_of_one_large_block_the_templates_that_match_are_shown() -> None:
 
 
 @pytest.mark.parametrize("name", ["templates", "predictor"])
-@pytest.mark.parametrize(("algorithm", "values"), SHOWN, ids=str)
+@pytest.mark.parametrize(("algorithm", "values"), SHOWN if LONG else SHOWN[::3], ids=str)
 def test_zeros_have_no_sign(name: str, algorithm: Algorithm, values: dict[str, int]) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     figure = find_figure(name)

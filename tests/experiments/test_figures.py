@@ -16,17 +16,14 @@ CHEAP = ("templates", "predictor", "ensemble-complexity", "orders", "sbn")  # th
 
 
 @pytest.mark.parametrize("name", CHEAP)
+@pytest.mark.usefixtures("unrendered")
 def test_every_figure_is_written(name: str, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     setting = Setting(folder=tmp_path / "new" / "folder", progress=lambda done, of: seen.append((done, of)))
     paths = list(make_figure(name, setting))
     figure = find_figure(name)
     assert {path.name for path in paths if path.suffix == ".svg"} == {f"{stem}.svg" for stem in figure.pictures}
-    for path in paths:
-        if path.suffix == ".svg":
-            ElementTree.parse(path)
-        if path.suffix == ".png":
-            assert path.read_bytes().startswith(b"\x89PNG")
+    check_pictures(paths)
     assert paths[-1].read_text().startswith("**")
     assert all(done <= of for done, of in seen)
     for path in paths:
@@ -35,11 +32,22 @@ def test_every_figure_is_written(name: str, tmp_path: Path) -> None:
             assert load_table(path, text.split(b"\n")[0].decode().split(",")).csv() == text
 
 
+def check_pictures(paths: list[Path]) -> None:
+    for path in paths:
+        if path.suffix == ".svg":
+            ElementTree.parse(path)
+        if path.suffix == ".png":
+            assert path.read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_same_numbers_give_the_same_files(tmp_path: Path) -> None:
     one, two = (list(make_figure("templates", Setting(folder=tmp_path / name))) for name in ("one", "two"))
+    check_pictures(one)
+    assert all(path.stat().st_size > 1_000 for path in one if path.suffix in (".svg", ".png"))
     assert [p.read_bytes() for p in one if p.suffix != ".png"] == [p.read_bytes() for p in two if p.suffix != ".png"]
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_any_program_can_be_shown(tmp_path: Path) -> None:
     rules = parse("bits x[2] y\nblock x[*]\nblock y\nwhen x[1]=1 x[2]=1 write y\ninput x\noutput y", "both")
     for name in ("templates", "predictor"):

@@ -41,6 +41,7 @@ def fields(folder: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", ["experiment-1", "experiment-2", "beyond"])
+@pytest.mark.usefixtures("unrendered")
 def test_pictures_are_drawn_from_the_committed_tables(name: str, tmp_path: Path) -> None:
     for path in FOLDER.glob(f"{name}*.csv"):
         shutil.copy(path, tmp_path)

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import torch
+from networks.fused_sums_check import check_sums
 
 from bitwright import permutation
 from bitwright.networks.descent import Plan, TrainingError
@@ -52,7 +53,7 @@ def drawn(start: str) -> dict[str, object]:
 
 def failure() -> str:
     try:
-        train_drawn(DRAWN, "random", 7, [0], LABELS, Plan(tolerance=1e-3, most_steps=2))
+        train_drawn(SHAPE, "random", 7, [0], LABELS, Plan(tolerance=1e-3, most_steps=2))
     except TrainingError as error:
         return str(error)
     return "none"
@@ -61,13 +62,14 @@ def failure() -> str:
 if __name__ == "__main__":
     json.dump(
         {
-            "plain": beside_oracle(Plan(0.1, "plain"), "random"),
-            "momentum": beside_oracle(Plan(0.1, "momentum"), "zero"),
-            "balanced": beside_oracle(Plan(0.1), "zero"),
-            "standard": beside_oracle(Plan(0.1, "plain", "standard"), "zero"),
+            "plain": beside_oracle(Plan(0.2, "plain"), "random"),
+            "momentum": beside_oracle(Plan(0.2, "momentum"), "zero"),
+            "balanced": beside_oracle(Plan(0.2), "zero"),
+            "standard": beside_oracle(Plan(0.2, "plain", "standard"), "zero"),
             "drawn": drawn("random"),
             "drawn zero": drawn("zero"),
             "failure": failure(),
+            "sums": check_sums(),
         },
         sys.stdout,
     )

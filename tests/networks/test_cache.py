@@ -14,6 +14,7 @@ from safetensors.numpy import save
 from waiting import PATIENCE
 
 from bitwright import InputError, addition
+from bitwright.cli.main import main
 from bitwright.networks import Plan, Recipe, load_network
 from bitwright.networks.cache import (
     cache_folder,
@@ -119,11 +120,11 @@ def test_the_wrong_network_in_a_place_is_replaced_too(caplog: pytest.LogCaptureF
 
 
 def test_a_damaged_entry_is_said_on_stderr(folder: Path) -> None:
-    add = [sys.executable, "-m", "bitwright", "add", "1", "2", "--engine", "network", "--width", "512", "-q"]
-    subprocess.run(add, check=True, capture_output=True)
+    add = ["add", "1", "2", "--engine", "network", "--width", "512", "-q"]
+    assert main(add) == 0
     [path] = folder.iterdir()
     path.write_bytes(b"damaged")
-    done = subprocess.run(add, check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "bitwright", *add], check=True, capture_output=True, text=True)
     assert done.stdout == "3\n"
     assert done.stderr.count("\n") == 1
     assert f"{path} is not a network file" in done.stderr
@@ -139,9 +140,9 @@ print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(descent=
 
 
 def test_several_processes_at_once(folder: Path) -> None:
-    crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     digests = {process.communicate(timeout=PATIENCE)[0].strip() for process in crew}
-    assert [process.returncode for process in crew] == [0] * 3
+    assert [process.returncode for process in crew] == [0] * 2
     assert digests == {cached_network(PROGRAM, RECIPE)[0].digest}
     assert not cached_network(PROGRAM, RECIPE)[1]
     assert len(list(folder.iterdir())) == 1  # no temporary files either

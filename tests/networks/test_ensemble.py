@@ -15,6 +15,7 @@ from long import LONG
 from waiting import wait_until
 
 from bitwright import addition, permutation
+from bitwright.cli.main import main
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe, TrainingError, load_network, train
 from bitwright.networks.cache import member_file, network_files, train_members
@@ -135,29 +136,18 @@ def test_members_in_a_folder(tmp_path: Path) -> None:
     assert not member_file(tmp_path, 0).exists()
 
 
+TRAIN = "train permutation --ensemble --whole --bits 5 --states 30 -q --width 256 --tolerance 1e-2"
+
+
 @pytest.mark.waits
 def test_killed_again_and_again_it_ends_with_the_same_file(tmp_path: Path) -> None:
     """kill -9 when the file is there, then whenever it has grown by some bytes; what is killed would go on for ever."""
-    command = [
-        sys.executable,
-        "-m",
-        "bitwright",
-        "train",
-        "permutation",
-        "--ensemble",
-        "--whole",
-        "--bits",
-        "5",
-        "--states",
-        "30",
-        "-q",
-    ]
-    command += ["--width", "256", "--tolerance", "1e-2"]
+    command = TRAIN.split()
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    endless = [*command, "--networks", str(10**7), "-o", str(killed)]
+    endless = [sys.executable, "-m", "bitwright", *command, "--networks", str(10**7), "-o", str(killed)]
 
     def grow_to(networks: int, path: Path) -> int:
-        subprocess.run([*command, "--networks", str(networks), "-o", str(path)], check=True, capture_output=True)
+        assert main([*command, "--networks", str(networks), "-o", str(path)]) == 0
         return path.stat().st_size
 
     rng = random.Random(1)

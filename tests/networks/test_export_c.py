@@ -138,7 +138,7 @@ def test_a_changed_number_is_noticed(table: str, ask: Ask) -> None:
 
 
 def test_the_integers_that_bounds_ask_for() -> None:
-    assert "typedef int32_t bw_sum;" in text_of("whole addition 512")
+    assert "typedef int32_t bw_sum;" in text_of("whole addition 128")
     assert "typedef int64_t bw_sum;" in text_of("whole addition 64 wide")
 
 

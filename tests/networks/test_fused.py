@@ -1,15 +1,15 @@
-"""The fused kernels against the plain trainer, in Triton's interpreter where there is no GPU."""
+"""The fused kernels against the plain trainer and NumPy's sums, in Triton's interpreter where there is no GPU."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import environment
 
 pytest.importorskip("triton", reason="Triton is for Linux; the fused kernels are optional")
 
@@ -17,9 +17,8 @@ pytest.importorskip("triton", reason="Triton is for Linux; the fused kernels are
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     script = Path(__file__).parent / "fused_check.py"
-    run = subprocess.run(
-        [sys.executable, str(script)], env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True
-    )
+    interpreted = environment(TRITON_INTERPRET="1")
+    run = subprocess.run([sys.executable, str(script)], env=interpreted, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
     answer: dict[str, Any] = json.loads(run.stdout)
     return answer
@@ -48,3 +47,18 @@ def test_members_are_their_own_whatever_the_batch(found: dict[str, Any], kind: s
 
 def test_failure_is_an_error(found: dict[str, Any]) -> None:
     assert found["failure"].startswith("training stalled at an error of")
+
+
+@pytest.mark.parametrize("case", ["addition", "odd", "large", "cells"])
+def test_the_fused_kernel_gives_the_same_sums_and_distances(found: dict[str, Any], case: str) -> None:
+    assert found["sums"][case]["states"] > 20
+    assert found["sums"][case]["sums differ"] == 0
+    assert found["sums"][case]["distances differ"] == 0
+
+
+def test_hidden_values_too_large_for_one_digit_are_seen(found: dict[str, Any]) -> None:
+    """`large` has hidden values above 2^11, which the kernel notices; the others stay with one digit."""
+    assert found["sums"]["large"]["digits"] == 2
+    assert found["sums"]["large"]["largest"] > 2**11
+    assert found["sums"]["addition"]["digits"] == 1
+    assert found["sums"]["large"]["digits after a restart"] == 1

@@ -28,7 +28,7 @@ from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.proof import Feasible
 from bitwright.theory.rounding import Rounding
 
-SOME = 400 if LONG else 130  # programs, of all of which every state is looked at
+SOME = 400 if LONG else 60  # programs, of all of which every state is looked at
 
 
 def dense_program(rng: np.random.Generator) -> Program:

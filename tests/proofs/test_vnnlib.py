@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
+from long import LONG
 
 import bitwright
 from bitwright import Algorithm, InputError, addition, parse
@@ -162,7 +163,7 @@ def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, versi
 
 
 @for_each("version", ["1.0", "2.0"])
-@for_each("algorithm", [addition(1), addition(2), parse(ODD)])
+@for_each("algorithm", [addition(1), parse(ODD), *[addition(2)] * LONG])
 def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, version: str, tmp_path: Path) -> None:
     network = whole(algorithm)
     assert certify_network(algorithm, network).certified
@@ -241,8 +242,7 @@ def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> N
 
 
 @needs_marabou
-@pytest.mark.parametrize("must", [True, False])
-@pytest.mark.parametrize("above", [0, 1])
+@pytest.mark.parametrize(("must", "above"), [(True, 0), (False, 1), *[(True, 1), (False, 0)] * LONG])
 def test_marabou_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
     moved = moved_to_a_sum(must, above)
     wrong, some = wrong_states(moved, addition(2).program)

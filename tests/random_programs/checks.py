@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -16,6 +14,7 @@ from warnings import catch_warnings
 
 import numpy as np
 import pytest
+from checking import checked
 from random_programs.naive import LocalState, Rules, State, local_state, local_states, random_rules, step_by_cells, sums
 from random_programs.naive import threshold as threshold_of
 
@@ -39,7 +38,6 @@ from bitwright.proofs.width import suggested_cells_width
 from bitwright.theory import weights
 
 Counts = Counter[str]
-SCEPTIC = Path(__file__).parents[2] / "sceptic" / "check_network.py"
 
 
 def exact_network(program: Program) -> IntegerNetwork:
@@ -170,8 +168,8 @@ def check_by_sceptic(
         save_network(network, trained_on, files[0])
         files[1].write_text(algorithm.text())
         files[2].write_text(claims_of(certificate, NetworkVerdict))
-        done = subprocess.run([sys.executable, "-I", SCEPTIC, *files], capture_output=True, text=True, check=False)
-        assert (done.returncode, "HOLDS: " in done.stdout) == (int(not certificate.certified), True), done
+        done = checked("check_network.py", *files)
+        assert (done.code, "HOLDS: " in done.out) == (int(not certificate.certified), True), done
     counts["of cells, by the sceptic"] += 1
 
 

@@ -6,10 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from long import seeds
 from random_programs.checks import check_program
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(1, of=3))
 def test_engines_and_verdicts_are_those_of_the_definitions(seed: int) -> None:
     """`python -m tests.random_programs` goes on for longer."""
     counts: Counter[str] = Counter()

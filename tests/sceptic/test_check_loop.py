@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import checking
 import pytest
 
 from bitwright.program import parse
@@ -33,10 +33,9 @@ def checked(folder: Path, certificate: dict[str, Any], text: str = TEXT) -> tupl
     rules = [folder / f"rules-{size}.bw" for size in range(1, 9)]
     for size, path in enumerate(rules, start=1):
         path.write_text(parse(text, lets={"l": size}).text())
-    command = [sys.executable, str(ROOT / "sceptic" / "check_loop.py"), str(folder / "certificate.json")]
-    done = subprocess.run([*command, *map(str, rules)], capture_output=True, text=True, env={"PYTHONPATH": ""})
-    assert not done.stderr
-    return done.returncode, done.stdout
+    done = checking.checked("check_loop.py", folder / "certificate.json", *rules)
+    assert not done.err
+    return done.code, done.out
 
 
 def test_the_proof_of_multiplication_is_taken(tmp_path: Path, proof: dict[str, Any]) -> None:

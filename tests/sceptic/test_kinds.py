@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import checking
 from cases import for_each
 from long import seeds
 from proofs.kinds.random_texts import RandomText
@@ -33,9 +33,8 @@ when q[i]=1 write r for i in 1..l if i%3=2 and l%5=1
 def judged(folder: Path, text: str, certificate: dict[str, Any]) -> tuple[int, str]:
     (folder / "rules.bw").write_text(text, "utf-8")
     (folder / "kinds.json").write_text(json.dumps(certificate), "utf-8")
-    command = [sys.executable, str(CHECKER), "rules.bw", "kinds.json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+    done = checking.checked("check_kinds.py", folder / "rules.bw", folder / "kinds.json")
+    return done.code, done.out + done.err
 
 
 def test_it_has_no_code_of_ours_and_is_short() -> None:

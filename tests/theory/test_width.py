@@ -9,12 +9,25 @@ import numpy as np
 import pytest
 from cases import for_each
 from flint import arb, ctx
+from long import LONG
 
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind, variance, weights
 from bitwright.theory.width import Integrals, Sums, gate_coefficients, spread, unit_variance
 
 UNITS = 200_000
+SIZES = [
+    (2, 2, 1),
+    (6, 3, 3),
+    (6, 6, 3),
+    (20, 5, 4),
+    (3, 2, 2),
+    (6, 2, 3),
+    (60, 2, 5),
+    (60, 30, 5),
+    (100, 100, 4),
+    (100, 7, 6),
+]
 
 
 def drawn_units(matched: FloatArray, labels: FloatArray, kind: Kind, rng: np.random.Generator) -> FloatArray:
@@ -37,21 +50,7 @@ def drawn_units(matched: FloatArray, labels: FloatArray, kind: Kind, rng: np.ran
 
 
 @for_each("kind", ["ntk", "last-layer"])
-@for_each(
-    ("examples", "n", "bits"),
-    [
-        (2, 2, 1),
-        (3, 2, 2),
-        (6, 2, 3),
-        (6, 3, 3),
-        (6, 6, 3),
-        (20, 5, 4),
-        (60, 2, 5),
-        (60, 30, 5),
-        (100, 100, 4),
-        (100, 7, 6),
-    ],
-)
+@for_each(("examples", "n", "bits"), SIZES if LONG else SIZES[:4])
 def test_variance_of_hidden_units(examples: int, n: int, bits: int, kind: Kind) -> None:
     """76 variances and as many means, each beyond 5 standard errors once in 10^6: a false alarm below 1 in 5,000.
 

@@ -11,6 +11,7 @@ from cases import for_each
 from bitwright import run
 from bitwright.errors import InputError
 from bitwright.program import NodeProgram, Topology, parse_node_program
+from bitwright.program.text.node_text import schema_of
 
 PATH = Topology.from_edges(3, [(0, 1), (1, 2)])
 
@@ -182,3 +183,15 @@ def test_a_directed_edge_has_no_far_port() -> None:
 def test_graphs_of_no_node_are_refused() -> None:
     with pytest.raises(InputError, match="a graph needs at least one node"):
         Topology.from_edges(0, [])
+
+
+@for_each("line", ["let l = digits(nodes)", "let l = digits(ports)\nsteps nodes", "let l = 3\nsteps 2*nodes + ports"])
+def test_the_schema_is_that_of_the_size(line: str) -> None:
+    """It is made once for all sizes at which nothing differs; each is compared with one that is made for it alone."""
+    rules = "bits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write far.x[i] for i in 1..l\ninput x"
+    made = parse_node_program(f"{line}\n{rules}")
+    for nodes in range(1, 20):
+        for ports in (2 * nodes, 8 * nodes):
+            found, alone = made.schema(nodes, ports), schema_of(made.tree, {}, nodes, ports)
+            assert (found.program.id, found.steps, found.inputs) == (alone.program.id, alone.steps, alone.inputs)
+    assert (made.schema(9) is made.schema(15)) == ("nodes" not in line.replace("digits(nodes)", ""))

@@ -14,14 +14,14 @@ from bitwright.proofs.function.laws import conserved
 from bitwright.proofs.function.machine import ChainMachine, Clock
 from bitwright.proofs.function.prove import _runs, _settings, _with_steps
 from bitwright.proofs.function.specification import Specification
-from tests.proofs.function.cases import CHAINS, text_of
+from tests.proofs.function.cases import SOME, text_of
 
 
 def kinds_of(length: int) -> list[int]:
     return [1, 2, *[3] * (length - 4), 4, 5]
 
 
-@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("name", SOME)
 def test_a_chain_steps_like_the_program(name: str) -> None:
     text = text_of(name)
     chain = read_chain(text)
@@ -93,7 +93,7 @@ def test_a_clock_ends_after_just_the_steps_it_stands_for() -> None:
                     assert steps == rate * length + extra, clock
 
 
-@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("name", SOME)
 def test_every_state_of_real_runs_lies_in_the_invariant(name: str) -> None:
     chain = read_chain(text_of(name))
     specs = [Specification(chain, line) for line in parse(text_of(name)).ensures]

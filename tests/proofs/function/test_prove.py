@@ -10,7 +10,7 @@ from long import LONG
 from bitwright.errors import BitwrightError
 from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
-from tests.proofs.function.cases import CHAINS, text_of
+from tests.proofs.function.cases import CHAINS, SOME, text_of
 from tests.proofs.function.mutants import mutants
 
 
@@ -64,11 +64,11 @@ def right_by_definition(text: str, size: int, name: str = "l") -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", [name for name in CHAINS if name != "saturating"])
+@pytest.mark.parametrize("name", [name for name in SOME if name != "saturating"])
 def test_no_broken_program_is_proved(name: str) -> None:
     """A mutant may be right after all, such as addition with a step less; then all inputs of six digits are."""
     refuted = 0
-    for what, text in mutants(text_of(name)):
+    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 4]:
         try:
             proof = prove_function(text, name=what)
         except BitwrightError:
@@ -78,15 +78,15 @@ def test_no_broken_program_is_proved(name: str) -> None:
             assert all(right_by_definition(text, size) for size in ((1, 2, 3) if name == "adder" else (1, 2, 4, 6))), (
                 what
             )
-    assert refuted >= 10
+    assert refuted >= (10 if LONG else 3)
 
 
-@pytest.mark.parametrize("name", ["addition", "increment", "third"])
+@pytest.mark.parametrize("name", ["increment", *["addition", "third"] * LONG])
 def test_closure_alone_proves_no_broken_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the runs that refute most of them at once."""
     monkeypatch.setattr("bitwright.proofs.function.prove.wrong_input", lambda *_: None)
     wrong = 0
-    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 12]:
+    for what, text in list(mutants(text_of(name)))[:: 1 if LONG else 30]:
         try:
             proof = prove_function(text, name=what)
         except BitwrightError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from long import LONG
 
 from bitwright.errors import BitwrightError
 from bitwright.program import parse
@@ -65,7 +66,7 @@ def test_steps_to_spare_do_no_harm() -> None:
 def test_no_broken_program_is_proved() -> None:
     """A mutant may be right after all; then all inputs of three digits are."""
     tried = 0
-    for what, text in list(mutants(TEXT))[::18]:
+    for what, text in list(mutants(TEXT))[:: 18 if LONG else 54]:
         try:
             proof = prove_function(text, name=what)
         except BitwrightError:
@@ -74,7 +75,7 @@ def test_no_broken_program_is_proved() -> None:
         for size in (1, 2, 3) if proof.proved else ():
             algorithm = parse(text, lets={"l": size})
             assert wrong_input(algorithm, list(all_inputs(algorithm)), 99) is None, what
-    assert tried >= 8
+    assert tried >= (8 if LONG else 3)
 
 
 def test_shapes_are_what_they_say() -> None:

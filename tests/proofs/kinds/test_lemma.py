@@ -99,11 +99,11 @@ def proofs(texts: Iterable[RandomText]) -> Iterator[tuple[RandomText, KindsProof
 
 @cache
 def small() -> list[tuple[RandomText, KindsProof]]:
-    return list(proofs(RandomText(seed, small=True) for seed in seeds(8, of=1_000)))
+    return list(proofs(RandomText(seed, small=True) for seed in seeds(5, of=1_000)))
 
 
 def test_the_same_pattern_is_the_same_kind() -> None:
-    assert sum(check_lemma(made.text, proof.smallest, 14 if LONG else 10) for made, proof in small()) > 1_000
+    assert sum(check_lemma(made.text, proof.smallest, 14 if LONG else 7) for made, proof in small()) > 300
 
 
 GAP = """let l = 9
@@ -142,16 +142,16 @@ when p[i]=1 write p[i] for i in 5..l
 def test_the_same_pattern_is_the_same_kind_in_hard_texts(text: str) -> None:
     proof = prove_kinds(text)
     assert len(proof.kinds) > 1
-    assert check_lemma(text, proof.smallest, 14) > 100
+    assert check_lemma(text, proof.smallest, 14 if LONG else 10) > 60
 
 
 def test_the_same_pattern_is_the_same_kind_with_several_sizes_and_indices() -> None:
-    large = (RandomText(seed) for seed in seeds(0, of=1_000) or [9, 10, 21])
+    large = (RandomText(seed) for seed in seeds(0, of=1_000) or [9])
     assert sum(check_lemma(made.text, proof.smallest, 8 // len(made.sizes)) for made, proof in proofs(large)) > 1_000
 
 
 def test_no_kind_is_new_beyond_the_cutoff() -> None:
-    assert len(small()) > 6
+    assert len(small()) > 4
     for made, proof in small():
         (least,), (L0,) = proof.smallest.values(), proof.L0.values()
         known, sized = {one.kind for one in proof.kinds}, SizedText.read(made.text)

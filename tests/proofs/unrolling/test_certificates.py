@@ -2,10 +2,9 @@
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
+import checking
 import pytest
 
 import bitwright
@@ -15,8 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def checked(folder, program):
-    command = [sys.executable, ROOT / "sceptic" / program, folder / "rules.bw", folder / "certificate.json"]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return checking.checked(program, folder / "rules.bw", folder / "certificate.json")
 
 
 def certified(folder, name, l):
@@ -43,7 +41,7 @@ def rewrite_rules(folder, certificate, old, new):
 def test_unrolled_proofs_hold(name, tmp_path):
     certified(tmp_path / "c", name, 5)
     done = checked(tmp_path / "c", "check_at_size.py")
-    assert (done.returncode, done.stdout[:6]) == (0, "HOLDS:"), done.stderr
+    assert (done.code, done.out[:6]) == (0, "HOLDS:"), done.err
 
 
 def test_a_changed_refutation_does_not_hold(tmp_path):
@@ -58,10 +56,10 @@ def test_a_changed_refutation_does_not_hold(tmp_path):
         end = rest.index("0")
         flipped = [str(-int(x)) for x in rest[:end]] if rest[:end] else ["1"]
         proof.write_text("\n".join([*lines[:number], " ".join([name, *flipped, *rest[end:]]), *lines[number + 1 :]]))
-        refused += checked(folder, "check_at_size.py").returncode != 0
+        refused += checked(folder, "check_at_size.py").code != 0
     assert refused >= 8  # a clause that no later one needs may say anything that follows
     proof.write_text("\n".join(lines[:-1]))  # without the empty clause
-    assert "the refutation does not hold" in checked(folder, "check_at_size.py").stderr
+    assert "the refutation does not hold" in checked(folder, "check_at_size.py").err
 
 
 def test_changed_laws_and_rules_do_not_hold(tmp_path):
@@ -76,7 +74,7 @@ def test_changed_laws_and_rules_do_not_hold(tmp_path):
         None,
     ):
         rewrite(folder, {**certificate, "laws": [other]})
-        assert checked(folder, "check_at_size.py").returncode == 1, other
+        assert checked(folder, "check_at_size.py").code == 1, other
     for old, new in (
         ("write p[2]", "write p[3]"),
         ("when c[4]=1 write c[4]\n", ""),
@@ -85,17 +83,17 @@ def test_changed_laws_and_rules_do_not_hold(tmp_path):
     ):
         rules = (folder / "rules.bw").read_text()
         rewrite_rules(folder, certificate, old, new)
-        assert checked(folder, "check_at_size.py").returncode == 1, new
+        assert checked(folder, "check_at_size.py").code == 1, new
         (folder / "rules.bw").write_text(rules)
     rewrite(folder, {**certificate, "rules": "0" * 64})
-    assert "other rules" in checked(folder, "check_at_size.py").stderr
+    assert "other rules" in checked(folder, "check_at_size.py").err
 
 
 def test_a_proof_by_cut_points_holds_and_a_changed_one_does_not(tmp_path):
     folder = tmp_path / "c"
     certificate = certified(folder, "multiplication", 4)
     done = checked(folder, "check_rounds.py")
-    assert (done.returncode, done.stdout) == (0, "HOLDS: product == multiplicand * multiplier\n"), done.stderr
+    assert (done.code, done.out) == (0, "HOLDS: product == multiplicand * multiplier\n"), done.err
     relations, law = certificate["relations"], certificate["laws"]["multiplier[1]=1 sum_p"]
     for change in (
         {"off": certificate["off"][:-1]},
@@ -111,12 +109,12 @@ def test_a_proof_by_cut_points_holds_and_a_changed_one_does_not(tmp_path):
         {"laws": {}},
     ):
         rewrite(folder, {**certificate, **change})
-        assert checked(folder, "check_rounds.py").returncode == 1, change
+        assert checked(folder, "check_rounds.py").code == 1, change
     others = (("steps 76", "steps 75"), ("start to_check_lsb\n", ""), ("ensure product ==", "ensure product + 1 =="))
     for old, new in others:
         rules = (folder / "rules.bw").read_text()
         rewrite_rules(folder, certificate, old, new)
-        assert checked(folder, "check_rounds.py").returncode == 1, new
+        assert checked(folder, "check_rounds.py").code == 1, new
         (folder / "rules.bw").write_text(rules)
 
 

@@ -32,22 +32,35 @@ _PATHS = {"far", "all", "far.all", "next", "every"}  # that pages can follow
 def node_facts(program: NodeProgram, pattern: Pattern) -> dict[str, Any]:
     """The schemas of the program, each with the number of nodes from which it holds."""
     schemas: list[tuple[int, dict[str, Any]]] = []
+    before: tuple[Schema, Schema] | None = None
     for nodes in range(1, MOST_NODES + 1) if "nodes" in program.depends_on else (1,):
-        found = _at(program, pattern, nodes)
-        if found is not None and (not schemas or schemas[-1][1] != found):
+        pair = _schemas_at(program, nodes)
+        if pair is None or (before is not None and pair[0] is before[0] and pair[1] is before[1]):
+            continue
+        before = pair
+        found = _agreed(program, pattern, pair)
+        if not schemas or schemas[-1][1] != found:
             schemas.append((nodes, found))
     if not schemas:
         raise InputError(f"{program.name} says nothing for graphs of up to {MOST_NODES} nodes")
-    same = len(schemas) == 1 and all(_at(program, pattern, nodes) == schemas[0][1] for nodes in _LARGE)
+    same = len(schemas) == 1 and all(
+        pair is not None and _agreed(program, pattern, pair) == schemas[0][1]
+        for pair in (_schemas_at(program, nodes) for nodes in _LARGE)
+    )
     return {"schemas": schemas, "most": _LARGE[-1] if same else MOST_NODES}
 
 
-def _at(program: NodeProgram, pattern: Pattern, nodes: int) -> dict[str, Any] | None:
-    """The schema for this many nodes; None if the program does not run on such graphs."""
+def _schemas_at(program: NodeProgram, nodes: int) -> tuple[Schema, Schema] | None:
+    """The schemas for this many nodes with few and many edges; None if the program does not run on such graphs."""
     try:
-        few, many = (program.schema(nodes, ports) for ports in (2 * nodes, 8 * nodes))
+        return program.schema(nodes, 2 * nodes), program.schema(nodes, 8 * nodes)
     except ProgramError:
         return None
+
+
+def _agreed(program: NodeProgram, pattern: Pattern, schemas: tuple[Schema, Schema]) -> dict[str, Any]:
+    """What both schemas say."""
+    few, many = schemas
     found = _document(few, pattern)
     if many is not few and _document(many, pattern) != found:
         raise InputError(f"what {program.name} says depends on how many edges a graph has; a page takes other programs")

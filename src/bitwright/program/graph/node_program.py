@@ -21,12 +21,21 @@ from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
 from bitwright.program.text.lets import check_lets, mentions, names_of_lets
-from bitwright.program.text.node_text import schema_of
+from bitwright.program.text.node_text import let_values, schema_of
 from bitwright.program.text.parser import SyntaxTree
 
 _NODES, _PORTS = 16, 48  # where no graph is given
 _SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are determined
 MAX_WIDTH = 62  # bits of a number that nodes have
+
+
+@dataclass(frozen=True)
+class _Size:
+    """The size of a graph; two are equal if a program's schema is the same for both."""
+
+    depends_on: tuple[Hashable, ...]
+    nodes: int = field(compare=False)
+    ports: int = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +62,20 @@ class NodeProgram(Shown):
         object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))
         self.schema()
 
-    def _read(self, nodes: int, ports: int) -> Schema:
-        return schema_of(self.tree, self.lets, nodes, ports)
+    def _read(self, size: _Size) -> Schema:
+        return schema_of(self.tree, self.lets, size.nodes, size.ports)
 
     def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
         """The schema for graphs of this size; for most programs it is the same for all."""
         size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
-        found: Schema = self._schemas(*size)  # type: ignore[attr-defined]
+        values = let_values(self.tree, self.lets, *size) if self._let_lines_alone else None
+        found: Schema = self._schemas(_Size(size if values is None else ("lets", *values), *size))  # type: ignore[attr-defined]
         return found
+
+    @cached_property
+    def _let_lines_alone(self) -> bool:
+        """Whether no other line mentions the size of the graph."""
+        return not mentions(self.tree, dict.fromkeys(names_of_lets(self.tree), 0), ("nodes", "ports"))
 
     @property
     def inputs(self) -> tuple[NodeWord, ...]:

@@ -15,7 +15,7 @@ from bitwright.program.graph.schema import NodeWord, Place, Schema
 from bitwright.program.layout import Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import MAX_WORK, Expansion
-from bitwright.program.text.lets import blaming
+from bitwright.program.text.lets import blaming, names_of_lets
 from bitwright.program.text.parser import COMPASS, SyntaxTree
 from bitwright.text.scanner import WrongError
 
@@ -45,6 +45,14 @@ def is_node_program(tree: SyntaxTree) -> bool:
 def schema_of(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
     """The schema for graphs with this many nodes and ports; raises ProgramError with every problem."""
     return blaming(lets, lambda given: _NodeExpansion(tree, given, nodes, ports).schema())
+
+
+def let_values(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> tuple[int, ...] | None:
+    """The values of the `let` lines for graphs of this size; None if one of them has a problem."""
+    expansion = _NodeExpansion(tree, lets, nodes, ports)
+    for item in expansion.each(syntax.Let):
+        expansion.attempt(expansion.let, item)
+    return None if expansion.problems else tuple(expansion.lets[name] for name in names_of_lets(tree))
 
 
 class _NodeExpansion(Expansion):

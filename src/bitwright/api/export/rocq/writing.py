@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import files
@@ -25,10 +26,12 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.function.prove import proof_by_rounds, prove_function
 from bitwright.proofs.function.rounds import FORMAT as ROUNDS
 
-THEORY = ("Rules", "Words", "Cover", "Compare")
-CHAINS = ("Reach", "Chain", "ChainProgram", "Sweeps", "Clock", "ChainRules", "Specification", "Table")
-LOOPS = ("Rounds",)
+THEORY = (  # each after those that it requires
+    *("Rules", "Fast", "Words", "Cover", "Compare", "Table", "Rounds"),
+    *("Reach", "Chain", "ChainProgram", "Sweeps", "Clock", "ChainRules", "Specification"),
+)
 MOST_NUMBERS = 4_000_000  # weights in a file
+_REQUIRED = re.compile(r"From Bitwright Require (?:Import )?(.*?)\.\n")
 CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 
 
@@ -44,7 +47,7 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
             f"Rocq would refuse this network: it is wrong in {claim.wrong:,} of {claim.states:,} local states"
         )
     written = rocq_files(name, network, given.pattern, given.algorithm, file)
-    found = theory_files(written.theory) | written.files
+    found = theory_files(written.files.values()) | written.files
     paths = list(found)
     about = {"theorems": written.theorems, "left": written.left}
     names = {"format": FORMAT, "network_sha256": network.digest, "file_sha256": _sha256(file), **about}
@@ -70,7 +73,6 @@ class Written:
     files: dict[str, str] = field(default_factory=dict)
     theorems: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-    theory: tuple[str, ...] = THEORY
 
     def add(self, path: str, text: str, theorem: str, says: str) -> None:
         self.files[path] = text
@@ -92,7 +94,7 @@ def rocq_files(
     if network.first.size + network.last.size > MOST_NUMBERS:
         raise InputError(f"Rocq is given at most {MOST_NUMBERS:,} weights; take a narrower network")
     large = is_large(pattern, network.shape.width)
-    found = Written(theory=(*THEORY, "Fast") if large else THEORY)
+    found = Written()
     states = f"the network is right in all {pattern.local_states:,} local states{' (machine integers)' * large}"
     found.add(f"{name}/Net.v", network_text(network, pattern, _sha256(file)), f"{name}.Net.net_right", states)
     if algorithm is None:
@@ -141,7 +143,6 @@ def _every_size(
             computes = f"at every size from {least} on, the network computes {lines}"
             found.files |= texts
             found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
-            found.theory += (*CHAINS, *LOOPS) if rounds else CHAINS
     return size, families
 
 
@@ -149,10 +150,17 @@ def _sha256(file: Path | None) -> str | None:
     return None if file is None else sha256(file.read_bytes()).hexdigest()
 
 
-def theory_files(names: tuple[str, ...] = THEORY) -> dict[str, str]:
-    """What every proof rests on, which nobody has to write again."""
+def theory_files(texts: Iterable[str]) -> dict[str, str]:
+    """The files of the theory that some texts rest on, in the order in which Rocq compiles them."""
     here = files("bitwright.api.export.rocq") / "theory"
-    return {f"theory/{name}.v": (here / f"{name}.v").read_text() for name in names}
+    theory = {name: (here / f"{name}.v").read_text() for name in THEORY}
+    needed: set[str] = set()
+    unread = list(texts)
+    while unread:
+        required = set(" ".join(_REQUIRED.findall(unread.pop())).split()) - needed
+        needed |= required
+        unread += [theory[name] for name in required]
+    return {f"theory/{name}.v": theory[name] for name in THEORY if name in needed}
 
 
 def project_text(paths: list[str]) -> str:

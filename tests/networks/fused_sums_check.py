@@ -1,8 +1,7 @@
-"""Run by test_integer_engine in a process of its own, in Triton's interpreter: the fused kernel beside NumPy."""
+"""Part of fused_check, in Triton's interpreter: the fused kernel of exact sums beside NumPy."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -72,14 +71,10 @@ def check(algorithm: Algorithm, network: IntegerNetwork, own: slice = ALL, most:
     }
 
 
-if __name__ == "__main__":
-    print(
-        json.dumps(
-            {
-                "addition": check(addition(3), trained()),
-                "odd": check(odd_program(), whole(odd_program().program, 96)),
-                "large": check(*large()),
-                "cells": check(*one_kind()),
-            }
-        )
-    )
+def check_sums() -> dict[str, object]:
+    return {
+        "addition": check(addition(3), trained()),
+        "odd": check(odd_program(), whole(odd_program().program, 96)),
+        "large": check(*large()),
+        "cells": check(*one_kind()),
+    }

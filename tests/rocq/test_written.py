@@ -1,0 +1,216 @@
+"""Files for Rocq: the numbers are those of the network, and the text says what the program computes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from long import LONG
+from safetensors.numpy import load_file
+
+from bitwright import InputError, Network, addition, export, parse, train
+from bitwright import open as open_program
+from bitwright.api.export.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
+from bitwright.api.export.rocq.listed import listed
+from bitwright.api.export.rocq.writing import module_name, rocq_files, theory_files
+from bitwright.machines.subleq import Shape, find_dialect, machine_v
+from bitwright.networks.store import read_about
+from bitwright.program.ensures import Combined, Constant, Named
+from bitwright.program.pattern import pattern_of, read_pattern
+
+ROOT = Path(__file__).parents[2]
+NETWORKS = sorted((ROOT / "proofs/networks").glob("*.safetensors"))
+
+
+def text_of(name: str) -> str:
+    """A program of this folder."""
+    return (ROOT / f"tests/rocq/{name}.bw").read_text()
+
+
+def lists(text: str, name: str) -> list[list[int]]:
+    """A tensor as the file has it."""
+    found = re.search(rf"Definition {name} : list \(list Z\) :=\s*(.*?)\.\n", text, re.DOTALL)
+    assert found
+    numbers = re.sub(r"\b[mp](?=\d)", lambda sign: {"m": "-", "p": ""}[sign[0]], found[1])
+    names = dict(re.findall(r"Definition ([mp]\d+) := (-?\d+)\.", text))
+    assert all(int(value) == int(name[1:]) * (-1 if name[0] == "m" else 1) for name, value in names.items())
+    return ast.literal_eval(numbers.replace(";", ","))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("file", NETWORKS, ids=lambda file: file.stem)
+def test_every_number_is_that_of_the_file_with_this_digest(file: Path, tmp_path: Path) -> None:
+    export(file, tmp_path / "net", to="rocq")
+    said = json.loads((tmp_path / "net/certificate.json").read_text())
+    assert said["file_sha256"] == sha256(file.read_bytes()).hexdigest()
+    assert said["network_sha256"] == Network.load(file).digest
+    assert [line.partition(":")[0] for line in said["theorems"]] == ["Net.Net.net_right"]
+    text = (tmp_path / "net/Net/Net.v").read_text()
+    assert said["file_sha256"] in text
+    assert said["network_sha256"] in text
+    for name, tensor in load_file(file).items():
+        assert np.array_equal(np.array(lists(text, name)), tensor)
+        assert sha256(tensor.tobytes()).hexdigest() in text
+
+
+def test_the_kinds_are_transcribed() -> None:
+    network = train(addition(4))
+    text = rocq_files("Add", network.weights, network.pattern, None, None).files["Add/Net.v"]
+    kinds = re.findall(r"Kind (\[.*?\])\n +(\[.*?\])[;\]]\.?\n", text, re.DOTALL)
+    read = [
+        ast.literal_eval(
+            f"({'|'.join(kind)})".replace("true", "1").replace("false", "0").replace(";", ",").replace("|", ",")
+        )
+        for kind in kinds
+    ]
+    assert network.pattern is not None
+    written = [
+        (
+            [
+                (bits, [[config >> bit & 1 for bit in range(bits)] for config in configs])
+                for bits, configs in kind.blocks
+            ],
+            [list(port) for port in kind.ports],
+        )
+        for kind in network.pattern.kinds
+    ]
+    assert read == written
+
+
+LEAST = {
+    "multiplication": 1,
+    "examples/rule110.bw": 2,
+    "examples/gray.bw": 1,
+    "addition": 1,
+    "examples/subtraction.bw": 1,
+    "examples/comparison.bw": 1,
+    "proofs/division-by-three.bw": 1,
+}
+
+
+@pytest.mark.parametrize("name", LEAST if LONG else [*LEAST][:3])
+def test_families_are_found_and_compared_with_the_program(name: str) -> None:
+    algorithm = open_program(str(ROOT / name) if name.endswith(".bw") else name)
+    assert algorithm.sizing is not None
+    key = next(iter(algorithm.sizing.numbers))
+    make = lambda l: algorithm.sizing.at(**{key: l}).program  # noqa: E731
+    pattern = pattern_of(make(l) for l in range(3, 12))
+    found = fitted(lambda l: listed(make(l), pattern))
+    assert found.least == LEAST[name]
+    assert found.compared == tuple(range(found.least, COMPARED[-1] + 1))
+
+
+def test_the_tutorial_has_the_program_that_is_proved() -> None:
+    page = (ROOT / "docs/tutorial/division-by-three.md").read_text()
+    saved = page.partition("**third.bw**\n\n```\n")[2].partition("```")[0].replace("qoutient", "quotient")
+    added = re.findall(r"^\$ echo '(.*)' >> third\.bw$", page, flags=re.MULTILINE)
+    own = parse((ROOT / "proofs/division-by-three.bw").read_text())
+    assert parse(saved + "\n".join(added)).program == own.program
+
+
+RESTING = """
+let l = 8
+bits x[l] c[l]
+block x[i] c[i] for i in 1..l
+when x[i]=1 c[i]=0 write x[i]   for i in 1..l
+when x[i]=0 c[i]=1 write x[i]   for i in 1..l
+when x[i]=1 c[i]=1 write c[i+1] for i in 1..l-1
+input x
+output y = x
+start c[1]
+halt at fixed point
+ensure y == (x + 1) mod 2^l
+"""
+
+
+def test_a_line_that_has_no_theorem_is_named() -> None:
+    algorithm = parse(RESTING)
+    network = train(algorithm)
+    written = rocq_files("It", network.weights, network.pattern, algorithm, None)
+    assert any("Families.network_runs" in line for line in written.theorems)
+    assert [line.partition(": ")[0] for line in written.left] == ["no theorem about what it computes"]
+    assert "the run ends when nothing changes, after more steps for longer words" in written.left[0]
+
+
+def test_names_of_folders() -> None:
+    names = ["examples/gray.bw", "addition-counter", "theory", "3sum", "Coq"]
+    assert [module_name(name) for name in names] == ["Gray", "AdditionCounter", "TheoryProgram", "N3sum", "CoqProgram"]
+
+
+def test_refused(tmp_path: Path) -> None:
+    network = train(addition(4))
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/file").touch()
+    with pytest.raises(InputError, match="a folder that is new or empty"):
+        export(network, tmp_path / "there", to="rocq")
+    whole = train(addition(2), cells=False, integer=True, width=512)
+    with pytest.raises(InputError, match="networks of cells"):
+        export(whole, tmp_path / "whole", addition(2), to="rocq")
+    with pytest.raises(InputError, match="quantize this one first"):
+        export(train(addition(4), integer=False), tmp_path / "real", to="rocq")
+
+
+def function_of(text: str) -> str:
+    """The file about what a program computes, which has a theorem."""
+    algorithm = parse(text)
+    network = train(algorithm)
+    written = rocq_files("It", network.weights, network.pattern, algorithm, None)
+    assert written.left == []
+    return written.files["It/Function.v"]
+
+
+def test_a_line_keeps_its_connectives() -> None:
+    text = function_of((ROOT / "tests/proofs/function/saturating.bw").read_text())
+    assert "(((p + q) < 2 ^ Z.of_nat (l)) -> (sum l s = (p + q)))" in text
+    assert "Implies (Sign 2 (-1)%Z false true true) (Sign 3 (-1)%Z false true false)" in text  # p + q >= 2^l
+    assert "delay := 1%nat; sweeps := [(true, 2%nat); (false, 1%nat)]" in text
+    if LONG:
+        text = function_of(text_of("maximum"))
+        assert "((a >= b) -> (maximum l s = a)) /\\\n  ((a < b) -> (maximum l s = b))" in text
+
+
+def test_a_run_that_halts_has_a_last_step() -> None:
+    text = function_of(text_of("counted"))
+    theorem = text.partition("Theorem network_computes")[2]
+    assert "exists t, (t <= (l)%nat)%nat /\\ (forall u, (u < t)%nat -> " in theorem
+    assert '(s (flag "done") = true) /\\\n  (y l s = ((x + 1) mod 2 ^ Z.of_nat (l)))' in theorem
+    assert "halting := Some (0, 1)" in text
+
+
+def test_lines_about_words_need_no_long_run() -> None:
+    text = function_of(text_of("doubled"))
+    assert "sweeps := []; early := 0%nat; fixed := 1%nat" in text
+    assert "(y l s = ((2 * x) mod 2 ^ Z.of_nat (l)))" in text
+
+
+def test_laws_have_constants_and_powers() -> None:
+    text = function_of(text_of("increment"))
+    assert "Same (Global 0) (Sign 1 (-1)%Z false true false)" in text  # x + 1 - 2^l == 0
+    assert "over l s = (x =? (2 ^ Z.of_nat (l) - 1))" in text
+
+
+def test_only_the_theory_that_is_needed_is_written() -> None:
+    files = theory_files(["From Bitwright Require Import Rounds.\n", "From Bitwright Require Rules Table.\n"])
+    assert list(files) == [f"theory/{name}.v" for name in ("Rules", "Words", "Table", "Rounds")]
+
+
+def test_machine_v_is_of_the_kinds_of_its_file() -> None:
+    about = read_about(ROOT / "proofs/networks/MachineV.safetensors")
+    pattern = read_pattern(about.bits, about.examples)
+    assert pattern is not None
+    for bits, width in ((2, 2), (3, 5), (2, 20), (5, 6)):
+        program = machine_v(Shape(2**bits, width, find_dialect("top"))).program
+        assert set(program.kinds.kinds) <= set(pattern.kinds)
+
+
+def test_a_product_of_two_sizes_is_not_affine() -> None:
+    size, three = Named("l"), Constant(3)
+    for product in (Combined("*", size, three), Combined("*", three, size)):
+        assert affine_of(product, "l") == AffineIndex(0, 3, 0)
+    assert affine_of(Combined("*", size, size), "l") is None
+    assert affine_of(Combined("*", Named("i"), size), "l", "i") is None
+    assert affine_of(Combined("+", three, Combined("*", size, size)), "l") is None
