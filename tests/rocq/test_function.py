@@ -9,7 +9,9 @@ import pytest
 from long import LONG
 
 from bitwright import export, parse, train
+from bitwright.api.export.rocq.fitting import AffineIndex, affine_of
 from bitwright.api.export.rocq.writing import rocq_files
+from bitwright.program.ensures import Combined, Constant, Named
 from tests.rocq.test_rocq import ROOT, coqc, needs_coq
 
 BACK = """
@@ -110,6 +112,15 @@ def test_lines_about_words_need_no_long_run() -> None:
     text = function_of(DOUBLED)
     assert "sweeps := []; early := 0%nat; fixed := 1%nat" in text
     assert "(y l s = ((2 * x) mod 2 ^ Z.of_nat (l)))" in text
+
+
+def test_a_product_of_two_sizes_is_not_affine() -> None:
+    size, three = Named("l"), Constant(3)
+    for product in (Combined("*", size, three), Combined("*", three, size)):
+        assert affine_of(product, "l") == AffineIndex(0, 3, 0)
+    assert affine_of(Combined("*", size, size), "l") is None
+    assert affine_of(Combined("*", Named("i"), size), "l", "i") is None
+    assert affine_of(Combined("+", three, Combined("*", size, size)), "l") is None
 
 
 @needs_coq
