@@ -129,15 +129,26 @@ class FittedFamilies:
     least: int  # from this size on
     compared: tuple[int, ...]  # sizes at which rules and cells are those of the program
 
+    @property
+    def compared_sizes(self) -> str:
+        """Those sizes as text, such as `1..32, 48`."""
+        parts: list[list[int]] = []
+        for size in self.compared:
+            if parts and parts[-1][-1] == size - 1:
+                parts[-1][1:] = [size]
+            else:
+                parts.append([size])
+        return ", ".join("..".join(map(str, part)) for part in parts)
+
 
 Place = tuple[int, int, int, int]  # a row, and where it is found: segment, template, row
 Row = tuple[Hashable, tuple[tuple[tuple[str, int | None, bool], ...], ...]]
 
 
-def fitted(make: Callable[[int], Listed]) -> FittedFamilies:
-    """The families of a program; raises NotAffineError."""
+def fitted(make: Callable[[int], Listed], own: int) -> FittedFamilies:
+    """The families of a program of size `own`; raises NotAffineError."""
     programs: dict[int, Listed] = {}
-    for size in sorted({*COMPARED, *FITTED}):
+    for size in sorted({*COMPARED, *FITTED, own}):
         try:
             programs[size] = make(size)
         except BitwrightError:

@@ -13,7 +13,7 @@ from typing import Any
 from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, NotAffineError, affine_of
 from bitwright.api.export.rocq.listed import Bit
 from bitwright.api.export.rocq.printed import listing
-from bitwright.api.export.rocq.words import Part, Words, coq_name
+from bitwright.api.export.rocq.words import Part, Words, output_name
 from bitwright.program.ensures import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 from bitwright.proofs.unrolling.polynomials import combine
 
@@ -128,7 +128,7 @@ class LinearTerms:
         if isinstance(part, Named):
             if part.index is None and not part.entered and part.text in self.outputs:
                 bit = self.place(part)
-                return f"{coq_name(part.text)} l s" if bit is None else f"Z.b2z ({coq_name(part.text)} l s)"
+                return f"{output_name(part.text)} l s" if bit is None else f"Z.b2z ({output_name(part.text)} l s)"
             if part.index is None and part.text in self.inputs:
                 return self.words.variables[part.text]
             raise NotAffineError(f"'{part.text}' stands where a word is expected")
@@ -158,7 +158,7 @@ class LinearTerms:
         if name.index is None:
             if len(parts) != 1 or parts[0].length is not None:
                 return None
-            return self.end(parts[0])[0], f"{coq_name(name.text)} l s"
+            return self.end(parts[0])[0], f"{output_name(name.text)} l s"
         at, (part, *others) = affine_of(name.index, self.size), parts
         if at is None or others or part.length is None:
             raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")

@@ -53,7 +53,7 @@ class LocalText:
 
     def file(self) -> str:
         names = " ".join(self.words.variables.values())
-        given, start = f"(l : nat) ({names} : Z)", f"(start l {names})"
+        given, start = self.words.given, f"(start l {names})"
         written = sorted(
             {(item.array, item.index is None) for rule in self.families.rules for item in rule.items[1]},
         )

@@ -73,7 +73,7 @@ def program_text(name: str, about: str, program: Listed, compare: int | None) ->
         for cell in program.cells
     ]
     text = (
-        f"(** {about}: its rules and cells as bitwright has them. *)\n{IMPORTS}"
+        f"(** {comment(about)}: its rules and cells as bitwright has them. *)\n{IMPORTS}"
         f"From Bitwright Require Import Rules Words Compare.\nFrom {name} Require Net"
         f"{'' if compare is None else ' Families'}.\nImport ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope.\n\n"
         f"Definition program : rules name :=\n  {_lines(rules)}.\n"
@@ -109,9 +109,9 @@ def families_text(name: str, about: str, found: FittedFamilies) -> str:
         else f"rows {segment.first.argument()} {segment.last.argument()} (cell_{number} l)"
         for number, segment in enumerate(found.cells, 1)
     ]
-    compared = f"{found.compared[0]}..{found.compared[-1]}"
+    compared = found.compared_sizes
     return (
-        f"(** {about}: rules and cells as functions of l.\n"
+        f"(** {comment(about)}: rules and cells as functions of l.\n"
         f"    bitwright compared both with its own at the sizes {compared}. *)\n{IMPORTS}"
         f"From Bitwright Require Import Rules Words Cover.\nFrom {name} Require Net.\nImport ListNotations.\n"
         "Local Open Scope string_scope. Local Open Scope list_scope.\n\n"
@@ -215,6 +215,11 @@ def _bool(value: bool) -> str:
 
 def _values(config: int, bits: int) -> str:
     return listing((_bool(bool(config >> place & 1)) for place in range(bits)), ";")
+
+
+def comment(text: str) -> str:
+    """A name in a comment, which it can neither end nor go on after."""
+    return " ".join(text.replace("*", "+").replace('"', "'").split())
 
 
 def listing(parts: Iterable[str], between: str = "; ") -> str:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 from bitwright.api.export.rocq.algebra import Algebra
 from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError
-from bitwright.api.export.rocq.printed import IMPORTS, listing, next_lemmas
+from bitwright.api.export.rocq.printed import IMPORTS, comment, listing, next_lemmas
 from bitwright.api.export.rocq.shaped import RULES, Shaped, affine, conjunction, pattern, word_name, word_names
 from bitwright.api.export.rocq.turns import PhaseFile, TurnsText, phase_files
-from bitwright.api.export.rocq.words import Words, coq_name
+from bitwright.api.export.rocq.words import Words, output_name
 from bitwright.program import Algorithm
 from bitwright.program.ensures import Combined, Constant, Expression, Named
 from bitwright.program.text import syntax
@@ -62,7 +62,7 @@ class _Text:
         arrays = self.shaped.single
         rewrites = " | ".join(f"rewrite next_{array}'" for array in arrays)
         return (
-            f"(** What {self.algorithm.name} computes: a loop with an invariant. Nothing is proved by hand. *)\n{IMPORTS}"
+            f"(** What {comment(self.algorithm.name)} computes: a loop with an invariant. Nothing is proved by hand. *)\n{IMPORTS}"
             f"From Bitwright Require Import Rules Words Rounds.\nFrom {self.name} Require {' '.join(['Net Families', *self.modules])}.\n"
             "Import ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope. Local Open Scope nat_scope.\n\n"
             + self._words()
@@ -76,10 +76,6 @@ class _Text:
         )
 
     @property
-    def _given(self) -> str:
-        return f"(l : nat) ({self.inputs} : Z)"
-
-    @property
     def _bounds(self) -> str:
         return "".join(
             f"0 <= {variable} < 2 ^ Z.of_nat ({self.words.length(word)}) -> "
@@ -91,10 +87,10 @@ class _Text:
         return " ".join(["L", *(f"B{number}" for number in range(len(self.words.variables)))])
 
     def _words(self) -> str:
-        text = f"(** The first state, and the outputs. *)\nDefinition start {self._given} : state name := all_of {listing(self.words.start())}.\n"
+        text = f"(** The first state, and the outputs. *)\nDefinition start {self.words.given} : state name := all_of {listing(self.words.start())}.\n"
         for word, parts in self.words.outputs.items():
             value = " + ".join(part.text("s") for part in parts)
-            text += f"Definition {coq_name(word)} (l : nat) (s : state name) : Z := ({value})%Z.\n"
+            text += f"Definition {output_name(word)} (l : nat) (s : state name) : Z := ({value})%Z.\n"
         return text
 
     def _ends(self) -> str:
@@ -110,12 +106,12 @@ class _Text:
         proofs = "".join(f"  - {turns.algebra.concludes(line, self.shaped)}" for line in self.algorithm.ensures)
         return (
             "\n(** In the end the outputs are what is ensured. *)\nLocal Open Scope Z_scope.\n"
-            f"Definition done' {self._given} (s : state name) : Prop :=\n  exists {outs}, resting' l {outs} s /\\ {conjunction(lines)}.\n"
-            f"Lemma ends' {self._given} s : ({self.least} <= l)%nat -> {self._bounds}cut_with' l {self.inputs} s 0 -> done' l {self.inputs} s.\n"
+            f"Definition done' {self.words.given} (s : state name) : Prop :=\n  exists {outs}, resting' l {outs} s /\\ {conjunction(lines)}.\n"
+            f"Lemma ends' {self.words.given} s : ({self.least} <= l)%nat -> {self._bounds}cut_with' l {self.inputs} s 0 -> done' l {self.inputs} s.\n"
             f"Proof.\n  intros {self._known} ({' & '.join(map(word_name, proof.words))} & H & {pattern(turns.kept)} & Z). symmetry in Z. exists {picked}.\n"
             f"  split; [unfold resting'; {others.replace('. ', '; ')}{first.replace('. ', '; ')}unfold cut' in H; unfold rest'; shapes; each ltac:(first [assumption | eapply holds_off; eassumption])|].\n"
             f"{'  each idtac.' + chr(10) if len(lines) > 1 else ''}{proofs}Qed.\n"
-            f"Lemma done_stays' {self._given} s : ({self.least} <= l)%nat -> done' l {self.inputs} s -> done' l {self.inputs} (step ({RULES} l) s).\n"
+            f"Lemma done_stays' {self.words.given} s : ({self.least} <= l)%nat -> done' l {self.inputs} s -> done' l {self.inputs} (step ({RULES} l) s).\n"
             f"Proof. intros L ({opened} & D & E). exists {picked}. split; [exact (stays' l {outs} s L D)|exact E]. Qed.\n"
         )
 
@@ -124,7 +120,7 @@ class _Text:
         bits = ", ".join(f'(bits_of {self.start} "{word}")' for word in self.proof.words)
         lengths = {word: self.words.length(word) for word in self.words.variables}
         return (
-            f"Lemma begins' {self._given} : ({self.least} <= l)%nat -> {self._bounds}\n"
+            f"Lemma begins' {self.words.given} : ({self.least} <= l)%nat -> {self._bounds}\n"
             f"  exists m, cut_with' l {self.inputs} {self.start} m /\\ 0 <= m < 2 ^ Z.of_nat {self.shaped.length(self.proof.measure)}.\n"
             f"Proof.\n  intros {self._known}. eexists. split; [exists {bits}|apply val_range].\n"
             "  split; [unfold cut'; each ltac:(first [apply holds_bits | starting])|split; [|reflexivity]].\n"
@@ -132,9 +128,9 @@ class _Text:
         )
 
     def _theorems(self) -> str:
-        turns, outputs = self.turns, {word.name: f"{coq_name(word.name)} l s" for word in self.algorithm.outputs}
+        turns, outputs = self.turns, {word.name: f"{output_name(word.name)} l s" for word in self.algorithm.outputs}
         conclusion = " /\\\n  ".join(f"({self._line(line.truth, outputs)})" for line in self.algorithm.ensures)
-        unfold = ", ".join(map(coq_name, outputs))
+        unfold = ", ".join(map(output_name, outputs))
         outs, steps = word_names(turns.shown), f"({self.steps})%nat"
         shown = [f"O_{array}" for array in turns.shown]
         fact = f"(shown' l {outs} s D)"
@@ -143,7 +139,7 @@ class _Text:
         length = self.shaped.length(self.proof.measure)
         return (
             f"(** The rules compute it at every size from {self.least} on. *)\n"
-            f"Theorem rules_compute {self._given} : ({self.least} <= l)%nat -> {self._bounds}\n"
+            f"Theorem rules_compute {self.words.given} : ({self.least} <= l)%nat -> {self._bounds}\n"
             f"  let s := run ({RULES} l) {steps} {self.start} in\n  {conclusion}.\n"
             f"Proof.\n  intros {self._known} s. destruct (begins' l {self.inputs} {self._known}) as (m & C & M).\n"
             f"  destruct (rounds ({RULES} l) (cut_with' l {self.inputs}) (done' l {self.inputs}) {length} {steps}\n"
@@ -151,7 +147,7 @@ class _Text:
             f"    (fun s => done_stays' l {self.inputs} s L) {self.start} m ltac:(lia) C M) as ({' & '.join(map(word_name, turns.shown))} & D & E).\n"
             f"  fold s in D. clearbody s. {opened}. unfold {unfold}. rewrite {rewrites}. exact E.\nQed.\n\n"
             "(** This network, in the cells of the program, computes it. *)\n"
-            f"Theorem network_computes {self._given} : ({self.least} <= l)%nat -> {self._bounds}\n"
+            f"Theorem network_computes {self.words.given} : ({self.least} <= l)%nat -> {self._bounds}\n"
             f"  let s := run_by_cells Net.net Net.kinds (Families.cells l) {steps} {self.start} in\n  {conclusion}.\n"
             f"Proof.\n  intros {self._known} s. pose proof (Families.network_runs l ltac:(lia) {steps} {self.start}) as E. fold s in E.\n"
             f"  pose proof (rules_compute l {self.inputs} {self._known}) as R. cbv zeta in R. clearbody s. unfold {unfold} in *.\n"
@@ -163,8 +159,10 @@ class _Text:
         if isinstance(part, Constant):
             return str(part.value)
         if isinstance(part, Named):
-            own = outputs.get(part.text) if not part.entered else None
-            return own or self.words.variables[part.text]
+            known = self.words.variables if part.entered else {**self.words.variables, **outputs}
+            if part.text not in known:
+                raise NotAffineError(f"an ensure line of a loop is about {part.text}, which is no input or output")
+            return known[part.text]
         if isinstance(part, Combined):
             left, right = self._line(part.left, outputs), self._line(part.right, outputs)
             return f"{left} = {right}" if part.sign == "==" else f"({left} {part.sign} {right})"

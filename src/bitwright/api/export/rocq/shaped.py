@@ -1,6 +1,6 @@
 """States of a loop as text for Rocq: what each array is, and lemmas about one step from such a state to the next.
 
-Names that the file makes up end in a prime, which no name of a rule text has.
+Names that the file makes up end in a prime.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.api.export.rocq.words import bits_name
 from bitwright.program.text import syntax
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.rounds import RoundsProof
@@ -26,7 +27,7 @@ def affine(growth: Growth) -> AffineIndex:
 def word_name(word: str) -> str:
     """The bits of a word in a proof: those of an array at the cut, or those that it has after a phase."""
     array, _, phase = word.partition(" of phase ")
-    return f"{array}'{phase}"
+    return bits_name(f"{array}'{phase}")
 
 
 def word_names(words: Iterable[str]) -> str:

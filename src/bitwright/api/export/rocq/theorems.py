@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitwright.api.export.rocq.claimed import ClaimedLines
-from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError
+from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, FittedFamilies, NotAffineError
 from bitwright.api.export.rocq.instance import FUEL, InstanceText
 from bitwright.api.export.rocq.linear import Chained, Linear
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.local import LocalText
-from bitwright.api.export.rocq.printed import IMPORTS, listing
-from bitwright.api.export.rocq.words import Words, coq_name
+from bitwright.api.export.rocq.printed import IMPORTS, comment, listing
+from bitwright.api.export.rocq.words import Words, output_name
 from bitwright.program import Algorithm
 from bitwright.program.algorithm import FIXED_POINT
 from bitwright.program.pattern import Pattern
@@ -34,7 +34,7 @@ class TheoremText:
         self.outputs, self.n, self.variables = self.terms.outputs, chain.n, chain.variables
         self.steps = f"({self.chained.steps.text()})%nat"
         self.halt = self.claim.halt.bit("").strip()[1:-1] if self.claim.halt else ""
-        self.given, self.start = f"(l : nat) ({chain.names} : Z)", f"(start l {chain.names})"
+        self.given, self.start = chain.words.given, f"(start l {chain.names})"
         self.bounds = " ".join(f"B{number}" for number in range(len(self.variables)))
         self.absent = [k for k, (_, _, o) in enumerate(self.chained.tracks) if o == 0]
 
@@ -48,7 +48,7 @@ class TheoremText:
         for word, parts in self.outputs.items():
             one_bit = len(parts) == 1 and parts[0].length is None
             body = parts[0].bit("s") if one_bit else " + ".join(part.text("s") for part in parts)
-            text += f"Definition {coq_name(word)} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
+            text += f"Definition {output_name(word)} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
         return text
 
     def _for_every(self, least: int) -> str:
@@ -67,7 +67,7 @@ class TheoremText:
                 + f"  law_at chain tracks laws {self.n} (entries {self.chain.names}) s {number} = {value}.\n"
                 "Proof.\n  intros. unfold laws. law_value.\n"
                 + "".join(f"  {fact}\n" for fact in facts)
-                + f"  {' '.join(f'unfold {coq_name(word)}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
+                + f"  {' '.join(f'unfold {output_name(word)}.' for word in self.outputs if (False, word) in sum_.words)} {ends}lia.\nQed.\n"
             )
         return text
 
@@ -76,7 +76,7 @@ class TheoremText:
         if entered:
             return self.variables[name]
         parts = self.outputs[name]
-        name = coq_name(name)
+        name = output_name(name)
         return f"Z.b2z ({name} l s)" if len(parts) == 1 and parts[0].length is None else f"{name} l s"
 
     def _facts(self, sum_: Linear) -> tuple[list[str], str]:
@@ -90,6 +90,8 @@ class TheoremText:
                         ends += f"top_bit ({part.exponent.text()})%nat {self.n}%nat. destruct ({part.bit('s')}); cbn [Z.b2z]; "
                     continue
                 track, first = self.chained.place((part.array, (1,)))  # type: ignore[misc]
+                if part.length.plus(AffineIndex(0, 0, first)) != self.chained.positions:
+                    raise NotAffineError(f"{word[1]} has fewer bits than the chain of {part.array} has positions")
                 if word[0]:
                     facts.append(
                         f"entered_word chain {track}%N {self.variables[word[1]]} ({part.length.text()})%nat {first}%nat."
@@ -102,7 +104,7 @@ class TheoremText:
         """What the checker says of a line is the line."""
         text = "\n(** The lines, as the checker and as people say them. *)\n"
         state = "(fun k i => s (bit_at tracks k i)) (fun k => s (flag_at flags k))"
-        bits = [coq_name(word) for word, parts in self.outputs.items() if all(part.length is None for part in parts)]
+        bits = [output_name(word) for word, parts in self.outputs.items() if all(part.length is None for part in parts)]
         for number, line in enumerate(self.claim.lines):
             text += (
                 f"Lemma line_{number} l {self.chain.names} (s : Rules.state name) : {self._for_every(self.chain.least)}\n"
@@ -123,7 +125,7 @@ class TheoremText:
         *before, test = [f"s ({self.halt})", *tests] if self.halt else tests
         for one in reversed(before):
             test = f"({one} && {test})"
-        unfold = " ".join(f"unfold {coq_name(word)}." for word in self.outputs)
+        unfold = " ".join(f"unfold {output_name(word)}." for word in self.outputs)
         return (
             "\n(** All of them, computed; and what that means. *)\n"
             f"Definition test {self.given} (s : Rules.state name) : bool := {test}.\n"
@@ -185,6 +187,8 @@ class TheoremText:
         """Smaller sizes, by running all inputs; and all sizes together."""
         names, run = self.chain.names, self._run(_RULES, f"test l {self.chain.names} s = true")
         sizes = range(self.families.least, self.chain.least)
+        if any(self.chained.steps.at(0, size) < 1 for size in sizes):
+            raise NotAffineError(f"a run of size {sizes[0]} takes no step")
         theorem = f"Theorem tested {self.given} : {self._for_every(self.families.least)}\n  {run}.\n"
         if not sizes:
             return f"{theorem}Proof. exact (tested_long l {names}). Qed.\n\n"
@@ -264,7 +268,7 @@ def function_text(
     steps = _few_steps(algorithm, sized, certificate)
     if steps is not None:
         rests = algorithm.halt is not None
-        local = LocalText(name, algorithm.name, families, algorithm.ensures, words, size, steps, rests)
+        local = LocalText(name, comment(algorithm.name), families, algorithm.ensures, words, size, steps, rests)
         try:
             return local.file(), families.least
         except NotAffineError:
@@ -274,9 +278,12 @@ def function_text(
         raise NotAffineError("its proof has no certificate")
     if algorithm.halt == FIXED_POINT:
         raise NotAffineError("the run ends when nothing changes, after more steps for longer words")
-    claim = ClaimedLines(Chained.of(certificate), algorithm, words, size)
-    chain = InstanceText(claim, families, {l: listed(a.program, pattern) for l, a in sized.items()})
-    return _HEAD.format(algorithm.name, name=name) + chain.text() + TheoremText(chain).text(), families.least
+    chained = Chained.of(certificate)
+    if algorithm.halt is None and any(a.steps != chained.steps.at(0, l) for l, a in sized.items()):
+        raise NotAffineError("the number of steps is not the same function of the size at every size")
+    claim = ClaimedLines(chained, algorithm, words, size)
+    chain = InstanceText(claim, families, {l: listed(sized[l].program, pattern) for l in FITTED})
+    return _HEAD.format(comment(algorithm.name), name=name) + chain.text() + TheoremText(chain).text(), families.least
 
 
 def _few_steps(

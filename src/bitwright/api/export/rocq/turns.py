@@ -24,7 +24,7 @@ from bitwright.api.export.rocq.shaped import (
     word_names,
 )
 from bitwright.api.export.rocq.theorems import function_text
-from bitwright.api.export.rocq.words import coq_name
+from bitwright.api.export.rocq.words import names_in, output_name, with_names
 from bitwright.program import Algorithm
 from bitwright.program.pattern import pattern_of
 from bitwright.program.text import parse
@@ -42,6 +42,7 @@ class PhaseFile:
     module: str
     families: FittedFamilies
     text: str
+    outputs: Mapping[str, str]  # the names of their definitions
 
 
 def phase_files(name: str, proof: RoundsProof) -> dict[str, PhaseFile]:
@@ -59,14 +60,18 @@ def _phase_file(name: str, proof: RoundsProof, text: str, number: int, certifica
 
     sized = {l: at(l) for l in FITTED}
     kinds = pattern_of(one.program for one in sized.values())
-    families = fitted(lambda l: listed(at(l).program, kinds))
-    written, _ = function_text(name, at(FITTED[0]), families, sized, kinds, proof.size, certificate)
+    families = fitted(lambda l: listed(at(l).program, kinds), FITTED[0])
+    sized |= {l: at(l) for l in families.compared}
+    phase = at(FITTED[0])
+    marked, _ = function_text(name, phase, families, sized, kinds, proof.size, certificate)
+    names, written = names_in(marked), with_names(marked)
     head, network = f"From {name} Require Net Families.\n", written.find(_NETWORK)
     if head not in written or network < 0:
         raise NotAffineError("what a phase computes is no theorem about rules of its own")
     rules = f"Module Families.\nImport Rules Words.\n{rules_text(families)}End Families.\n"
+    text = written[:network].replace(head, "").replace("\n\n", f"\n\n{rules}\n", 1)
     return PhaseFile(
-        f"Phase{number}", families, written[:network].replace(head, "").replace("\n\n", f"\n\n{rules}\n", 1)
+        f"Phase{number}", families, text, {word.name: names[output_name(word.name)] for word in phase.outputs}
     )
 
 
@@ -142,8 +147,8 @@ class PhaseText:
             *(f"(({sums[array]}) / {powers[array]})%Z" for array in self.sums),
         ]
         values = "".join(
-            f'  assert (V_{array} : word {end} "{array}" {shaped.length(array)} = {module}.{coq_name(array)} l e)\n'
-            f'    by (unfold {module}.{coq_name(array)}; apply val_ext; match goal with G : holds _ "{array}" _ (bits_of e _) |- _ => exact G end).\n'
+            f'  assert (V_{array} : word {end} "{array}" {shaped.length(array)} = {module}.{self.file.outputs[array]} l e)\n'
+            f'    by (unfold {module}.{self.file.outputs[array]}; apply val_ext; match goal with G : holds _ "{array}" _ (bits_of e _) |- _ => exact G end).\n'
             f"  rewrite O_{array} in V_{array}.\n"
             for array in wait.busy
         )

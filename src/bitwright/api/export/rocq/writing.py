@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import files
@@ -16,11 +17,13 @@ from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
 from bitwright.api.export.rocq.rounds import rounds_files
 from bitwright.api.export.rocq.theorems import function_text
+from bitwright.api.export.rocq.words import with_names
 from bitwright.api.export.writing import Export, Subject
-from bitwright.errors import InputError, counted, option
+from bitwright.errors import BitwrightError, InputError, counted, option
 from bitwright.files.storage import make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
+from bitwright.program.algorithm import Sizing
 from bitwright.program.ensures import joined
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.function.prove import proof_by_rounds, prove_function
@@ -113,23 +116,30 @@ def _every_size(
 ) -> tuple[int | None, FittedFamilies | None]:
     """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
     sizing = algorithm.sizing
+    if function and not algorithm.ensures:
+        found.left.append("no theorem about what it computes: the program has no ensure line")
     if sizing is None or not sizing.numbers:
+        found.left.append("no theorem at every size: the program has no size, such as that of `let l = 8`")
         return None, None
-    key, size = next(iter(sizing.numbers.items()))
+    key = _size_of(algorithm, sizing)
+    size = sizing.numbers[key]
     try:
-        families = fitted(lambda l: listed(sizing.at(**{key: l}).program, pattern))
+        families = fitted(lambda l: listed(sizing.at(**{key: l}).program, pattern), size)
     except NotAffineError as error:
         found.left.append(f"no theorem at every size: {error}")
         return size, None
     about = algorithm.name + "".join(f", {other} = {value}" for other, value in sizing.numbers.items() if other != key)
-    runs = f"at every size from {families.least} on, its runs are the rules' runs"
+    runs = (
+        f"at every size from {families.least} on, its runs are the rules' runs; bitwright compared rules and cells, as "
+        f"functions of the size, with the program's at the sizes {families.compared_sizes}"
+    )
     found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
     if function and algorithm.ensures:
         proof = prove_function(algorithm)
         try:
             if not proof.proved:
                 raise NotAffineError(proof.sentence())
-            sized = {l: sizing.at(**{key: l}) for l in FITTED}
+            sized = {l: sizing.at(**{key: l}) for l in sorted({*FITTED, *families.compared})}
             rounds = proof.certificate is not None and proof.certificate["format"] == ROUNDS
             if rounds:
                 texts, least = rounds_files(name, algorithm, families, sized, proof_by_rounds(algorithm))
@@ -141,9 +151,19 @@ def _every_size(
         else:
             lines = joined(algorithm.ensures)
             computes = f"at every size from {least} on, the network computes {lines}"
+            texts = {path: with_names(text) for path, text in texts.items()}
             found.files |= texts
             found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
     return size, families
+
+
+def _size_of(algorithm: Algorithm, sizing: Sizing) -> str:
+    """The first number of a program on which the number of its bits depends."""
+    for name, value in sizing.numbers.items():
+        with suppress(BitwrightError):
+            if sizing.at(**{name: value + 1}).program.layout.size != algorithm.program.layout.size:
+                return name
+    return next(iter(sizing.numbers))
 
 
 def _sha256(file: Path | None) -> str | None:

@@ -192,10 +192,12 @@ Proof.
   destruct (Nat.leb_spec 1 (i - 1)), (Nat.leb_spec 2 i); try lia; easy.
 Qed.
 Lemma class_cases n i : (5 <= n)%nat -> (i < n)%nat ->
-  (i = 0%nat /\ class_at n i = 1%N) \/ ((1 <= i < n - 1)%nat /\ (class_at n i = 2%N \/ class_at n i = 3%N \/ class_at n i = 4%N)) \/ (i = (n - 1)%nat /\ class_at n i = 5%N).
+  (i = 0%nat /\ class_at n i = 1%N) \/ (i = 1%nat /\ class_at n i = 2%N) \/ ((2 <= i < n - 2)%nat /\ class_at n i = 3%N) \/
+  (i = (n - 2)%nat /\ class_at n i = 4%N) \/ (i = (n - 1)%nat /\ class_at n i = 5%N).
 Proof.
-  intros L I. unfold class_at. destruct (Nat.eqb_spec i 0); [now left|]. destruct (Nat.eqb_spec i 1); [right; left; split; [lia|now left]|].
-  destruct (Nat.eqb_spec i (n - 1)); [now right; right|]. right. left. split; [lia|]. destruct (Nat.eqb_spec i (n - 2)); tauto.
+  intros L I. unfold class_at. destruct (Nat.eqb_spec i 0); [now left|]. destruct (Nat.eqb_spec i 1); [now right; left|].
+  destruct (Nat.eqb_spec i (n - 1)); [now do 4 right|]. destruct (Nat.eqb_spec i (n - 2)); [do 3 right; now left|].
+  do 2 right. left. split; [lia|reflexivity].
 Qed.
 Lemma below k n : (k < N.of_nat n)%N -> In k (map N.of_nat (seq 0 n)).
 Proof. intros K. apply in_map_iff. exists (N.to_nat k). split; [lia|]. apply in_seq. lia. Qed.
@@ -203,7 +205,7 @@ Proof. intros K. apply in_map_iff. exists (N.to_nat k). split; [lia|]. apply in_
 Ltac each_track k K :=
   apply below in K; cbv in K; repeat match type of K with _ \/ _ => destruct K as [<- | K] | False => destruct K end.
 Ltac by_class n i I := let L := fresh in let Z := fresh in let C := fresh in
-  assert (L : (5 <= n)%nat) by lia; destruct (class_cases n i L I) as [(Z & C)|[(Z & [C|[C|C]])|(Z & C)]]; rewrite ?C; clear C.
+  assert (L : (5 <= n)%nat) by lia; destruct (class_cases n i L I) as [(Z & C)|[(Z & C)|[(Z & C)|[(Z & C)|(Z & C)]]]]; rewrite ?C; clear C.
 Ltac spell_bit :=
   lazymatch goal with |- context [bit_at ?tracks ?k ?i] =>
     let t := eval vm_compute in (nth (N.to_nat k) tracks (""%string, (1, 0)%nat)) in change (bit_at tracks k i) with (place t i) end;
