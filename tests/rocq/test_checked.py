@@ -182,7 +182,7 @@ def test_a_loop_is_proved_and_mistakes_are_refused(tmp_path: Path, theory: Path)
 @needs_minutes
 @pytest.mark.parametrize(
     "program",
-    ["tests/proofs/function/saturating.bw", "tests/rocq/counted.bw", "tests/rocq/doubled.bw"],
+    ["tests/proofs/function/saturating.bw", "tests/rocq/counted.bw", "tests/rocq/doubled.bw", "tests/rocq/named.bw"],
 )
 def test_longer_programs_are_proved(program: str, tmp_path: Path, theory: Path) -> None:
     paths = exported(ROOT / program, tmp_path / "it", theory)

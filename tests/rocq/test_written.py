@@ -17,7 +17,7 @@ from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
 from bitwright.api.export.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.writing import module_name, rocq_files, theory_files
+from bitwright.api.export.rocq.writing import Written, module_name, rocq_files, theory_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.program.ensures import Combined, Constant, Named
@@ -128,12 +128,80 @@ ensure y == (x + 1) mod 2^l
 
 
 def test_a_line_that_has_no_theorem_is_named() -> None:
-    algorithm = parse(RESTING)
-    network = train(algorithm)
-    written = rocq_files("It", network.weights, network.pattern, algorithm, None)
+    written = written_of(RESTING)
     assert any("Families.network_runs" in line for line in written.theorems)
     assert [line.partition(": ")[0] for line in written.left] == ["no theorem about what it computes"]
     assert "the run ends when nothing changes, after more steps for longer words" in written.left[0]
+
+
+def written_of(text: str) -> Written:
+    algorithm = parse(text)
+    network = train(algorithm)
+    return rocq_files("It", network.weights, network.pattern, algorithm, None)
+
+
+KEPT = """
+let l = 8
+bits x[l] on[l] done
+block x[i] for i in 1..l
+block on[i] for i in 1..l
+block done
+cell x[i] on[i] for i in 1..l
+cell done
+when x[i]=1 write x[i] for i in 1..l
+when on[i]=1 write on[i] for i in 1..l
+when done=1 write done
+input x
+output y = x
+steps 2*l
+ensure y == x
+"""
+LARGE = KEPT.replace("l = 8", "l = 48").replace("write x[i] for i in 1..l", "write x[i] for i in 1..l if i != 40")
+WITHOUT_THEOREM = {
+    KEPT + "start on[*]\n": "more bits are on at the start of longer words",
+    KEPT.replace("2*l", "l-1"): "a run of size 1 takes no step",
+    KEPT + "start done\nhalt when done\n": "the bit that ends a run may be on at the start, at size 1",
+    KEPT.replace("cell done", "cell x[l+1]\ncell done")
+    .replace("x[l] on", "x[l+1] on")
+    .replace("x[i] for i in 1..l", "x[i] for i in 1..l+1")
+    .replace("input x", "input x = x[1..l]"): "x has fewer bits than the chain of x has positions",
+    KEPT.replace("ensure y == x\n", ""): "the program has no ensure line",
+    KEPT.replace("let l = 8", "").replace("[l]", "[8]").replace("1..l", "1..8").replace("2*l", "16"): "no size",
+    LARGE: "the families found at the sizes 9..13 are not those of size 48",
+}
+
+
+@pytest.mark.parametrize("text", WITHOUT_THEOREM, ids=WITHOUT_THEOREM.values())
+def test_no_theorem_is_named_that_rocq_would_refuse(text: str) -> None:
+    written = written_of(text)
+    assert not any("network_computes" in line for line in written.theorems)
+    assert WITHOUT_THEOREM[text] in " ".join(written.left)
+
+
+def test_the_size_is_the_number_on_which_bits_depend() -> None:
+    written = written_of(KEPT.replace("let l", "let k = 3\nlet l").replace("2*l", "l + k"))
+    assert "(l + 3)%nat (start l x)" in written.files["It/Function.v"].replace("((", "(")
+
+
+def test_no_name_has_two_meanings() -> None:
+    text = function_of(text_of("named"))
+    assert "Definition nat_ (l : nat)" in text
+    assert "start (l : nat) (k_in : Z)" in text
+    both = text_of("named").replace("start q[2]\n", "").replace("k + 2", "k + k_in")
+    text = function_of(both.replace("input k", "input k k_in").replace("q[", "k_in["))
+    assert "start (l : nat) (k_in : Z) (k_in_in : Z)" in text
+
+
+def test_a_name_cannot_leave_its_comment() -> None:
+    algorithm = parse(KEPT, 'it *) Axiom cheat : False. (* "')
+    network = train(algorithm)
+    for text in rocq_files("It", network.weights, network.pattern, algorithm, None).files.values():
+        assert not re.search("Axiom", re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL))
+
+
+def test_a_program_without_inputs() -> None:
+    text = function_of(KEPT.replace("input x\n", "").replace("y == x", "not y[i] for i in 1..l").replace("2*l", "1"))
+    assert "Theorem network_computes (l : nat) : 1 <= l" in text
 
 
 def test_names_of_folders() -> None:
@@ -156,9 +224,7 @@ def test_refused(tmp_path: Path) -> None:
 
 def function_of(text: str) -> str:
     """The file about what a program computes, which has a theorem."""
-    algorithm = parse(text)
-    network = train(algorithm)
-    written = rocq_files("It", network.weights, network.pattern, algorithm, None)
+    written = written_of(text)
     assert written.left == []
     return written.files["It/Function.v"]
 

@@ -145,10 +145,10 @@ Place = tuple[int, int, int, int]  # a row, and where it is found: segment, temp
 Row = tuple[Hashable, tuple[tuple[tuple[str, int | None, bool], ...], ...]]
 
 
-def fitted(make: Callable[[int], Listed], own: int) -> FittedFamilies:
-    """The families of a program of size `own`; raises NotAffineError."""
+def fitted(make: Callable[[int], Listed], *own: int) -> FittedFamilies:
+    """The families of a program, compared at its own size too; raises NotAffineError."""
     programs: dict[int, Listed] = {}
-    for size in sorted({*COMPARED, *FITTED, own}):
+    for size in sorted({*COMPARED, *FITTED, *own}):
         try:
             programs[size] = make(size)
         except BitwrightError:

@@ -102,7 +102,7 @@ class InstanceText:
             f"Definition claim : formula := ({formula})%N.\n\n"
             "Lemma chain_well_formed : well_formed chain tracks flags = true.\nProof. vm_compute. reflexivity. Qed.\n"
             "Lemma claim_proper : proper chain tracks flags laws claim = true.\nProof. vm_compute. reflexivity. Qed.\n"
-            "Theorem checked : check_program chain found laws (fun g x y => judge claim g (option_map bits x) (option_map bits y)) "
+            "Theorem checked : check_program chain found laws (fun some_global one other => judge claim some_global (option_map bits one) (option_map bits other)) "
             f"{FUEL} = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n"
         )
 

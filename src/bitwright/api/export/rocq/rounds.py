@@ -14,7 +14,7 @@ from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError
 from bitwright.api.export.rocq.printed import IMPORTS, comment, listing, next_lemmas
 from bitwright.api.export.rocq.shaped import RULES, Shaped, affine, conjunction, pattern, word_name, word_names
 from bitwright.api.export.rocq.turns import PhaseFile, TurnsText, phase_files
-from bitwright.api.export.rocq.words import Words, output_name
+from bitwright.api.export.rocq.words import Words, output_name, with_names
 from bitwright.program import Algorithm
 from bitwright.program.ensures import Combined, Constant, Expression, Named
 from bitwright.program.text import syntax
@@ -29,7 +29,7 @@ def rounds_files(
     files = phase_files(name, proof)
     text = _Text(name, algorithm, families, sized, proof, files)
     found = {f"{name}/{one.module}.v": one.text for one in files.values()}
-    return {**found, f"{name}/Function.v": text.file()}, text.least
+    return {**found, f"{name}/Function.v": with_names(text.file())}, text.least
 
 
 class _Text:

@@ -60,7 +60,7 @@ def _phase_file(name: str, proof: RoundsProof, text: str, number: int, certifica
 
     sized = {l: at(l) for l in FITTED}
     kinds = pattern_of(one.program for one in sized.values())
-    families = fitted(lambda l: listed(at(l).program, kinds), FITTED[0])
+    families = fitted(lambda l: listed(at(l).program, kinds))
     sized |= {l: at(l) for l in families.compared}
     phase = at(FITTED[0])
     marked, _ = function_text(name, phase, families, sized, kinds, proof.size, certificate)

@@ -145,13 +145,12 @@ def _every_size(
                 texts, least = rounds_files(name, algorithm, families, sized, proof_by_rounds(algorithm))
             else:
                 text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
-                texts = {f"{name}/Function.v": text}
+                texts = {f"{name}/Function.v": with_names(text)}
         except NotAffineError as error:
             found.left.append(f"no theorem about what it computes: {error}")
         else:
             lines = joined(algorithm.ensures)
             computes = f"at every size from {least} on, the network computes {lines}"
-            texts = {path: with_names(text) for path, text in texts.items()}
             found.files |= texts
             found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
     return size, families
