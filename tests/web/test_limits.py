@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from serving import ADD, ENDLESS, RING, SLOW, Client, children, eventually, serving
-from waiting import PATIENCE
 
 from bitwright import ProgramError, parse
 from bitwright.machines import assemble
-from bitwright.web.jobs import Jobs
 from bitwright.web.limits import Limits
-from bitwright.web.pool import Answer, Pool
 
 KEPT = 600_000  # bytes of results
 BROKEN_RULES = "bits p[3] q\nblock p[i] for i in 1..3\nwhen p[1]=1 wrte p[2]\nwhen r=1 write p[9]\n"
@@ -179,24 +175,10 @@ def test_time_has_a_limit_and_others_go_on() -> None:
 
 
 def test_results_are_forgotten_when_nobody_has_looked_for_their_time() -> None:
-    """Those of runs whose process is played here: what it answers does not matter."""
-
-    class Played:
-        async def do(self, *_: object, **__: object) -> Answer:
-            return Answer({}, {})
-
-    async def forgotten() -> tuple[bool, bool]:
-        jobs = Jobs(cast("Pool", Played()), Limits(kept_seconds=0.1))
-        sweeping = asyncio.create_task(jobs.sweep(0.01))
-        job = jobs.start({})
-        known = jobs.find(job.id) is job
-        async with asyncio.timeout(PATIENCE):
-            while jobs.find(job.id):
-                await asyncio.sleep(0.01)
-        sweeping.cancel()
-        return known, job.state == "done"
-
-    assert asyncio.run(forgotten()) == (True, True)
+    with serving(Limits(kept_seconds=0.1, warm=False), size=1) as client:
+        jobs = [client.start(ADD) for _ in range(2)]
+        eventually(lambda: client.health()["runs"] == {})
+        assert client.http.get(f"/api/runs/{jobs[1]['id']}").status_code == 404
 
 
 def test_the_oldest_results_make_room_and_one_that_is_too_large_is_refused(endless: Client) -> None:

@@ -23,18 +23,18 @@ _BOOLEAN: Mapping[str, str] = {
     "!=": "(xorb {} {})",
 }
 _SAME_BITS = """\
-Ltac same_bits s := repeat match goal with |- context [s (Words.at_ ?x ?i)] =>
-  match goal with |- context [s (Words.at_ x ?j)] => tryif constr_eq i j then fail else replace j with i by lia end end.
+Ltac same_bits s := repeat match goal with |- context [s (Words.at_ ?array ?i)] =>
+  match goal with |- context [s (Words.at_ array ?j)] => tryif constr_eq i j then fail else replace j with i by lia end end.
 """
 _TACTICS = """\
 (** All steps, written out; then all values of the bits at the start. *)
 Ltac written_out := repeat first [{rewrites}].
-Ltac same_indices := repeat match goal with |- context [Words.bit_of ?x ?i] =>
-  match goal with |- context [Words.bit_of x ?j] => tryif constr_eq i j then fail else replace j with i by lia end end.
+Ltac same_indices := repeat match goal with |- context [Words.bit_of ?number ?i] =>
+  match goal with |- context [Words.bit_of number ?j] => tryif constr_eq i j then fail else replace j with i by lia end end.
 Ltac tried :=
   written_out; unfold start, Words.all_of, Words.word_is, Words.bit_on, Words.name_eqb, Words.at_, Words.flag;
   cbn -[Words.bit_of Nat.leb Nat.eqb Nat.add Nat.sub Nat.mul]; Words.by_cases; cbn [andb orb]; same_indices;
-  repeat match goal with |- context [Words.bit_of ?x ?i] => destruct (Words.bit_of x i) end; reflexivity.
+  repeat match goal with |- context [Words.bit_of ?number ?i] => destruct (Words.bit_of number i) end; reflexivity.
 """
 
 
