@@ -35,6 +35,9 @@ WAITING = (
     "cluster",
 )
 
+# Files that take long come first: one that started late would keep a process busy while the others have nothing to do.
+SLOW = ("cluster", "rocq/test_checked.py", "docs/test_site.py", "web/test_accessible.py")
+
 
 # Shells start background jobs with Ctrl-C ignored, and programs that the tests start would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -44,16 +47,18 @@ def uses_ray(item: pytest.Item) -> bool:
     return "one_ray" in getattr(item, "fixturenames", ())
 
 
+def among(items: list[pytest.Item], names: tuple[str, ...]) -> set[Path]:
+    """The files of these tests that lie in one of these places."""
+    places = [Path(__file__).parent / name for name in names]
+    return {path for path in {item.path for item in items} if any(path.is_relative_to(place) for place in places)}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    waiting = {
-        path
-        for path in {item.path for item in items}
-        if any(path.is_relative_to(Path(__file__).parent / name) for name in WAITING)
-    }
+    waiting, slow = among(items, WAITING), among(items, SLOW)
     for item in items:
         if item.path in waiting:
             item.add_marker(pytest.mark.waits)
-    items.sort(key=uses_ray)  # these last, in a row
+    items.sort(key=lambda item: (not uses_ray(item), item.path not in slow))
 
 
 def pytest_collection_finish() -> None:
