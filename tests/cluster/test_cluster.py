@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,8 @@ def test_what_is_wrong_with_a_cluster_is_one_line(machines: Lab) -> None:
         elsewhere = machines.add(ray=False)
         join = f"join it with: ray start --address={address} --num-cpus=0"
         cases.append((elsewhere, (*validate, f"ray:{address}"), {}, join))
+        if find_spec("grpc") is None:
+            cases.append((elsewhere, (*validate, f"ray://{address}"), {}, "needs Ray's client"))
     for node, command, more, said in cases:
         done = python(machines, *command, node=node, **more)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
