@@ -128,6 +128,15 @@ def test_what_is_no_oracle(more: dict[str, Any], message: str) -> None:
         validate(SMALL, **more)
 
 
+def test_ensure_lines_that_contradict_each_other_are_refused() -> None:
+    """The outputs that some lines give must make all of them true, in whatever order they stand."""
+    small = replace(SMALL, name="mine")
+    assert validate(replace(small, ensures=["sum == p + q", "sum >= p"])).verdict == "exact"
+    for lines in (["sum == p + q", "sum > p"], ["sum == p + q + q", "sum == p + q"], ["sum == p + q", "sum != 2"]):
+        with pytest.raises(InputError, match=r"^the ensure lines contradict each other: for p=.* is not true$"):
+            validate(replace(small, ensures=lines))
+
+
 @pytest.mark.parametrize(
     "algorithm", [addition(3), addition(2, counter=True), multiplication(2), permutation([2, 3, 1]), permutation([1])]
 )

@@ -218,20 +218,25 @@ class Ensured:
     """Outputs by the lines that give them as a function of the inputs."""
 
     lines: tuple[str, ...]  # which says what it depends on
+    ensures: tuple[EnsureLine, ...]
     definitions: tuple[_Definition, ...]
     widths: tuple[tuple[str, int, bool], ...]  # of the outputs: name, bits, whether signed
 
     @property
     def arrays(self) -> bool:
-        """Whether every output is one expression for all inputs; arrays then hold Python's integers."""
-        return all(one.condition is None and one.output.index is None for one in self.definitions)
+        """Whether every line is one output as one expression for all inputs; arrays then hold Python's integers."""
+        plain = all(one.condition is None and one.output.index is None for one in self.definitions)
+        return plain and len(self.ensures) == len(self.definitions) == len(self.widths)
 
     @property
     def name(self) -> str:
         return "its ensure lines"
 
     def __call__(self, values: Values) -> Answer:
-        """The outputs; UNKNOWN where no line says what one of them is."""
+        """The outputs; UNKNOWN where no line says what one of them is.
+
+        Raises InputError where lines contradict each other, so that no outputs make all of them true.
+        """
         if values and all(isinstance(value, np.ndarray) for value in values.values()):
             exact = {name: value.astype(object) for name, value in values.items()}
             count = len(next(iter(exact.values())))
@@ -256,6 +261,11 @@ class Ensured:
                     return UNKNOWN
                 total = sum(digit << k for k, digit in enumerate(digits) if digit)
                 known[name] = total - (1 << width) if signed and total >> (width - 1) else total
+        for line in self.ensures:
+            if not line.holds(values, known):
+                given, found = (", ".join(f"{n}={v}" for n, v in numbers.items()) for numbers in (values, known))
+                told = f"for {given} others say {found}, of which '{line}' is not true"
+                raise InputError(f"the ensure lines contradict each other: {told}")
         return known
 
 
@@ -266,7 +276,7 @@ def ensured(algorithm: Algorithm) -> Ensured | None:
     if {found.output.text for found in definitions} != outputs:
         return None
     widths = tuple((word.name, len(word.bits), word.signed) for word in algorithm.outputs)
-    return Ensured(tuple(line.line() for line in algorithm.ensures), definitions, widths)
+    return Ensured(tuple(line.line() for line in algorithm.ensures), algorithm.ensures, definitions, widths)
 
 
 def _definitions(line: EnsureLine, outputs: set[str]) -> Iterator[_Definition]:
