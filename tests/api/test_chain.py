@@ -79,6 +79,7 @@ def test_a_function_that_is_proved_at_one_size_is_claimed_there_alone() -> None:
     assert links(found)["function"] == ("proved", "5")
     assert links(found)["sizes"] == ("proved", "every")
     assert "computes p[l + 1 - i] == in.p[i] for i in 1..l, at size 5; it is right in all 2 local states" in str(found)
+    assert "not at every size: no chain: " in str(found)
     several = bw.certify(bw.parse(REVERSE), network, sizes="2..4")
     assert links(several)["function"] == links(several)["sizes"] == ("proved", "l=2..4")
 

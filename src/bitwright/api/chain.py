@@ -145,7 +145,8 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
     claim = _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim())
     if claim.verdict == "proved":
-        one = everywhere.tried[0] if len(everywhere.tried) == 1 else "no invariant was found"
+        chain = [one for one in everywhere.tried if one.startswith("no chain")]
+        one = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
         claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {one}")
     return claim, None
 
