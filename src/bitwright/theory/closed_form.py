@@ -39,7 +39,7 @@ def delta(n: ArrayLike) -> FloatArray:
 
 
 def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
-    """The same difference for the kernel that is trained with: f of Eq. (13) for the NTK, g for the last layer."""
+    """The same difference for the kernel that is trained with: f of Eq. (12) for the NTK, g for the last layer."""
     if kind == "last-layer":
         return delta(n)
     n = np.asarray(n, dtype=np.float64)
@@ -66,7 +66,7 @@ class Weights:
     gap: FloatArray  # w1 - w0, computed without cancellation
 
     def mean(self, writers: ArrayLike, matches: ArrayLike) -> FloatArray:
-        """The mean of the limit, Eq. (9) and (10)."""
+        """The mean of the limit, Eq. (7); with one matching writer Eq. (15), with none Eq. (16)."""
         return np.asarray(self.unmatched * np.asarray(writers) + self.gap * np.asarray(matches))
 
 
@@ -109,7 +109,7 @@ def weights_at(
 
 
 def spectrum(examples: int, kind: Kind = "ntk") -> tuple[float, float]:
-    """The eigenvalues of the train kernel: the smaller (K - 1 times) and the larger (once); Eq. (11)-(12)."""
+    """The eigenvalues of the train kernel: the smaller (K - 1 times) and the larger (once); Eq. (10)-(11)."""
     a = diagonal(kind)
     return a / (2 * np.pi * examples), (a + examples) / (2 * np.pi * examples)
 
