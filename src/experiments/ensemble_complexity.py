@@ -156,6 +156,7 @@ def caption(given: Tables) -> str:
         f"{part.column('calibrated')[-1]:,}"
         for name, part in last.items()
     )
+    two, three = last["permutation"].column("sign_printed")[:2]
     slopes = ", ".join(f"{name} {growth(part)[0]:.2f}" for name, part in last.items())
     return (
         "**Figure 5, ensemble complexity.** Networks to average so that every step of every run is right with "
@@ -163,7 +164,9 @@ def caption(given: Tables) -> str:
         "sign rule with the constant 2 and no factor m; and calibrated rounding, without padding. The sign rule gets "
         "the paper's padding to 21 l and its bound n <= 7l + 1 for multiplication, and for the SBN machines "
         f"({WORDS} words, {WORDS} instructions; no m) {SPARE} times the smallest certified K. Sign as printed against "
-        f"calibrated: {ends}. Slopes of sigma^2/mu^2 against K: {slopes}."
+        f"calibrated: {ends}. Slopes of sigma^2/mu^2 against K: {slopes}. Permutation jumps from {two:,} at 2 bits to "
+        f"{three:,} at 3: with 2 bits, a state that leaves something to chance matches all K = 2 examples and sets "
+        "both bits; with 3, a bit can be unset, and its mean w0 is of order 1/K."
     )
 
 
