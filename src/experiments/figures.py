@@ -133,8 +133,11 @@ def collect(
     jobs: Sequence[Any],
     work: Callable[[Common, Any], list[Row]],
     common: Common,
+    needed: bool = True,
 ) -> Table:
     """The rows of every job, in order; a job that the file has rows of is not done again.
+
+    Without time there are fewer rows; none at all is an error where they are `needed`.
 
     A job is a frozen dataclass: its fields are the first columns of its rows, and identify it. Whatever ends the work
     early, the rows of finished jobs are in the file.
@@ -162,8 +165,11 @@ def collect(
         if missing and done:
             write_atomically(path, _table(columns, names, done).csv())
     table = _table(columns, names, done)
-    if not len(table):
-        raise InputError(f"nothing was finished in the time given, so {path.name} is empty; give more --minutes")
+    if needed and not len(table):
+        raise InputError(
+            f"no row of {path} was finished in the time given; tables begun before it are kept, and the same command "
+            "goes on from there; give more --minutes"
+        )
     return table
 
 

@@ -59,9 +59,9 @@ def caption(given: Tables) -> str:
         f"{sizes.min():,.0f} to {sizes.max():,.0f}. Bits have one writer unless the legend says otherwise; an unwanted "
         "correlation is a writer that does not match; a sublinear n is the square root of K. Exponents are "
         f"least-squares slopes between 10^4 and 10^6; none is further than {worst:.3f} from the exact ones. Dashed "
-        "lines are the cases in which the lemma is wrong: with n = K/2 and one unwanted correlation, w1 and -w0 cancel to "
-        "first order and leave 2/K; with n = K, a set bit with two writers has mean 2 w1 > 0. At n = K every example "
-        "matches, so nothing interferes: an unset bit has no writer and mean 0, and is not drawn."
+        "lines are the cases in which the lemma is wrong: with n = K/2 and one unwanted correlation, w1 and -w0 cancel "
+        "to first order and leave 2/K; with n = K, a set bit with two writers has mean 2 w1 > 0. At n = K every "
+        "example matches, so nothing interferes: an unset bit has no writer and mean 0, and is not drawn."
     )
 
 

@@ -68,13 +68,14 @@ def members_of(job: Trial, test: TestSet, device: str) -> tuple[Growing, str]:
     return trained, trained.device
 
 
-def bound(k: int, parametrization: str, delta: float, printed: bool) -> float:
+def bound(k: int, parametrization: str, delta: float, printed: bool = True, inputs: int = 1) -> float:
     """Eq. (8) for inputs with two ones: 8 max(sigma^2/mu^2) ln(2k/delta); tight: 2 max(sigma^2/mu^2) ln(k/delta).
 
-    Set bits have mean w1 and unset ones, which there are from k = 3 on, w0.
+    Set bits have mean w1 and unset ones, which there are from k = 3 on, w0. That is for one input, whatever it is;
+    `inputs` of them are right at the same time for a union over these.
     """
     kind = LIMITS[parametrization]
     w = weights(2, k, kind)
     worst = float(w.matched) if k == 2 else min(float(w.matched), abs(float(w.unmatched)))
     ratio = float(variance(2, k, kind)) / worst**2
-    return 8 * ratio * log(2 * k / delta) if printed else 2 * ratio * log(k / delta)
+    return 8 * ratio * log(2 * k * inputs / delta) if printed else 2 * ratio * log(k * inputs / delta)

@@ -62,7 +62,7 @@ def test_rows_of_jobs_that_are_not_asked_for_are_dropped(tmp_path: Path) -> None
 def test_when_the_time_is_over_nothing_more_is_begun(tmp_path: Path) -> None:
     made.clear()
     late, path = Setting(folder=tmp_path, until=-inf), tmp_path / "t.csv"
-    with pytest.raises(InputError, match="give more --minutes"):
+    with pytest.raises(InputError, match=r"no row of .*t\.csv was finished.*give more --minutes"):
         collect(late, path, COLUMNS, JOBS, work, None)
     assert not path.exists()
     collect(Setting(folder=tmp_path), path, COLUMNS, JOBS[:2], work, None)
@@ -70,6 +70,7 @@ def test_when_the_time_is_over_nothing_more_is_begun(tmp_path: Path) -> None:
     made.clear()
     assert list(collect(late, path, COLUMNS, JOBS, work, None).rows) == expected
     assert not made
+    assert len(collect(late, tmp_path / "other.csv", COLUMNS, JOBS, work, None, needed=False)) == 0
 
 
 def test_processes_give_the_same_table(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from experiments.table import load_table
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "figures"
 
 
-def committed(name: str, columns: tuple[str, ...]) -> Table:
+def committed(name: str | Path, columns: tuple[str, ...]) -> Table:
     table = load_table(FOLDER / f"{name}.csv", columns)
     assert len(table)
     return table
@@ -59,6 +59,20 @@ def test_pictures_are_drawn_from_the_committed_tables(name: str, tmp_path: Path)
     assert kept == (tmp_path / f"{name}.md").read_text()
 
 
+@pytest.mark.parametrize("lines", [2, 30, 87])
+@pytest.mark.usefixtures("unrendered")
+def test_what_was_done_when_the_time_was_over_is_drawn(lines: int, tmp_path: Path) -> None:
+    """Trained ensembles are kept and shown, though no time is left for those that are drawn from the limit."""
+    rows = (FOLDER / "experiment-1.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "experiment-1.csv").write_text("".join(rows[: lines + 1]))
+    paths = list(make_figure("experiment-1", Setting(True, tmp_path, until=-inf)))
+    assert [path.name for path in paths][-3:] == ["experiment-1.svg", "experiment-1.png", "experiment-1.md"]
+    assert len(committed(tmp_path / "experiment-1", COLUMNS)) == lines
+    said = (tmp_path / "experiment-1.md").read_text()
+    assert ("networks against" in said) == (lines > 29)  # of both parametrizations
+    assert "limiting Gaussian" not in said
+
+
 def test_experiment_1() -> None:
     table, limit, bounds = (
         committed(f"experiment-1{part}", columns)
@@ -67,7 +81,8 @@ def test_experiment_1() -> None:
     means = {}
     for name in LIMITS:
         lengths, found = summary(table, name)
-        bound = bounds.where(parametrization=name).numbers("bound")
+        bound, everywhere = (bounds.where(parametrization=name).numbers(of) for of in ("bound", "bound_all"))
+        assert everywhere[8] == pytest.approx(bound[8] * np.log(20 * 45 / 0.1) / np.log(20 / 0.1))  # k = 10, 45 inputs
         assert bounds.where(parametrization=name).column("k") == lengths
         assert (found[:, 0] < bound).all()  # what is measured stays below Eq. (8)
         assert (np.diff(bound[1:]) > 0).all()
