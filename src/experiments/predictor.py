@@ -158,7 +158,7 @@ def _numbers(axes: Any, at: float, top: float, shades: FloatArray, texts: list[s
 
 
 def _square(axes: Any, at: float, top: float, strength: FloatArray, coloured: BoolArray, colours: list[str]) -> None:
-    """Cells in their column's colour where `coloured`, else black and faint: the rank-one noise."""
+    """Cells in their column's colour where `coloured`, else pale: the rank-one noise, which the paper draws black."""
     for row, column in np.argwhere(strength > 0):
         colour = colours[column] if coloured[row, column] else "#000000"
         _rectangle(axes, at + column, top + row, 1, colour, float(strength[row, column]))
@@ -218,12 +218,12 @@ def caption(given: Tables) -> str:
     else:
         values = f"one value, {number(fact['f matched'], 4)}: all {examples} (coloured)"
         weights = f"all weights are {number(fact['w matched'], 4)}"
-    off = f", {number(fact['off'], 3)} off it" if "off" in fact else ""
+    off = f", {number(fact['off'], 3)} off it (pale squares)" if "off" in fact else ""
     others = f", the others of at most {number(fact['most other'], 4)}" if "most other" in fact else ""
     return (
         f"**Figure 4, predictor structure** for {table.column('column_name')[0]}.{_left_out(table)} The test "
         f"kernel takes {values}. The inverse train kernel is a multiple of the identity plus a constant: "
-        f"{number(fact['diagonal'], 3)} on the diagonal{off} (black). So {weights}. Bits that should be set have means "
+        f"{number(fact['diagonal'], 3)} on the diagonal{off}. So {weights}. Bits that should be set have means "
         f"of at least {number(fact['least set'], 4)}{others}; {there['right signs']:,} of {there['bits']:,} signs are "
         "right. NTK of Eq. (1), dense linear algebra."
     )

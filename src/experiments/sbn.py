@@ -30,6 +30,27 @@ STEPS = (
 )
 BLOCKS = ("machine", "from", "from_blocks", "to", "to_blocks", "templates")
 MACHINES = {"A": machine_a, "B": machine_b}
+DATA, FLAG, FIRST = "\N{BLACK SQUARE}", "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK STAR}"  # the paper's shapes
+_FLAGS = frozenset(  # words in the names of bits that hold no data
+    (
+        *(
+            "to",
+            "is",
+            "counter",
+            "sync",
+            "clear",
+            "match",
+            "ok",
+            "copy",
+            "signal",
+            "done",
+            "overwrite",
+            "store",
+            "load",
+        ),
+        *("go", "wait", "ready", "begin", "then", "if", "HALT"),
+    )
+)
 
 
 def tables(setting: Setting) -> Tables:
@@ -104,7 +125,11 @@ def draw_steps(pyplot: Any, given: Tables) -> Any:
 def draw_machine(name: str, pyplot: Any, given: Tables) -> Any:  # noqa: ARG001
     """The diagram of a machine, drawn from its program."""
     title = f"SBN machine {name} with {SHOWN}"
-    drawing = block_drawing(MACHINES[name](SHOWN).program, title, SBN_UNITS)
+    machine = MACHINES[name](SHOWN)
+    first = machine.program.layout.name_of(machine.boundary).partition("[")[0]
+    note = f"{DATA} holds data, {FLAG} is a flag, {FIRST} is on when an instruction begins."
+    shape = partial(shape_of, first)
+    drawing = block_drawing(machine.program, title, SBN_UNITS, shape, note)
     figure = pyplot.figure(figsize=(drawing.width / 110, drawing.height / 110))
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1))
@@ -112,6 +137,13 @@ def draw_machine(name: str, pyplot: Any, given: Tables) -> Any:  # noqa: ARG001
     axes.axis("off")
     _paint(axes, drawing)
     return figure
+
+
+def shape_of(first: str, name: str) -> str:
+    """A square for data, a triangle for a flag, a star for the bits that begin an instruction."""
+    if name == first:
+        return FIRST
+    return FLAG if _FLAGS & set(name.split("_")) else DATA
 
 
 def _paint(axes: Any, drawing: Drawing) -> None:
@@ -149,7 +181,8 @@ def caption(given: Tables) -> str:
     last = dict(zip(steps.columns, steps.rows[-1], strict=True))
     return (
         f"**Figure 6, SBN.** Block diagrams of machines A and B with {SHOWN}, drawn from the programs "
-        f"({len(blocks.where(machine='A'))} and {len(blocks.where(machine='B'))} links between kinds of blocks), and "
+        f"({len(blocks.where(machine='A'))} and {len(blocks.where(machine='B'))} links between kinds of blocks), with "
+        "squares for data, triangles for flags and a star for what begins an instruction; and "
         f"steps per instruction against memory, for words of {WORD} bits and as many instructions as words: formulas "
         f"(lines), and counts in runs of the templates up to {largest} words (hollow marks). With {last['words']:,} "
         f"words, machine A takes {last['machine_a_least']:,} to {last['machine_a_most']:,} steps, machine B "

@@ -138,10 +138,11 @@ def draw(pyplot: Any, given: Tables) -> Any:
         ("encoded", "X", r"encoded: inputs $X$", False),
         ("output", "Y", r"next state $f(\hat{x})$ and labels $Y$", True),
     )
-    at = left
+    at, panels = left, []
     for test, train, title, named in parts:
         columns = len(matrix(table, train)[3])
         axes = panel(at, columns)
+        panels.append((axes, columns))
         for part, start in ((test, tops[0]), (train, tops[1])):
             values, colours, _, heads, breaks = matrix(table, part)
             if part == "X":  # a row is zero outside its block; show only the block
@@ -160,12 +161,36 @@ def draw(pyplot: Any, given: Tables) -> Any:
             said = rf"the {n} matched row{'s' * (n != 1)} $/\sqrt{{{n}}}$" if n else "no row matches"
             axes.text(0, tops[0] - 0.2, rf"$\hat{{x}}$: {said}", fontsize=8, va="bottom")
         at += (columns + 1.6) * CELL
+    _loop(figure, panels, top)
     _run(panel(at + after, k), table, top)
     title = f"{table.where(part='state').column('row_name')[0]}"
     shown = {"templates": K, "blocks": counts(table)["shown blocks"], "bits": k}
     figure.text(0.12 / size[0], 1 - 0.3 / size[1], title, fontsize=12)
     figure.text(0.99, 1 - 0.3 / size[1], left_out(counts(table), shown).strip(), fontsize=9, ha="right")
     return figure
+
+
+def _loop(figure: Any, panels: list[tuple[Any, int]], top: float) -> None:
+    """The arrows of Figure 1: from the state through encoding and network to the next state, and back."""
+    from matplotlib.patches import ConnectionPatch
+
+    def arrow(one: int, start: tuple[float, float], two: int, end: tuple[float, float], bend: float = 0.0) -> None:
+        sides = {"coordsA": panels[one][0].transData, "coordsB": panels[two][0].transData}
+        style = {"arrowstyle": "-|>", "mutation_scale": 9, "linewidth": 1.0, "color": "#333333"}
+        figure.add_artist(ConnectionPatch(start, end, connectionstyle=f"arc3,rad={bend}", **sides, **style))
+
+    middle = top + 0.5
+    for at, said in ((0, ("encode", "")), (1, ("predict,", "round"))):
+        axes, columns = panels[at]
+        arrow(at, (columns + 0.15, middle), at + 1, (-0.15, middle))
+        for text, below in zip(said, (-0.12, 0.45), strict=True):
+            axes.text(
+                columns + 0.8, middle + below, text, fontsize=6, ha="center", va="bottom" if below < 0 else "center"
+            )
+    (_, first), (axes, second), (_, third) = panels
+    across = first / 2 + second + third / 2 + 3.2  # cells
+    arrow(2, (third / 2, top + 1.1), 0, (first / 2, top + 1.1), -2.0 / across)
+    axes.text(second / 2, top + 1.5, "next step", fontsize=7, ha="center", va="center")
 
 
 def _rule_names(axes: Any, rules: list[str], tops: tuple[float, float]) -> None:
@@ -206,7 +231,7 @@ def caption(given: Tables) -> str:
         f"lines; blocks of one kind share a colour) over {counted(there['bits'], 'bit')}."
         f"{left_out(there, shown)} Left: the state before encoding, and each template's configuration of its own "
         f"block. Middle: their encoding, an orthonormal set; the input is {encoded}. Right: what each template writes; "
-        "the next state is the union of the matched rows. Far right: the run, "
+        "the next state is the union of the matched rows. Arrows: the loop of Figure 1. Far right: the run, "
         f"{ending[str(table.where(part='ending').column('row_name')[0])]}. All from the program itself; no number is "
         "drawn by hand."
     )

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from bitwright import addition, run
+from bitwright.machines import machine_a
 from bitwright.theory import sign_size, weights
 from experiments import Setting, Table
 from experiments.ensemble_complexity import growth
 from experiments.figures import find_figure
 from experiments.predictor import matrix
+from experiments.sbn import DATA, FIRST, FLAG, SHOWN, shape_of
 from experiments.templates import matrix as cells
 
 
@@ -101,3 +103,35 @@ def test_links_of_the_machines() -> None:
         assert len(part) > 50
         assert (part.numbers("templates") > 0).all()
         assert any("HALT" in str(name) for name in part.column("to"))
+
+
+def test_shapes_in_the_diagrams_of_machines() -> None:
+    """As in the paper's Figure 6 for machine A; the star is at the bits that begin an instruction."""
+    data = "curr_instr instr a b c a_delay b_delay c_delay addr a_addr b_addr mem_cont sub_result a_cont_delay"
+    data += " b_cont_delay tc_p tc_q tc_carry sub_p sub_q sub_carry sum_p sum_q carry pre_candidate candidate"
+    machine = machine_a(SHOWN)
+    arrays = dict.fromkeys(machine.program.array_families)
+    shapes = {name: shape_of("I_to_compare", name) for name in arrays}
+    assert {name.split("_", 1)[1] for name in arrays if shapes[name] == DATA} == set(data.split())
+    assert [name for name in arrays if shapes[name] == FIRST] == ["I_to_compare"]
+    assert machine.program.layout.name_of(machine.boundary).startswith("I_to_compare[")
+    assert {shapes[name] for name in arrays} == {DATA, FLAG, FIRST}
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    for stem, first in (("sbn-machine-a", "to_compare"), ("sbn-machine-b", "carry")):
+        drawn = find_figure("sbn").pictures[stem](pyplot, {})
+        words = " ".join(text.get_text() for text in drawn.axes[0].texts).split()
+        pyplot.close(drawn)
+        assert f"{FIRST}{first}" in words
+        assert sum(word.startswith(FLAG) for word in words) > 10
+
+
+def test_the_loop_of_figure_1_is_drawn() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    from matplotlib.patches import ConnectionPatch
+
+    figure = find_figure("templates")
+    drawn = figure.pictures["templates"](pyplot, figure.tables(Setting(folder=Path("nowhere"))))
+    ends = [(arrow.xy1, arrow.xy2) for arrow in drawn.findobj(ConnectionPatch)]
+    pyplot.close(drawn)
+    assert len(ends) == 3  # to the encoded state, to the next state, and back
+    assert ends[2][0][0] == ends[2][1][0] == 3.0  # the middle of the six bits of a state

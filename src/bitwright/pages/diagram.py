@@ -7,7 +7,7 @@ says which one it belongs to, and each unit has a colour.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,8 +70,17 @@ EXPLANATION = (
 )
 
 
-def block_drawing(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> Drawing:
-    """The layout of the diagram; `units` maps prefixes of names to the names of units."""
+def block_drawing(
+    program: Program,
+    title: str = "",
+    units: Mapping[str, str] | None = None,
+    mark: Callable[[str], str] = lambda _: "",
+    note: str = "",
+) -> Drawing:
+    """The layout of the diagram; `units` maps prefixes of names to the names of units.
+
+    `mark` gives what stands before the name of an array, and `note` is added to the explanation.
+    """
     kinds, of = block_kinds(program)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of blocks, this program has {len(kinds)}")
@@ -80,7 +89,7 @@ def block_drawing(program: Program, title: str = "", units: Mapping[str, str] | 
     numbers = {unit: number for number, unit in enumerate(units or {})}
     colour_of = [COLOURS[numbers.get(unit, place) % len(COLOURS)] for place, unit in enumerate(unit_of)]
     contents = [
-        Content(counted(kind.count, "block"), tuple(_names(kind, bool(units))), colour)
+        Content(counted(kind.count, "block"), tuple(_names(kind, bool(units), mark)), colour)
         for kind, colour in zip(kinds, colour_of, strict=True)
     ]
     said = {
@@ -88,7 +97,7 @@ def block_drawing(program: Program, title: str = "", units: Mapping[str, str] | 
         for (a, b), n in links(program, of).items()
     }
     legend = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate((units or {}).values())}
-    return draw(title, EXPLANATION, contents, said, legend)
+    return draw(title, f"{EXPLANATION} {note}".strip(), contents, said, legend)
 
 
 def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> str:
@@ -96,10 +105,10 @@ def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | No
     return drawing_svg(block_drawing(program, title, units))
 
 
-def _names(kind: BlockKind, by_unit: bool) -> list[str]:
+def _names(kind: BlockKind, by_unit: bool, mark: Callable[[str], str]) -> list[str]:
     """The names of its bits, without the unit where its colour says it."""
     unit = f"{kind.unit}_" if by_unit and kind.unit else ""
-    return wrapped(" ".join(name.removeprefix(unit) for name in kind.names), _WIDEST)
+    return wrapped(" ".join(mark(name) + name.removeprefix(unit) for name in kind.names), _WIDEST)
 
 
 def _unit(name: str) -> str:

@@ -18,7 +18,7 @@ JOINT = "\N{NO-BREAK SPACE}"
 
 def text_width(text: str, size: float = SIZE) -> float:
     """About how wide a text is in a sans-serif font, rather too wide than too narrow."""
-    wide, narrow = sum(char in "mwMW@%→" for char in text), sum(char in f"iljtfr.,:;|'[]() {JOINT}" for char in text)
+    wide, narrow = sum(char in "mwMW@%→■▲★" for char in text), sum(char in f"iljtfr.,:;|'[]() {JOINT}" for char in text)
     capitals = sum(char.isupper() and char not in "MW" for char in text)
     return size * (0.9 * wide + 0.33 * narrow + 0.72 * capitals + 0.58 * (len(text) - wide - narrow - capitals))
 
