@@ -20,9 +20,9 @@ WORDS = re.findall(r"^(\S.*)$", GLOSSARY, flags=re.MULTILINE)
 
 def find(name: str) -> Any:
     """What a dotted name stands for: a module, something in one, or a member or field of a class."""
-    found: Any = import_module("bitwright")
-    at = "bitwright"
-    for part in name.split(".")[1:]:
+    at, *parts = name.split(".")
+    found: Any = import_module(at)
+    for part in parts:
         at += f".{part}"
         if isinstance(found, type) and is_dataclass(found) and part in {field.name for field in fields(found)}:
             return part
