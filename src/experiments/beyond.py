@@ -155,7 +155,7 @@ def _margins(axes: Any, table: Table) -> None:
         part = table.where(task=task, bits=bits)
         axes.plot(part.numbers("width"), 0.5 - part.numbers("margin"), ".", color=COLOURS[number], alpha=0.5)
         widths, lost, factor, exponent = margin_fit(part)
-        named = f"{task}, {bits} bits: width$^{{{exponent:.2f}}}$"
+        named = f"{task}, {bits} bits" + (f": width$^{{{exponent:.2f}}}$" if exponent == exponent else "")
         axes.plot(widths, lost, MARKERS[number], color=COLOURS[number])
         axes.plot(widths, factor * widths**exponent, "-", color=COLOURS[number], linewidth=1, label=named)
     axes.axhline(0.5, color="black", linestyle=":", linewidth=0.8)
@@ -193,10 +193,9 @@ def _words(axes: Any, given: Tables) -> None:
 def caption(given: Tables) -> str:
     table, margins, every = given["beyond"], given["beyond-margin"], given["beyond-every"]
     measured = table.where(quantity="to 90%")
-    fits = "; ".join(
-        f"{task} of {bits} bits {margin_fit(margins.where(task=task, bits=bits))[3]:.2f}"
-        for task, bits in _tasks(margins)
-    )
+    exponents = {key: margin_fit(margins.where(task=key[0], bits=key[1]))[3] for key in _tasks(margins)}
+    found = [f"{task} of {bits} bits {value:.2f}" for (task, bits), value in exponents.items() if value == value]
+    fits = "; ".join(found) or "none yet"
     runs = [dict(zip(EVERYTHING, row, strict=True)) for row in every.rows]
     closed = " ".join(
         f"All {run['inputs']:,} products of {run['bits']}-bit numbers through one network of width {run['width']:,} "

@@ -145,9 +145,9 @@ def caption(given: Tables) -> str:
         f"gradient descent to an error of {TOLERANCE:g}, trained on k unit vectors for a random permutation of k "
         f"bits; tested on {INPUTS:,} random inputs with two ones. A mark is the smallest N for which the rounded "
         f"average of the first N networks has every bit right for {ACCURACY:.0%} of the inputs: geometric mean over "
-        f"{many} trials with a 95% interval. {limit}Left: the NTK parametrization; right: the weights themselves are "
-        f"trained, as in the authors' code (without biases), and the limit is easier. {_ends(table)}"
-        f"{_bounds(given['experiment-1-bounds'])} Seed {table.column('seed')[0]}; trained on: "
+        f"{many} trial{'s' * (many != '1')} with a 95% interval. {limit}Left: the NTK parametrization; right: the "
+        "weights themselves are trained, as in the authors' code (without biases), and the limit is easier. "
+        f"{_ends(table)}{_bounds(given['experiment-1-bounds'])} Seed {table.column('seed')[0]}; trained on: "
         f"{', '.join(map(str, table.values('device')))}."
     )
 

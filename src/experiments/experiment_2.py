@@ -108,7 +108,7 @@ def caption(given: Tables) -> str:
     trained = table.where(source="trained")
     many = {
         len(set(trained.where(parametrization=p, k=k).column("trial"))) for p in LIMITS for k in trained.values("k")
-    }
+    } - {0}
     width = max(trained.numbers("width"), default=0)
     return (
         f"**Appendix E, experiment 2** (Figure 7, right). The part of {INPUTS:,} random inputs with two ones for "

@@ -73,7 +73,7 @@ def _spreads(axes: Any, table: Table) -> None:
 
 def _widths(axes: Any, table: Table) -> None:
     ends = []
-    for name in _names(table):
+    for name in _compared(table):
         number = PROGRAMS.index(name)
         (x, *wide), (y, *high) = (
             geometric(table.where(program=name, quantity=quantity).numbers("width"))
@@ -82,12 +82,14 @@ def _widths(axes: Any, table: Table) -> None:
         ends += [*wide, *high]
         errors = [[y - high[0]], [high[1] - y]], [[x - wide[0]], [wide[1] - x]]
         axes.errorbar(x, y, *errors, fmt=MARKERS[number], color=COLOURS[number], capsize=2, label=name)
+    compared = "predicted: one draw of the Gaussian field", "measured: a network, all states tried"
+    label(axes, "Smallest exact width", *compared)
+    if not ends:
+        return
     span = [float(np.nanmin(ends)) * 0.8, float(np.nanmax(ends)) * 1.25]
     axes.plot(span, span, color="black", linewidth=0.8)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
-    compared = "predicted: one draw of the Gaussian field", "measured: a network, all states tried"
-    label(axes, "Smallest exact width", *compared)
     axes.legend(loc="upper left")
 
 
@@ -99,14 +101,17 @@ def caption(given: Tables) -> str:
     seeds = len(set(exact.column("seed")))
     pairs = "; ".join(
         f"{name} {_mean(exact, name, 'predicted'):,.0f} and {_mean(exact, name, 'measured'):,.0f}"
-        for name in _names(exact)
+        for name in _compared(exact)
+    )
+    between = (
+        f"the ratios lie between {ratios.min():.3f} and {ratios.max():.3f}" if len(ratios) else "there are none yet"
     )
     return (
         f"**The width law**, without a fitted number. Left: the standard deviation of zhat over {members} networks "
         "(zero-output start, plain gradient descent to an error of 1e-4) over that of the law, root mean square over "
         "bits and up to 100 states that match two examples or more (for cells, of each kind), at widths "
         f"{widths.min():,.0f} to {widths.max():,.0f}; bars are 1.96 jackknife standard errors, the band is 5%. From "
-        f"200 hidden units an example on (dotted) the ratios lie between {ratios.min():.3f} and {ratios.max():.3f}. "
+        f"200 hidden units an example on (dotted) {between}. "
         "Right: the smallest width at which every bit of every state is right, predicted by draws of the law's "
         "Gaussian field, and measured on networks trained with momentum, at widths from 32 up by factors of sqrt(2); "
         f"geometric means over {seeds} each with 95% intervals, predicted and measured: {pairs}. The star and the "
@@ -117,6 +122,12 @@ def caption(given: Tables) -> str:
 
 def _names(table: Table) -> list[str]:
     return list(dict.fromkeys(map(str, table.column("program"))))
+
+
+def _compared(table: Table) -> list[str]:
+    """The programs that have both widths; in a table that was cut off by the time there are fewer."""
+    both = ("predicted", "measured")
+    return [name for name in _names(table) if all(len(table.where(program=name, quantity=of)) for of in both)]
 
 
 def _mean(table: Table, name: str, quantity: str) -> float:

@@ -33,7 +33,7 @@ ITEMS = [
     *(f"Figure {number}" for number in range(1, 8)),
     *(f"Listing B.{number}" for number in range(1, 5)),
 ]
-STATUS = ("proved", "tested", "measured", "decided", "drawn", "theirs", "closed", "the definition", "the same", "false")
+STATUS = ("proved", "tested", "measured", "decided", "drawn", "theirs", "closed", "the definition", "the same", "holds")
 
 
 def parsed(typed: str) -> None:

@@ -73,6 +73,18 @@ def test_what_was_done_when_the_time_was_over_is_drawn(lines: int, tmp_path: Pat
     assert "limiting Gaussian" not in said
 
 
+@pytest.mark.parametrize(
+    ("name", "full", "lines"), [("experiment-2", True, 1), ("width-law", False, 1), ("beyond", True, 1)]
+)
+@pytest.mark.usefixtures("unrendered")
+def test_a_first_row_is_enough_for_a_picture(name: str, full: bool, lines: int, tmp_path: Path) -> None:
+    for path in FOLDER.glob(f"{name}*.csv"):
+        rows = path.read_text().splitlines(keepends=True)
+        (tmp_path / path.name).write_text("".join(rows[: lines + 1]))
+    *_, last = make_figure(name, Setting(full, tmp_path, until=-inf))
+    assert "nan" not in last.read_text()
+
+
 def test_experiment_1() -> None:
     table, limit, bounds = (
         committed(f"experiment-1{part}", columns)
