@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bitwright import addition, multiplication, permutation
+from bitwright.machines import Sizes, machine_b
 from bitwright.proofs.ranges import reachable_range
 from bitwright.theory import Predictor, declared_range, sign_size, variance, weights, weights_at
 from bitwright.theory.closed_form import FloatArray
@@ -234,6 +235,8 @@ def test_eq_8_counts_inputs_for_outputs() -> None:
     for program in (permutation(range(1, 9)).program, addition(8).program, multiplication(8).program):
         assert program.bits <= program.templates
     assert multiplication(8).program.bits == 18 * 8 + 1
+    other = machine_b(Sizes(4, 4, 4)).program  # not of the paper
+    assert other.bits > other.templates
 
 
 def test_the_tight_size_suffices_for_all_inputs_and_all_steps() -> None:

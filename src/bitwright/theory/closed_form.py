@@ -71,7 +71,7 @@ class Weights:
 
 
 def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
-    """w1 and w0 at the end of training (App. C), for 0 <= n <= K. At n = 0 the input, and so the output, is 0.
+    """w1 and w0 at the end of training (App. C, by Theorem A.1), for 0 <= n <= K. At n = 0 input and output are 0.
 
     w1 - w0 = beta / a,   w0 = (a - n beta) / (a (a + K)),   w1 = (a (1 + beta) + beta (K - n)) / (a (a + K)).
 
