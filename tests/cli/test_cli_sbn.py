@@ -51,15 +51,6 @@ def test_trace(capsys: Captured) -> None:
     assert lines[-1] == ["sum", "=", "7"]
 
 
-def test_asm_and_back(capsys: Captured, tmp_path: Path) -> None:
-    numbers, text = tmp_path / "m.json", tmp_path / "m.sbn"
-    assert call(capsys, "compile", MULTIPLY, "-o", numbers)[0] == 0
-    assert json.loads(numbers.read_text())["width"] == 8
-    assert call(capsys, "compile", numbers, "-o", text)[0] == 0
-    assert call(capsys, "run", text, "a=5", "b=6", "-q")[1] == "30\n"
-    assert call(capsys, "compile", MULTIPLY)[1] == numbers.read_text()
-
-
 @pytest.mark.parametrize("ending", ["\r", "\r\n"])
 @pytest.mark.parametrize("target", ["sbn", "subleq"])
 def test_compile_whatever_ends_the_lines(capsys: Captured, tmp_path: Path, target: str, ending: str) -> None:
@@ -97,8 +88,9 @@ def test_show_certify_size_and_diagram(capsys: Captured, tmp_path: Path) -> None
         (["run", "addition", "p=1", "q=1", "--machine", "A"], "--machine goes with .sbn"),
         (["run", "addition", "p=1", "q=1", "--trace"], "--trace goes with .sbn"),
         (["run", "none.sbn"], "none.sbn"),
-        (["compile", MULTIPLY, "-o", "x.txt"], ".json"),
-        (["compile", "none.sbn"], "none.sbn"),
+        (["compile", MULTIPLY], "bitwright run runs it"),
+        (["compile", FOLDER / "gcd.py", "-o", "x.txt"], ".sbn"),
+        (["compile", "numbers.json"], ".py"),
         (["compile", "none.py"], "there is no file"),
         (["run", MULTIPLY, "a=1", "b=1", "--trace", "--json"], "leave it out, or --json"),
         (["run", MULTIPLY, "a=--1", "b=1"], "input a must be"),

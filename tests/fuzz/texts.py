@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import cache
@@ -12,12 +11,12 @@ from random import Random
 import numpy as np
 from fuzz import grammars
 from fuzz.grammars import Grammar, make_text, words_of
-from fuzz.mutations import edit_document, edit_text
+from fuzz.mutations import edit_text
 from fuzz.reader import Reader
 
 from bitwright import addition, multiplication, parse, permutation
 from bitwright.api.numbers import parse_order, parse_values
-from bitwright.machines import assemble, compile_function, disassemble, from_json, to_json
+from bitwright.machines import assemble, compile_function
 from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, parse_image
 from bitwright.program import Topology, parse_node_program
 from bitwright.workers import Workers
@@ -74,15 +73,6 @@ def same_node_program(text: str) -> None:
     program.on(LOOP, values)
 
 
-def assembled_again(text: str) -> None:
-    code = assemble(text)
-    assert to_json(assemble(disassemble(code))) == to_json(code), "the disassembly is another program"
-
-
-def object_text(rng: Random) -> str:
-    return edit_document(rng, json.loads(to_json(assemble(rng.choice(examples("sbn/*.sbn"))))))
-
-
 def shape(text: str) -> Shape:
     dialect, words, width = [*text.split("|"), "", ""][:3]
     numbers = [int(number) if re.fullmatch("-?[0-9]{1,40}", number) else 8 for number in (words, width)]
@@ -102,12 +92,11 @@ READERS = (
     Reader("node programs", made(grammars.NODES, "graphs/*.bw"), same_node_program),
     Reader("expressions of rule text", made(grammars.EXPRESSIONS), same_again),
     Reader("canonical text", canonical, same_again),
-    Reader("SBN assembly (.sbn)", made(grammars.SBN, "sbn/*.sbn"), assembled_again),
+    Reader("SBN assembly (.sbn)", made(grammars.SBN, "sbn/*.sbn"), assemble),
     Reader("SUBLEQ assembly (.sq)", made(grammars.SUBLEQ, "subleq/*.sq"), assemble_sq),
     Reader("SUBLEQ images (.dec)", made(grammars.IMAGE), parse_image),
     Reader("small language for SBN", made(grammars.LANGUAGE, "sbn/*.py"), compile_function),
     Reader("small language for SUBLEQ", made(grammars.LANGUAGE, "subleq/*.py"), compile_program),
-    Reader("objects of asm (JSON)", object_text, lambda text: disassemble(from_json(text))),
     Reader("permutation orders", made(grammars.ORDERS), permute),
     Reader("input values", made(grammars.VALUES), values),
     Reader("workers", made(grammars.WORKERS), Workers.parse),

@@ -1,4 +1,4 @@
-"""Compiles a machine's program to its next form: source, assembly, numbers, and numbers back to assembly."""
+"""Compiles a machine's program to its next form: a source to assembly, SUBLEQ assembly to an image."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Compiled:
 
 
 def compile_file(path: str | PathLike[str], target: str = "sbn", word_width: int | None = None) -> Compiled:
-    """The next form of the program in a file: .py to .sbn or .sq, .sbn to .json, .sq to .dec, .json back to .sbn.
+    """The next form of the program in a file: .py to .sbn or .sq, .sq to .dec.
 
     >>> from pathlib import Path
-    >>> _ = Path("less.sbn").write_text("sbn a b\\n")
-    >>> compile_file("less.sbn").suffix
-    '.json'
+    >>> _ = Path("less.sq").write_text("sub a, b\\na: .data 1\\nb: .data 2\\n")
+    >>> compile_file("less.sq").text
+    '3 4 3\\n1 2\\n'
     """
     place = as_path(path, "a program")
     suffix = place.suffix.lower()
@@ -49,8 +49,6 @@ def compile_file(path: str | PathLike[str], target: str = "sbn", word_width: int
             return Compiled(subleq.compile_program(source, bits, place.stem), ".sq")
     if suffix == ".sq":
         return Compiled(subleq.image_text(subleq.load_sq(place).image), ".dec")
-    if suffix == ".json":
-        return Compiled(machines.disassemble(machines.from_json(read_text(place, ".json"), place.stem)), ".sbn")
-    if suffix == ".dec":
-        raise InputError(f"{place} is an image already: bitwright run runs it")
-    return Compiled(machines.to_json(machines.load_sbn(place)), ".json")
+    if suffix in (".dec", ".sbn"):
+        raise InputError(f"{place} needs no compiling: bitwright run runs it")
+    raise InputError(f"compile takes Python sources (.py) and SUBLEQ assembly (.sq), got {place}")

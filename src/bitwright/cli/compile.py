@@ -20,8 +20,7 @@ def command(file: Path, target: str, word_width: int | None, output: Path | None
     """Compile or assemble a program for a machine.
 
     A small part of Python (.py) becomes .sbn assembly (see docs/reference/sbn.md) or, with --target subleq, .sq
-    assembly for machine V (see docs/reference/subleq.md). Assembly becomes numbers: .sbn a .json file of instructions,
-    .sq a .dec image. The .json file becomes .sbn assembly again.
+    assembly for machine V (see docs/reference/subleq.md). SUBLEQ assembly (.sq) becomes a .dec image.
     """
     from bitwright.api.compile import compile_file
 

@@ -1,6 +1,5 @@
 """Computers as programs: the SBN machines A (the paper's) and B (logarithmic), and plain SBN to check them against."""
 
-from bitwright.machines.assembly.disassembler import disassemble, from_json, to_json
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.language.sbn_compiler import compile_function
 from bitwright.machines.sbn.code import Code, Instruction, Sizes, interpret, run_interpreter
@@ -15,8 +14,6 @@ __all__ = [
     "Sizes",
     "assemble",
     "compile_function",
-    "disassemble",
-    "from_json",
     "interpret",
     "load_sbn",
     "machine_a",
@@ -24,5 +21,4 @@ __all__ = [
     "run_interpreter",
     "steps_of_instruction",
     "steps_per_instruction",
-    "to_json",
 ]
