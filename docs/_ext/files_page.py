@@ -17,7 +17,7 @@ FOLDERS = {
     "examples/exact_gnn": "Programs of exact_gnn.",
     "examples/graphs": "Node programs.",
     "examples/sbn": "Programs for SBN, in assembly and in the small language.",
-    "examples/subleq": "Programs for SUBLEQ, in assembly and in the small language.",
+    "examples/subleq": "Programs for SUBLEQ, in assembly.",
     "proofs": "Theorems in Rocq about trained networks.",
     "sceptic": "What checks our files without our code.",
 }

@@ -10,7 +10,6 @@ from calling import Captured, call, refusal
 from cases import for_each
 
 from bitwright.machines import compile_function
-from bitwright.machines.subleq import compile_program
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"
 MULTIPLY = FOLDER / "multiply.sbn"
@@ -52,17 +51,15 @@ def test_trace(capsys: Captured) -> None:
 
 
 @pytest.mark.parametrize("ending", ["\r", "\r\n"])
-@pytest.mark.parametrize("target", ["sbn", "subleq"])
-def test_compile_whatever_ends_the_lines(capsys: Captured, tmp_path: Path, target: str, ending: str) -> None:
+def test_compile_whatever_ends_the_lines(capsys: Captured, tmp_path: Path, ending: str) -> None:
     text = "# two lines" + ending + "def f(x, y):\n    x = x - y\n    return x\n".replace("\n", ending)
     source = tmp_path / "f.py"
     source.write_bytes(text.replace(ending, "\n").encode())
-    wanted = call(capsys, "compile", source, "--target", target)
+    wanted = call(capsys, "compile", source)
     assert wanted[0] == 0
     source.write_bytes(text.encode())
-    assert call(capsys, "compile", source, "--target", target) == wanted
-    compiler = compile_function if target == "sbn" else compile_program
-    assert compiler(text, 16, "f") == compiler(text.replace(ending, "\n"), 16, "f")
+    assert call(capsys, "compile", source) == wanted
+    assert compile_function(text, 16, "f") == compile_function(text.replace(ending, "\n"), 16, "f")
 
 
 def test_show_certify_size_and_diagram(capsys: Captured, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from bitwright.errors import InputError
 VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size", "compile")
 _WRITES = {"output", "checkpoint", "output_format"}  # options that write files
 _FILES = (
-    *("addition.bw", "gray.bw", "sbn/gcd.sbn", "sbn/gcd.py", "subleq/hello.sq", "subleq/primes.py", "nothing.bw"),
+    *("addition.bw", "gray.bw", "sbn/gcd.sbn", "sbn/gcd.py", "subleq/hello.sq", "subleq/echo.sq", "nothing.bw"),
     *("",),
 )
 _WORDS = (

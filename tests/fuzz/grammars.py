@@ -195,8 +195,6 @@ LANGUAGE: Grammar = {
     "text": (
         "def f(a, b):\n<body>    return a\n",
         "N = <expr>\ndef f(<parameters>):\n<body>    return <expr>, <expr>\n",
-        "def g(t: list[int], n):\n    t[n] = <expr>\n    return n\n"
-        "def f(a, b):\n    t = [0] * <number>\n<body>    return g(t, a)\n",
         '"""<name>"""\ndef f(a):\n<statement>\n',
     ),
     "parameters": ("a", "a, b", "a: int, b", "a=1", "*a", "t: list[int]", "a, a", "a: <expr>"),
@@ -207,7 +205,6 @@ LANGUAGE: Grammar = {
         *(
             "    if <condition>:\n        a = <expr>\n    else:\n        b = <expr>\n",
             "    put(<expr>)\n",
-            "    print(<expr>)\n",
         ),
         *(
             "    while <condition>:\n        a -= <expr>\n        break\n",

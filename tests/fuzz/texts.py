@@ -17,7 +17,7 @@ from fuzz.reader import Reader
 from bitwright import addition, multiplication, parse, permutation
 from bitwright.api.numbers import parse_order, parse_values
 from bitwright.machines import assemble, compile_function
-from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, parse_image
+from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, parse_image
 from bitwright.program import Topology, parse_node_program
 from bitwright.workers import Workers
 
@@ -95,8 +95,7 @@ READERS = (
     Reader("SBN assembly (.sbn)", made(grammars.SBN, "sbn/*.sbn"), assemble),
     Reader("SUBLEQ assembly (.sq)", made(grammars.SUBLEQ, "subleq/*.sq"), assemble_sq),
     Reader("SUBLEQ images (.dec)", made(grammars.IMAGE), parse_image),
-    Reader("small language for SBN", made(grammars.LANGUAGE, "sbn/*.py"), compile_function),
-    Reader("small language for SUBLEQ", made(grammars.LANGUAGE, "subleq/*.py"), compile_program),
+    Reader("small language", made(grammars.LANGUAGE, "sbn/*.py"), compile_function),
     Reader("permutation orders", made(grammars.ORDERS), permute),
     Reader("input values", made(grammars.VALUES), values),
     Reader("workers", made(grammars.WORKERS), Workers.parse),

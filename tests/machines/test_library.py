@@ -15,8 +15,8 @@ from cases import for_each
 
 from bitwright.errors import InputError
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
-from bitwright.machines.language.sbn_compiler import compile_function
 from bitwright.machines.sbn.code import Code, run_interpreter
+from bitwright.machines.sbn.compiler import compile_function
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sbn"
 CHOSEN = random.Random(1)

@@ -9,7 +9,7 @@ import pytest
 from long import LONG
 
 from bitwright.errors import InputError
-from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, machine_v
+from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v
 from bitwright.running.images import run_images
 from bitwright.web import work
 from bitwright.web.limits import Limits
@@ -22,13 +22,11 @@ CHATTER = ".words 32\n.width 16\n.dialect howerj\nloop: out #65\njmp loop\n"
 
 
 def subleq(name: str) -> dict[str, Any]:
-    language = "python" if name.endswith(".py") else "assembly"
-    return {"kind": "subleq", "text": (EXAMPLES / name).read_text(), "language": language, "name": name.split(".")[0]}
+    return {"kind": "subleq", "text": (EXAMPLES / name).read_text(), "name": name.split(".")[0]}
 
 
 def expected(name: str, given: str) -> Any:
-    text = (EXAMPLES / name).read_text()
-    assembly = assemble_sq(compile_program(text) if name.endswith(".py") else text)
+    assembly = assemble_sq((EXAMPLES / name).read_text())
     assert assembly.words is not None
     assert assembly.width is not None
     assert assembly.dialect is not None
@@ -42,7 +40,7 @@ def expected(name: str, given: str) -> Any:
         ("hello.sq", "", ("templates", "limit", "network")),
         ("echo.sq", "to and fro\n", ("templates", *("limit", "network") * LONG)),
         ("count.sq", "two\nlines\n", ("templates", *("limit", "network") * LONG)),
-        ("letters.py", "bitwright", ("templates", "limit", *("network",) * LONG)),
+        ("sort.sq", "", ("templates", *("limit", "network") * LONG)),
     ],
 )
 def test_it_prints_what_the_library_prints(server: Any, name: str, given: str, engines: tuple[str, ...]) -> None:
@@ -72,7 +70,7 @@ def test_an_image_needs_a_machine_and_says_where_it_is_wrong(server: Any) -> Non
 
 
 def test_problems_of_both_languages_have_their_places(server: Any) -> None:
-    for language, text in (("assembly", "fly x\nhalt\n"), ("python", "def f():\n    return nothing\n")):
+    for language, text in (("assembly", "fly x\nhalt\n"), ("image", "1 x\n")):
         answer = server.check({"kind": "subleq", "language": language, "text": text})
         assert not answer["ok"]
         assert answer["problems"][0]["line"] > 0

@@ -63,7 +63,7 @@ sources = st.one_of(
     st.fixed_dictionaries({"kind": st.just("rules"), "text": programs}),
     st.fixed_dictionaries({"kind": st.just("sbn"), "text": programs, "machine": st.sampled_from("AB")}),
     st.fixed_dictionaries(
-        {"kind": st.just("subleq"), "text": programs, "language": st.sampled_from(["assembly", "image", "python"])},
+        {"kind": st.just("subleq"), "text": programs, "language": st.sampled_from(["assembly", "image"])},
         optional={
             "words": st.integers(-1, 70),
             "width": st.integers(-1, 20),

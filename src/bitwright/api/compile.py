@@ -1,4 +1,4 @@
-"""Compiles a machine's program to its next form: a source to assembly, SUBLEQ assembly to an image."""
+"""Compiles a program to what a machine takes: a Python source to SBN assembly, SUBLEQ assembly to an image."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from bitwright.errors import InputError, option, problems_of
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.machines import subleq
 from bitwright.program.text.files import read_text
-
-_WIDTH = {"sbn": 8, "subleq": 16}  # bits of a word, where none are given
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,8 @@ class Compiled:
         write_atomically(place, self.text.encode())
 
 
-def compile_file(path: str | PathLike[str], target: str = "sbn", word_width: int | None = None) -> Compiled:
-    """The next form of the program in a file: .py to .sbn or .sq, .sq to .dec.
+def compile_file(path: str | PathLike[str], word_width: int | None = None) -> Compiled:
+    """The SBN assembly of a Python source (.py), or the image of SUBLEQ assembly (.sq).
 
     >>> from pathlib import Path
     >>> _ = Path("less.sq").write_text("sub a, b\\na: .data 1\\nb: .data 2\\n")
@@ -39,14 +37,12 @@ def compile_file(path: str | PathLike[str], target: str = "sbn", word_width: int
     """
     place = as_path(path, "a program")
     suffix = place.suffix.lower()
-    if suffix != ".py" and (word_width is not None or target != "sbn"):
-        raise InputError(f"{option('target')} and {option('word_width')} go with Python sources, and {place} is none")
     if suffix == ".py":
-        source, bits = read_text(place, ".py"), _WIDTH[target] if word_width is None else word_width
+        source, bits = read_text(place, ".py"), 8 if word_width is None else word_width
         with problems_of(place):
-            if target == "sbn":
-                return Compiled(machines.compile_function(source, bits, place.stem), ".sbn")
-            return Compiled(subleq.compile_program(source, bits, place.stem), ".sq")
+            return Compiled(machines.compile_function(source, bits, place.stem), ".sbn")
+    if word_width is not None:
+        raise InputError(f"{option('word_width')} goes with Python sources, and {place} is none")
     if suffix == ".sq":
         return Compiled(subleq.image_text(subleq.load_sq(place).image), ".dec")
     if suffix in (".dec", ".sbn"):

@@ -11,7 +11,7 @@ from bitwright.bits import parse_signed
 from bitwright.errors import InputError, Problem, ProgramError, shorten
 from bitwright.graphs.named import NamedGraph
 from bitwright.machines import assemble, compile_function
-from bitwright.machines.subleq import Shape, assemble_sq, compile_program, find_dialect, machine_v, parse_image
+from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v, parse_image
 from bitwright.program import Algorithm, NodeProgram, Topology, parse
 from bitwright.program.graph.node_program import check_graph
 from bitwright.program.graph.schema import Schema
@@ -44,7 +44,7 @@ def pasted_image(
     width: int | None,
     dialect: str | None,
 ) -> SubleqProgram:
-    """SUBLEQ assembly, an `image`, or the small language (`python`); None stands for what the text says.
+    """SUBLEQ assembly, or an `image`; None stands for what the text says.
 
     `check` may refuse a number of words of that width, before the machine is built, which may be large.
     """
@@ -52,7 +52,7 @@ def pasted_image(
     if language == "image":
         image = _image(text)
     else:
-        assembly = assemble_sq(compile_program(text, width or 16, name) if language == "python" else text)
+        assembly = assemble_sq(text)
         image, labels = assembly.image, assembly.labels
         words, width, dialect = words or assembly.words, width or assembly.width, dialect or assembly.dialect
     if words is None or width is None or dialect is None:

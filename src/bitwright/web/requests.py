@@ -55,7 +55,7 @@ class Subleq(_Model):
     kind: Literal["subleq"]
     text: Text
     name: Name = "program"
-    language: Literal["assembly", "image", "python"] = "assembly"
+    language: Literal["assembly", "image"] = "assembly"
     words: Annotated[int, Field(ge=1, le=2**24)] | None = None
     width: Annotated[int, Field(ge=1, le=64)] | None = None
     dialect: Annotated[str, Field(max_length=60)] | None = None

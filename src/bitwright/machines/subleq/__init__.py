@@ -1,5 +1,4 @@
-"""Stored-program SUBLEQ: dialects, an interpreter, images, and machine V, of templates; with its assembler and compiler
-from the rooms next door."""
+"""Stored-program SUBLEQ: dialects, an interpreter, images, and machine V, of templates; with its assembler."""
 
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,10 @@ if TYPE_CHECKING:
     from bitwright.machines.assembly.subleq_assembler import Assembly as Assembly
     from bitwright.machines.assembly.subleq_assembler import assemble_sq as assemble_sq
     from bitwright.machines.assembly.subleq_assembler import load_sq as load_sq
-    from bitwright.machines.language.subleq_compiler import compile_program as compile_program
 
 _NEXT_DOOR, __getattr__ = lazy_names(
     __name__,
-    {
-        "bitwright.machines.assembly.subleq_assembler": "Assembly assemble_sq load_sq",
-        "bitwright.machines.language.subleq_compiler": "compile_program",
-    },
+    {"bitwright.machines.assembly.subleq_assembler": "Assembly assemble_sq load_sq"},
 )
 __all__ = [
     "DIALECTS",
@@ -32,7 +27,6 @@ __all__ = [
     "Shape",
     "Timing",
     "assemble_sq",
-    "compile_program",
     "find_dialect",
     "image_text",
     "load_image",

@@ -20,14 +20,14 @@ const SUBLEQ = {
 const SMALL = {
   comments: "#",
   keywords: words("def if elif else while return break continue pass and or not"),
-  builtins: words("put get print ord list int"),
+  builtins: words("int"),
 };
 const IMAGE = { comments: "#;", keywords: new Set(), builtins: new Set() };
 
 // By kind of program and the language that it is written in.
 
 export const LANGUAGES = {
-  rules: RULES, nodes: RULES, "sbn assembly": SBN, "sbn python": SMALL, "subleq assembly": SUBLEQ, "subleq python": SMALL, "subleq image": IMAGE,
+  rules: RULES, nodes: RULES, "sbn assembly": SBN, "sbn python": SMALL, "subleq assembly": SUBLEQ, "subleq image": IMAGE,
 };
 
 // One token after the other, as CodeMirror's StreamLanguage wants them.

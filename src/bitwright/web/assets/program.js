@@ -9,7 +9,7 @@ import { inputValues, inputs, noInputs, showInputs } from "./inputs.js";
 const DEFAULTS = { addition: { p: "719", q: "483" }, multiplication: { multiplicand: "719", multiplier: "483" }, permutation: { p: "10110" } };
 const LANGUAGES = {
   sbn: { assembly: "assembly", python: "small language" },
-  subleq: { assembly: "assembly", image: "image", python: "small language" },
+  subleq: { assembly: "assembly", image: "image" },
 };
 const TEXTS = ["rules", "nodes", ...Object.keys(LANGUAGES).flatMap((kind) => Object.keys(LANGUAGES[kind]).map((language) => `${kind} ${language}`))];
 const FIELDS = ["bits", "order", "machine", "words", "word-width", "dialect"];
