@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.measure import peak_memory
 from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import Interpreter, Shape, find_dialect, load_image, machine_v
-from bitwright.running.computer import Computer
+from bitwright.machines.subleq.computer import Computer
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ ROOMS: dict[str, tuple[str, str]] = {
     "bitwright.machines": ("SBN code and machines", ""),
     "bitwright.machines.subleq": ("SUBLEQ and machine V", ""),
     "bitwright.running.run": ("Many runs", "BatchRun"),
-    "bitwright.running.images": ("Many images at once", "ImageRun"),
+    "bitwright.machines.subleq.images": ("Many images at once", "ImageRun"),
     "bitwright.engines": ("Making engines", ""),
     "bitwright.graphs": ("Results on graphs", ""),
     "bitwright.engines.kernel": ("The limit by dense algebra", "KernelEngine"),

@@ -9,7 +9,7 @@ import pytest
 import bitwright as bw
 from bitwright.machines import Sizes, assemble, machine_a, machine_b
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.running.images import run_images
+from bitwright.machines.subleq.images import run_images
 
 SMALL = bw.machine("V", words=8, word_width=5, dialect="plain")
 IMAGES = [[6, 7, 30, 0, 0, 0, a, b] for a in range(3) for b in range(3)]  # M[7] - M[6]

@@ -18,8 +18,8 @@ from waiting import PATIENCE, wait_until
 from bitwright.cli.main import main
 from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import Assembly, MachineV, Shape, find_dialect, load_sq, machine_v
-from bitwright.running.checkpoint import load_checkpoint
-from bitwright.running.computer import Computer, MachineTally
+from bitwright.machines.subleq.checkpoint import load_checkpoint
+from bitwright.machines.subleq.computer import Computer, MachineTally
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
 EAGER = (  # the command line, with a checkpoint at every look instead of one a minute

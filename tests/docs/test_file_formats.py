@@ -30,7 +30,7 @@ IN_SCHEMAS = {
 PRIVATE = {
     "bitwright.proofs.exhaustion.findings:FIELDS",
     *(f"bitwright.validation.tally:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
-    *(f"bitwright.running.checkpoint:{name}" for name in ("_ABOUT", "_TALLY")),
+    *(f"bitwright.machines.subleq.checkpoint:{name}" for name in ("_ABOUT", "_TALLY")),
 }
 
 

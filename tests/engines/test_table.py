@@ -21,12 +21,12 @@ from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.engines.table import batch as table_batch
-from bitwright.engines.table import remembering
 from bitwright.engines.table.batch import TableBatch
 from bitwright.engines.table.packed import pack_rules
 from bitwright.engines.table.rows import RowPlan
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.machines.subleq import memo as remembering
 from bitwright.program import Program, Topology, load
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, pattern_of

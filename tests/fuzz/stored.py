@@ -26,6 +26,8 @@ from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, save_checkpoint
+from bitwright.machines.subleq.computer import Computer, RunLimits
 from bitwright.networks import (
     IntegerNetwork,
     Plan,
@@ -41,8 +43,6 @@ from bitwright.networks.ensemble import Study, grow
 from bitwright.program import load
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
-from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.successors import random_starts
 from bitwright.validation import make_task, validate
 from experiments.table import Table, load_table

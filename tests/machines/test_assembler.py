@@ -13,10 +13,9 @@ from long import LONG
 from marked import marked
 
 from bitwright.errors import Problem, ProgramError
-from bitwright.machines.assembly import sbn_assembler
+from bitwright.machines.assembly import macros, sbn_assembler
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import MAX_SIZE, Code, Instruction, interpret, run_interpreter
-from bitwright.text import macros
 
 
 def triples(code: Code) -> list[tuple[int, int, int]]:

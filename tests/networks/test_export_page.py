@@ -26,7 +26,7 @@ from bitwright.api.graphs import on_graph
 from bitwright.api.open import open_sbn
 from bitwright.engines.rules import RuleEngine
 from bitwright.graphs.shapes import shaped_graph
-from bitwright.running.images import run_images
+from bitwright.machines.subleq.images import run_images
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 MADE = {"addition": addition, "multiplication": multiplication}

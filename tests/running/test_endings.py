@@ -10,10 +10,10 @@ from bitwright.bits import BoolArray
 from bitwright.engines.make import make_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import DIALECTS, Interpreter, Shape, assemble_sq, machine_v
+from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.host import Host
 from bitwright.program.layout import IntArray
-from bitwright.running.computer import Computer, RunLimits
 from bitwright.running.endings import ENDLESS, FirstOf, HaltBit, StepCount, Stuck, When
-from bitwright.running.host import Host
 from bitwright.running.loop import drive
 from bitwright.running.observers import StepComparison
 

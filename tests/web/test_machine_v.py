@@ -10,7 +10,7 @@ from long import LONG
 
 from bitwright.errors import InputError
 from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v
-from bitwright.running.images import run_images
+from bitwright.machines.subleq.images import run_images
 from bitwright.web import work
 from bitwright.web.limits import Limits
 from bitwright.web.requests import RunRequest

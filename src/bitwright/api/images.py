@@ -20,11 +20,11 @@ from bitwright.files.storage import as_path, check_writable
 from bitwright.machines.subleq import Shape
 from bitwright.machines.subleq import image_text as image_text
 from bitwright.machines.subleq import misfits as misfits
+from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, save_checkpoint
+from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.computer import MachineTally as MachineTally
 from bitwright.machines.subleq.machine import bytes_available
 from bitwright.proofs.width import suggested_width
-from bitwright.running.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.running.computer import Computer, RunLimits
-from bitwright.running.computer import MachineTally as MachineTally
 from bitwright.running.progress import Progress
 from bitwright.running.run import program_id
 from bitwright.running.sentences import cells_sentence
@@ -32,7 +32,7 @@ from bitwright.running.sentences import cells_sentence
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
     from bitwright.machines.subleq import MachineV
-    from bitwright.running.computer import Computer, MachineEnding
+    from bitwright.machines.subleq.computer import Computer, MachineEnding
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
 _IN_A_LINE = 8

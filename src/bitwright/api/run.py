@@ -32,8 +32,8 @@ from bitwright.theory import check_rounding
 if TYPE_CHECKING:
     from bitwright.api.images import ComputerRun
     from bitwright.api.network import Network
+    from bitwright.machines.subleq.images import ImageRun
     from bitwright.networks import AnyNetwork
-    from bitwright.running.images import ImageRun
 
     What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
     Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | Model | Callable[..., Any]
@@ -219,7 +219,7 @@ def _images(
     tell: Teller,
 ) -> list[ImageRun]:
     """Runs many images on one machine."""
-    from bitwright.running.images import run_images
+    from bitwright.machines.subleq.images import run_images
 
     if not isinstance(machine, MachineV):
         raise InputError(f"images run on a machine V, such as machine('V', ...), got a {type(machine).__name__}")

@@ -20,11 +20,11 @@ from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, short_repr
 from bitwright.lazy import Shown
+from bitwright.machines.subleq.host import Begun
 from bitwright.program import Algorithm, GraphAlgorithm, Program, Word
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.host import Begun
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Watch
 from bitwright.running.sentences import cells_sentence

@@ -10,8 +10,8 @@ import pytest
 from cases import for_each
 
 from bitwright import InputError, ProgramError
+from bitwright.machines.assembly import macros
 from bitwright.machines.subleq import Interpreter, Shape, assemble_sq, find_dialect, image_text, load_sq, parse_image
-from bitwright.text import macros
 
 
 def lines(*text: str) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
-from bitwright.engines.table import loop, remembering
+from bitwright.engines.table import loop
 from bitwright.engines.table.packed import SET, N, PackedCells
+from bitwright.machines.subleq import memo as remembering
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 

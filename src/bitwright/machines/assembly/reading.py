@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bitwright.text.macros import Expander, Form, Item, Label, Macro, Operand, Statement, names_of
+from bitwright.machines.assembly.macros import Expander, Form, Item, Label, Macro, Operand, Statement, names_of
 from bitwright.text.problems import GiveUpError, Problems
 from bitwright.text.scanner import END, NAME, Scanner, Token, lines_of
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from bitwright.bits import shorten
 from bitwright.errors import problems_of
+from bitwright.machines.assembly.macros import Form, Item, Label, Operand, Statement, names_of
 from bitwright.machines.assembly.names import Meaning, Names
 from bitwright.machines.assembly.reading import MAX_NAME, InstructionSet, read
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction, wrap
 from bitwright.program import ensures
 from bitwright.program.ensure_text import ENSURE_SCANNER, read_tokens
 from bitwright.program.text.files import read_text
-from bitwright.text.macros import Form, Item, Label, Operand, Statement, names_of
 from bitwright.text.problems import GiveUpError, Problems, without_problems
 from bitwright.text.scanner import MAX_LINE, NAME, SPACE, Scanner, Token, WrongError, opening_comment
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
-from bitwright.pages.machine_view import MachineView, machine_view
+from bitwright.machines.sbn.view import MachineView, machine_view
 from bitwright.pages.page.assemble import Blob, SampledSteps, assemble, sample_of
 from bitwright.pages.page.outputs import outputs_data
 from bitwright.program import Algorithm

@@ -19,7 +19,6 @@ from bitwright.program import Algorithm, Word
 from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.claims import Claim
 from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input
-from bitwright.proofs.unrolling.instructions import CodeProof
 from bitwright.proofs.unrolling.laws import BitLaw, LawFinder, law_document, linear, weight_of
 from bitwright.proofs.unrolling.numbers import Blasted
 from bitwright.proofs.unrolling.polynomials import stronger_equation
@@ -154,6 +153,8 @@ def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
     """Of code for machine B: by lemmas about its instructions, and the paths of the code."""
     if algorithm.computer is None or algorithm.computer.machine.kind != "B" or algorithm.halt is None:
         return None
+    from bitwright.machines.sbn.proof import CodeProof
+
     proof = CodeProof(algorithm, prover)
     try:
         return SizeProof(algorithm, "proved", proof.prove(), tuple(prover.lemmas))

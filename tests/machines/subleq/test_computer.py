@@ -29,11 +29,11 @@ from bitwright.machines.subleq import (
     load_sq,
     machine_v,
 )
+from bitwright.machines.subleq.checkpoint import load_checkpoint, save_checkpoint
+from bitwright.machines.subleq.computer import Computer, MachineEnding, MachineTally, RunLimits
 from bitwright.networks import Plan, Recipe, train
-from bitwright.running.checkpoint import load_checkpoint, save_checkpoint
-from bitwright.running.computer import Computer, MachineEnding, MachineTally, RunLimits
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "subleq"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "subleq"
 PRINTS = {
     "hello": "Hello, world!\n",
     "echo": "one line\nand another",

@@ -8,8 +8,9 @@ import pytest
 
 from bitwright import Program
 from bitwright.machines import assemble, machine_b
-from bitwright.proofs.unrolling import instructions, prove_at_size
-from bitwright.proofs.unrolling.instructions import CodeProof
+from bitwright.machines.sbn import proof as instructions
+from bitwright.machines.sbn.proof import CodeProof
+from bitwright.proofs.unrolling import prove_at_size
 from bitwright.proofs.unrolling.rounds import UndecidedError
 from bitwright.proofs.unrolling.solver import Prover
 from bitwright.running.run import run_batch

@@ -17,8 +17,8 @@ from bitwright.files.arrays import ArrayFile, pack_arrays
 from bitwright.files.documents import Check, check_fields, optional, parse, real, text, whole
 from bitwright.files.storage import write_atomically
 from bitwright.machines.subleq import MachineV
+from bitwright.machines.subleq.computer import MachineTally
 from bitwright.program import Program
-from bitwright.running.computer import MachineTally
 
 FORMAT = "bitwright run 2"
 _KIND = "a checkpoint of a run"

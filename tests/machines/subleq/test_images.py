@@ -14,8 +14,8 @@ from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Batch
 from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import DIALECTS, Interpreter, MachineV, Shape, assemble_sq, find_dialect, machine_v
-from bitwright.running.computer import Computer, RunLimits
-from bitwright.running.images import ImageRun, run_images
+from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.images import ImageRun, run_images
 
 SHAPES = [
     Shape(16, 6, DIALECTS["plain"]),

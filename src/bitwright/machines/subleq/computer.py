@@ -14,8 +14,8 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.machines.subleq import MachineV
+from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
 from bitwright.running.endings import ENDLESS, Ending, FirstOf, FixedPoint, HaltBit, StepCount, Stuck, When
-from bitwright.running.host import Host, InstructionLimit, Instructions
 from bitwright.running.loop import drive
 from bitwright.running.observers import Margins, Observer, StepComparison, View
 

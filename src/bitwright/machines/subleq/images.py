@@ -13,9 +13,9 @@ from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
 from bitwright.machines.subleq import MachineV
-from bitwright.running.computer import at_rest, halted_how, with_result_landed
+from bitwright.machines.subleq.computer import at_rest, halted_how, with_result_landed
+from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
 from bitwright.running.endings import ENDLESS, FirstOf, HaltBit, Stuck
-from bitwright.running.host import Host, InstructionLimit, Instructions
 from bitwright.running.loop import drive
 
 _MOST = 10_000  # instructions, where no limit is given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bitwright.text.macros import MAX_DEPTH, Expander, Form, Item, Label, Macro, Operand, Statement
+from bitwright.machines.assembly.macros import MAX_DEPTH, Expander, Form, Item, Label, Macro, Operand, Statement
 from bitwright.text.problems import Problems
 from bitwright.text.scanner import Token
 
