@@ -25,8 +25,7 @@ from bitwright.engines.table.batch import TableBatch
 from bitwright.engines.table.packed import pack_rules
 from bitwright.engines.table.rows import RowPlan
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
-from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.machines.subleq import memo as remembering
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v, memo
 from bitwright.program import Program, Topology, load
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, pattern_of
@@ -342,7 +341,7 @@ def test_remembered_instructions_are_those_that_are_made(
     name: str, share: float, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Right or wrong, with any bit as the boundary; also where there is room for few, and hosts turn bits on."""
-    monkeypatch.setattr(remembering, "_POOL", room)
+    monkeypatch.setattr(memo, "_POOL", room)
     program, rng = PROGRAMS[name]().program, np.random.default_rng(4)
     pattern, hits = pattern_of([program]), 0
     engine = CellEngine(program, pattern, Flipped(pattern, share))
@@ -355,6 +354,7 @@ def test_remembered_instructions_are_those_that_are_made(
             state, boundary = machine.start([3, 3, 0, 0])[None], machine.boundary
         quick, plain = (engine.begin(state, long=True) for _ in range(2))
         assert isinstance(quick, TableBatch)
+        quick.memo = memo.InstructionMemo
         for leap in range(30):
             monkeypatch.setattr(table_batch, "_WORTH", 1)
             made = quick.leap(int(rng.integers(1, 400)), stops, (boundary,))
@@ -367,7 +367,7 @@ def test_remembered_instructions_are_those_that_are_made(
                 bits = rng.integers(program.bits, size=2).tolist()
                 quick.turn_on(bits)
                 plain.turn_on(bits)
-        hits += int(quick._memory.totals[remembering.HITS])
+        hits += int(quick._memory.memory.totals[memo.HITS])
     assert hits > 50 or name != "machine V" or share > 0
 
 

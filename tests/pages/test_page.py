@@ -18,7 +18,8 @@ from page_data import opened, unpacked
 from bitwright import InputError, Run, addition, multiplication, permutation, run
 from bitwright.engines import make_engine
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
-from bitwright.pages import MachineView, trace_page, trace_text
+from bitwright.machines.sbn.loaded import Loaded
+from bitwright.pages import trace_page, trace_text
 from bitwright.pages.page import page as page_module
 from bitwright.pages.page.assemble import Blob, SampledSteps
 from bitwright.pages.page.outputs import outputs_data
@@ -94,7 +95,7 @@ def test_phases_and_instructions_are_those_of_the_interpreter(kind: Any) -> None
     machine = kind(code.sizes)
     done = run(machine.algorithm(code), a=12, b=18, record=True)
     assert done.trace is not None
-    computer = MachineView(machine, code)
+    computer = Loaded(machine, code)
     executed = [done_.address for done_, _ in interpret(code, {"a": 12, "b": 18})]
     steps, addresses = computer.instructions(done.trace)
     assert addresses.tolist() == [*executed, len(code.instructions)]

@@ -16,7 +16,8 @@ from waiting import wait_until
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
-from bitwright.pages import MachineView, trace_page
+from bitwright.machines.sbn.loaded import Loaded
+from bitwright.pages import trace_page
 from bitwright.theory import variance, weights
 
 Open = Callable[..., Any]
@@ -256,7 +257,7 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
     done = run(machine.algorithm(code), a=4, b=6, record=True)
     assert done.trace is not None
     begins = np.flatnonzero(done.trace.states()[:, machine.boundary])
-    page = show(trace_page(done, computer=MachineView(machine, code)))
+    page = show(trace_page(done, computer=Loaded(machine, code)))
     assert page.inner_text("#instructions") == f"of {len(begins)}"
     for number, begin in [*enumerate(begins.tolist(), start=1)][:: 1 if LONG else len(begins) // 5]:
         page.fill("#instruction", str(number))

@@ -11,7 +11,8 @@ from tasks import task_of
 
 from bitwright import addition, parse, run
 from bitwright.machines import assemble, interpret, load_sbn, machine_b, run_interpreter
-from bitwright.validation import UNKNOWN, Arithmetic, InterpreterOracle, Validation, validate
+from bitwright.machines.sbn.oracle import InterpreterOracle
+from bitwright.validation import UNKNOWN, Arithmetic, Validation, validate
 
 BOTH = pytest.mark.parametrize("plain", [False, True], ids=["sliced", "plain"])
 SWAP = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\n"

@@ -17,7 +17,8 @@ from serving import source_of
 from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, permutation, run
 from bitwright.cli.main import main
 from bitwright.machines import assemble, machine_a, machine_b
-from bitwright.pages import MachineView, run_title, trace_page
+from bitwright.machines.sbn.loaded import Loaded
+from bitwright.pages import run_title, trace_page
 from bitwright.theory import smallest_examples
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.web.examples import EXAMPLES, example_texts
@@ -178,7 +179,7 @@ def test_sbn_runs_on_both_machines(server: Any, kind: str) -> None:
     assert job["result"]["outputs"] == {"gcd": "6"}
     assert job["result"]["margin"] == done.margin
     assert job["result"]["certificate"]["certified"]
-    assert server.file(job, "trace.html").decode() == trace_page(done, computer=MachineView(machine, code))
+    assert server.file(job, "trace.html").decode() == trace_page(done, computer=Loaded(machine, code))
 
 
 @pytest.mark.parametrize("name", [example.name for example in EXAMPLES])

@@ -14,11 +14,9 @@ from bitwright.bits import BoolArray, any_digits
 from bitwright.errors import InputError, counted, option
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.pages import (
-    MachineView,
     choose_columns,
     graph_page,
     graph_svg,
-    machine_view,
     run_title,
     trace_page,
     trace_svg,
@@ -78,7 +76,7 @@ def trace_text(done: Run, only: Sequence[str] = ()) -> Iterator[str]:
         yield from order_lines(done.algorithm)
         yield from text_of(trace, names, _margins(done), partial(heading_of, done.algorithm))
     else:
-        computer = machine_view(done.algorithm)
+        computer = done.algorithm.computer
         yield from text_of(trace, names, computer.notes(trace) if computer else _margins(done))
 
 
@@ -136,7 +134,7 @@ def _text(done: Run, kind: str, only: Sequence[str]) -> str:
 
 def _names(algorithm: Algorithm, only: Sequence[str]) -> Sequence[str]:
     """The names to show: those that were asked for, or the memory of a machine; none stands for all."""
-    computer = machine_view(algorithm)
+    computer = algorithm.computer
     return only or ([computer.memory_name()] if computer else ())
 
 
@@ -157,7 +155,7 @@ def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
     ['step', 'address', 'instruction']
     ['0', '0', 'b', '-=', 'a:', '2']
     """
-    view = machine_view(algorithm)
+    view = algorithm.computer
     assert view is not None
     machine = view.machine
     before: tuple[int, int] | None = None
@@ -173,7 +171,7 @@ def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
     return Watch(machine.boundary, begins)
 
 
-def _instruction(view: MachineView, step: int, address: int, after: int, memory: list[int]) -> str:
+def _instruction(view: Any, step: int, address: int, after: int, memory: list[int]) -> str:
     """One executed instruction: when, where, what, and what came of it."""
     sbn = view.code.instructions[address]
     jump = f", go to {view.label(after) or after}" if memory[sbn.b] < 0 else ""

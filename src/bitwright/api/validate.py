@@ -26,7 +26,7 @@ from bitwright.program.pattern import read_pattern
 from bitwright.running.endings import step_limit
 from bitwright.running.progress import Progress
 from bitwright.running.sentences import cells_sentence
-from bitwright.validation import Arithmetic, InterpreterOracle, Oracle
+from bitwright.validation import Arithmetic, Oracle
 from bitwright.validation import Failure as Failure
 from bitwright.validation import Validation as Validation
 from bitwright.validation.functions import Given
@@ -149,7 +149,7 @@ def _subject(
         what = opened(target, files=files) if target in SIZED and files else subject(target)  # type: ignore[assignment]
     algorithm = as_algorithm(what)  # type: ignore[arg-type]
     if algorithm.computer is not None:
-        return algorithm, InterpreterOracle(algorithm.computer.code, step_limit(algorithm, steps))
+        return algorithm, algorithm.computer.oracle(step_limit(algorithm, steps))
     return algorithm, _arithmetic(algorithm) or ensured(algorithm)
 
 

@@ -1,6 +1,5 @@
 """Views of a trace: text for terminals, SVG for pages and print, one HTML page to explore."""
 
-from bitwright.machines.sbn.view import MachineView, machine_view
 from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.diagram import diagram_svg
 from bitwright.pages.graph import graph_page, graph_steps_svg, graph_svg
@@ -9,14 +8,12 @@ from bitwright.pages.svg import trace_svg
 from bitwright.pages.text import choose_columns, trace_states, trace_text
 
 __all__ = [
-    "MachineView",
     "cell_diagram_svg",
     "choose_columns",
     "diagram_svg",
     "graph_page",
     "graph_steps_svg",
     "graph_svg",
-    "machine_view",
     "run_title",
     "trace_page",
     "trace_states",

@@ -121,6 +121,19 @@ class Watch(Observer):
             self._found(view.step, view.batch.states()[0])
 
 
+class Visits(Observer):
+    """Counts the states of a single run, its start included, in which a bit is on."""
+
+    def __init__(self, bit: int) -> None:
+        self._bit, self.stops, self.count = bit, (bit,), 0
+
+    def start(self, view: View) -> None:
+        self.after(view)
+
+    def after(self, view: View) -> None:
+        self.count += not view.beyond and bool(view.batch.bit(self._bit)[0])
+
+
 class TraceObserver(Observer):
     """Keeps the states of a single run as it goes on."""
 

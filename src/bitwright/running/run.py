@@ -20,13 +20,12 @@ from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, short_repr
 from bitwright.lazy import Shown
-from bitwright.machines.subleq.host import Begun
 from bitwright.program import Algorithm, GraphAlgorithm, Program, Word
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
-from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Watch
+from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Visits, Watch
 from bitwright.running.sentences import cells_sentence
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, Scale
@@ -300,7 +299,7 @@ def run_with(
     most, margins = step_limit(algorithm, limit), Margins()
     recorder = TraceObserver(algorithm.program) if record else None
     observers: list[Observer | None] = [margins, recorder, watch, ProgressObserver(progress) if progress else None]
-    begun = None if algorithm.computer is None else Begun(algorithm.computer.machine.boundary)
+    begun = None if algorithm.computer is None else Visits(algorithm.computer.machine.boundary)
     observers.append(begun)
     start = algorithm.state(inputs)[np.newaxis]
     done = drive(chosen, start, ending_of(algorithm), most, [o for o in observers if o is not None])

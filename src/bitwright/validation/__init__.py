@@ -1,7 +1,7 @@
 """Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
 
 from bitwright.validation.functions import ArrayFunction, Function, HeldFunction, given_oracle
-from bitwright.validation.oracles import UNKNOWN, Arithmetic, InterpreterOracle, Oracle
+from bitwright.validation.oracles import UNKNOWN, Arithmetic, Oracle
 from bitwright.validation.tally import BrokenBound, Failure, Tally
 from bitwright.validation.task import Task
 from bitwright.validation.validate import Validation, Verdict, make_task, validate
@@ -14,7 +14,6 @@ __all__ = [
     "Failure",
     "Function",
     "HeldFunction",
-    "InterpreterOracle",
     "Oracle",
     "Tally",
     "Task",

@@ -37,7 +37,7 @@ EXAMPLES = (
     Example("sbn", "collatz.sbn", "Collatz", {"n": "6"}),
     Example("sbn", "prime.sbn", "Prime numbers", {"n": "7"}),
     Example("sbn", "gcd.py", "Greatest common divisor", {"a": "12", "b": "18"}, language="python"),
-    Example("sbn", "collatz.py", "Collatz", {"n": "5"}, language="python"),
+    Example("sbn", "collatz.py", "Collatz", {"n": "4"}, language="python"),
     Example("subleq", "hello.sq", "Hello, world"),
     Example("subleq", "echo.sq", "Echo", console="Everything that is read is printed.\n"),
     Example("subleq", "count.sq", "Count characters and lines", console="two\nlines\n"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,25 +11,33 @@ from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.engines.table import loop
 from bitwright.engines.table.packed import SET, N, PackedCells
-from bitwright.machines.subleq import memo as remembering
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
-_WORTH = 10_000  # steps of a leap from which instructions are remembered
+_WORTH = 10_000  # steps of a leap from which a memo is used
 _FEW, _MANY = 15, 200  # steps before one that shows how many cells move, and from how many on rows may be faster
 _ROWS = 2_000  # steps by rows before the next look: fewer cells may move by then
 _REST = 200  # steps for which it pays to make rows of cells, and cells of rows again
 
 
+class Memo(Protocol):
+    """Takes the steps of `leap` with one counted bit, and those that it has seen before faster."""
+
+    def leap(self, most: int, stops: IntArray, counted: IntArray, moving: loop.Moving, tables: Any) -> int:
+        """Returns how many steps it took, and leaves the counters as the loops of cells do."""
+
+
 class TableBatch(Batch):
     """A batch of one state; `margins`: how close each entry is to another answer, if answers are rounded."""
+
+    memo: Callable[[PackedCells], Memo] | None = None  # lent by an observer that counts a bit
 
     _by_rows_too = True  # where many cells move
 
     def __init__(self, cells: PackedCells, state: BoolArray, margins: FloatArray | None = None) -> None:
         self._cells, self._margins = cells, margins
         self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
-        self._memory: remembering.Remembered | None = None  # of instructions, for these bits
+        self._memory: Memo | None = None  # for these bits
         units = cells.units
         self._lists = np.zeros((2, units + 1), dtype=np.uint32)
         self._before, self._queue = np.zeros(units + 1, dtype=np.uint32), np.zeros(units + 1, dtype=np.uint64)
@@ -53,12 +62,12 @@ class TableBatch(Batch):
         self.leap(1)
 
     def leap(self, most: int, stops: Sequence[int] = (), counted: Sequence[int] = ()) -> int:
-        """Takes steps by cells; by remembered instructions if their ends are counted; by rows if many cells change."""
+        """Takes steps by cells; by a memo, if an observer has lent one; by rows if many cells change."""
         if self._watched_for != (stops, counted):
             self._watched = self._cells.places(stops), self._cells.places(counted)
             self._watched_for, self._memory = (stops, counted), None
-        if len(counted) == 1 and most >= _WORTH:
-            return self._remembering(most)
+        if self.memo is not None and len(counted) == 1 and most >= _WORTH:
+            return self._by_memo(self.memo, most)
         made = found = 0
         matches: list[tuple[int, int] | None] = []
         while made < most:
@@ -89,11 +98,9 @@ class TableBatch(Batch):
         self._note()
         return made
 
-    def _remembering(self, most: int) -> int:
-        self._memory = self._memory or remembering.remembered(self._cells)
-        (stops, boundary), tables = self._watched, self._cells.tables
-        both = np.concatenate((stops, boundary))
-        made = int(remembering.leap_from_python(most, stops, both, boundary, self._moving, tables, self._memory))
+    def _by_memo(self, memo: Callable[[PackedCells], Memo], most: int) -> int:
+        self._memory = self._memory or memo(self._cells)
+        made = self._memory.leap(most, *self._watched, self._moving, self._cells.tables)
         self._note()
         return made
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from bitwright.bits import BoolArray, from_bits, to_bits
 from bitwright.machines.sbn.code import Code, Sizes, wrap
+from bitwright.machines.sbn.loaded import Loaded
 from bitwright.program import Algorithm, Bits, Program, Ref, Word
 from bitwright.program.layout import IntArray
 
@@ -90,13 +90,6 @@ class Machine:
 
     def _word(self, name: str, code: Code) -> Word:
         return Word(name, tuple(self.memory_bits[code.names[name]].tolist()), signed=True)
-
-
-class Loaded(NamedTuple):
-    """A machine and the code that it runs."""
-
-    machine: Machine
-    code: Code
 
 
 def numbers(bits: Bits) -> IntArray:

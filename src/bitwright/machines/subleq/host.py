@@ -8,8 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from bitwright.bits import BoolArray, from_bits
+from bitwright.engines.table.batch import TableBatch
 from bitwright.machines.subleq import MachineV
 from bitwright.machines.subleq.machine import Ports
+from bitwright.machines.subleq.memo import InstructionMemo
 from bitwright.program.layout import IntArray
 from bitwright.running.endings import ENDLESS, Ending
 from bitwright.running.observers import Observer, View
@@ -75,24 +77,15 @@ class Instructions(Observer):
         self.alone = runs == 1
         self.counted, self.stops = ((machine.boundary,), ()) if self.alone else ((), (machine.boundary,))
 
+    def before(self, view: View) -> None:
+        if self.alone and isinstance(view.batch, TableBatch) and view.batch.memo is None:
+            view.batch.memo = InstructionMemo
+
     def after(self, view: View) -> None:
         if self.alone:
             self.done[0] += view.batch.counted
         else:
             self.done[view.rows] += view.batch.bit(self._boundary) & view.running
-
-
-class Begun(Observer):
-    """Counts the states of a single run, its start included, in which an instruction begins."""
-
-    def __init__(self, boundary: int) -> None:
-        self._boundary, self.stops, self.count = boundary, (boundary,), 0
-
-    def start(self, view: View) -> None:
-        self.after(view)
-
-    def after(self, view: View) -> None:
-        self.count += not view.beyond and bool(view.batch.bit(self._boundary)[0])
 
 
 class InstructionLimit(Ending):

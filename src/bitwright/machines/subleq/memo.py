@@ -48,7 +48,7 @@ class Remembered(NamedTuple):
     ends: NDArray[np.int64]  # how many they were at the start and after each step
 
 
-def remembered(cells: PackedCells) -> Remembered:
+def _empty(cells: PackedCells) -> Remembered:
     """Nothing yet."""
     tables = cells.tables
     holds = np.logical_or.reduceat(tables.entries & np.uint64(1 << HOLD) > 0, cells.start[:-1])
@@ -313,4 +313,16 @@ def leap(most: int, stops: Any, watched: Any, counted: Any, moving: Any, tables:
     return made  # type: ignore[return-value]
 
 
-leap_from_python = entry(leap)
+_leap_from_python = entry(leap)
+
+
+class InstructionMemo:
+    """Takes the leaps of a run whose instructions are counted."""
+
+    def __init__(self, cells: PackedCells) -> None:
+        self.memory = _empty(cells)
+
+    def leap(self, most: int, stops: NDArray[Any], boundary: NDArray[Any], moving: Any, tables: Any) -> int:
+        """At most that many steps; ends at a stop, or where nothing changes any more."""
+        both = np.concatenate((stops, boundary))
+        return int(_leap_from_python(most, stops, both, boundary, moving, tables, self.memory))

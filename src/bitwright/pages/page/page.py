@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
-from bitwright.machines.sbn.view import MachineView, machine_view
 from bitwright.pages.page.assemble import Blob, SampledSteps, assemble, sample_of
 from bitwright.pages.page.outputs import outputs_data
 from bitwright.program import Algorithm
@@ -20,7 +20,7 @@ SCRIPTS = ("program", "rows", "view", "panel", "controls")
 _STATES = 4_096  # at a time
 
 
-def trace_page(run: Run, *, computer: MachineView | None = None, title: str = "") -> str:
+def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
     """The page of a recorded run, as text; it needs no other file and no network.
 
     `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program the
@@ -33,7 +33,7 @@ def trace_page(run: Run, *, computer: MachineView | None = None, title: str = ""
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page
     (True, False)
     """
-    trace, computer = _checked(run), computer or machine_view(run.algorithm)
+    trace, computer = _checked(run), computer or run.algorithm.computer
     blob, sample = Blob(), sample_of(trace.steps, MAX_STEPS, trace.packed.shape[1], MAX_BYTES)
     blob.deltas("states", trace.packed[sample.steps])
     program = trace.program
@@ -114,7 +114,7 @@ def one_hot(trace: Trace) -> list[int]:
     return [start for start, size, on in zip(starts, sizes, most.tolist(), strict=True) if size > 2 and on == 1]
 
 
-def computer_data(trace: Trace, computer: MachineView, blob: Blob, sample: SampledSteps) -> dict[str, object]:
+def computer_data(trace: Trace, computer: Any, blob: Blob, sample: SampledSteps) -> dict[str, object]:
     """Adds the marks in time to the blob, and gives instructions and words as people read them."""
     machine, code = computer.machine, computer.code
     steps, addresses = computer.instructions(trace)

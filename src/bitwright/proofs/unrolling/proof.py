@@ -150,12 +150,10 @@ def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
 
 
 def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
-    """Of code for machine B: by lemmas about its instructions, and the paths of the code."""
-    if algorithm.computer is None or algorithm.computer.machine.kind != "B" or algorithm.halt is None:
+    """Of code for a machine: by lemmas about its instructions, and the paths of the code."""
+    proof = None if algorithm.computer is None else algorithm.computer.proof(algorithm, prover)
+    if proof is None:
         return None
-    from bitwright.machines.sbn.proof import CodeProof
-
-    proof = CodeProof(algorithm, prover)
     try:
         return SizeProof(algorithm, "proved", proof.prove(), tuple(prover.lemmas))
     except UndecidedError:

@@ -1,24 +1,41 @@
-"""A readable view of an SBN machine: when each instruction and its phases begin, its text, and words by name."""
+"""Code on an SBN machine: what recorded runs show of it, its oracle, and the proof of what it computes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bitwright.machines import Code, Machine
+from bitwright.machines.sbn.code import Code
 from bitwright.program import Algorithm
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 
+if TYPE_CHECKING:
+    from bitwright.machines.sbn.oracle import InterpreterOracle
+    from bitwright.machines.sbn.proof import CodeProof
+    from bitwright.machines.sbn.sbn_machine import Machine
+    from bitwright.proofs.unrolling.solver import Prover
 
-@dataclass(frozen=True)
-class MachineView:
-    """A machine and the code that runs on it."""
+
+class Loaded(NamedTuple):
+    """A machine and the code that it runs: the `computer` of an algorithm."""
 
     machine: Machine
     code: Code
+
+    def oracle(self, limit: int) -> InterpreterOracle:
+        """The plain interpreter on this code, for at most `limit` instructions."""
+        from bitwright.machines.sbn.oracle import InterpreterOracle
+
+        return InterpreterOracle(self.code, limit)
+
+    def proof(self, algorithm: Algorithm, prover: Prover) -> CodeProof | None:
+        """The proof of what the algorithm computes, by its instructions: on machine B, if it halts."""
+        from bitwright.machines.sbn.proof import CodeProof
+
+        return CodeProof(algorithm, prover) if self.machine.kind == "B" and algorithm.halt is not None else None
 
     def instructions(self, trace: Trace) -> tuple[IntArray, IntArray]:
         """The steps in which instructions begin, and their addresses."""
@@ -61,8 +78,3 @@ class MachineView:
                 yield "end"
             else:
                 yield names[began[step]] if step in began else ""
-
-
-def machine_view(algorithm: Algorithm) -> MachineView | None:
-    """The machine that an algorithm is code for, and that code; None if it is not."""
-    return None if algorithm.computer is None else MachineView(*algorithm.computer)
