@@ -21,11 +21,11 @@ import numpy as np
 from bitwright import Algorithm, addition, multiplication
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.export import Exported, c_text, exported_cells, exported_whole, js_text, try_states
-from bitwright.api.open import MachineChoice, open_sbn
 from bitwright.api.whole import whole_network
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.integer.sums import IntegerEngine
 from bitwright.engines.protocol import Engine
+from bitwright.machines.programs import open_program
 from bitwright.networks import Plan, Recipe, train
 from bitwright.proofs.width import suggested_cells_width
 from bitwright.running.run import run_batch
@@ -73,7 +73,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    gcd = open_sbn(str(SBN), MachineChoice())
+    gcd = open_program(str(SBN))
     for title, of, algorithm, width, values in (
         ("addition of 100 bits, cells", [addition(4)], addition(100), 64, {"p": 2**100 - 1, "q": 1}),
         (

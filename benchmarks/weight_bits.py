@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.open import on_sbn_machine
 from bitwright.api.whole import whole_network
 from bitwright.machines import assemble
+from bitwright.machines.programs import on_sbn_machine
 from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import TrainingError
 from bitwright.proofs.exhaustion import certify_network

@@ -13,7 +13,7 @@ from bitwright import addition, multiplication
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.export import Exported, try_states
 from bitwright.api.export.page_file import engine_text, joined, network_facts
-from bitwright.api.open import MachineChoice, SubleqProgram, open_sbn, open_subleq
+from bitwright.machines.programs import SubleqProgram, open_program, open_subleq
 from bitwright.networks import IntegerNetwork, Plan, Recipe
 from bitwright.pages.library import library_script
 from bitwright.program import NodeProgram, parse_node_program
@@ -44,7 +44,7 @@ def network_for(name: str, width: int = 256) -> tuple[IntegerNetwork, Pattern]:
     if name in programs:
         own = [programs[name](size).program for size in (1, 2, 3, 4, 5, 6)]
     elif name.endswith(".sbn"):
-        own = [open_sbn(str(ROOT / "examples/sbn" / name)).program]
+        own = [open_program(str(ROOT / "examples/sbn" / name)).program]
     elif name.endswith(".sq"):
         own = [computer(name).machine.program]
     else:
@@ -55,7 +55,7 @@ def network_for(name: str, width: int = 256) -> tuple[IntegerNetwork, Pattern]:
 
 @cache
 def computer(name: str) -> SubleqProgram:
-    return open_subleq(str(ROOT / "examples/subleq" / name), MachineChoice())
+    return open_subleq(str(ROOT / "examples/subleq" / name))
 
 
 @cache

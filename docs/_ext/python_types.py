@@ -53,7 +53,7 @@ CLASSES = {
     "bitwright.proofs.claims": "Claim",
     "bitwright.api.images": "ComputerRun",
     "bitwright.api.network": "Training",
-    "bitwright.api.open": "SubleqProgram",
+    "bitwright.machines.programs": "SubleqProgram",
     "bitwright.api.show": "KindOfCells",
     "bitwright.api.telling": "Teller",
     "bitwright.inference.contradiction": "Contradiction",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -25,6 +26,16 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
         return getattr(import_module(module), there)
 
     return list(home), load
+
+
+def is_a(value: object, home: str) -> bool:
+    """Whether a value is of the class at `module:name`, without importing that module.
+
+    >>> is_a(1, "fractions:Fraction")
+    False
+    """
+    module, _, name = home.partition(":")
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 class Shown:

@@ -167,7 +167,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "examples/subleq/hello.sq", "--width", "8"], "--width goes with --engine network, not templates"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "nan"], "nan is not a number of seconds such as 60"),
         (["run", "examples/subleq/hello.sq", "--max-seconds", "inf"], "inf is not a number of seconds such as 60"),
-        (["certify", "machine-v", "--bits", "4"], "--bits and --order do not go with machine V"),
+        (["certify", "machine-v", "--bits", "4"], "machine V takes --words and --word-width"),
     ],
 )
 def test_options_that_do_not_go_together(

@@ -23,9 +23,9 @@ from bitwright.api.export import exported_cells, exported_whole
 from bitwright.api.export.every_size import PageSizes, describe, every_size, progressions
 from bitwright.api.export.pages import computer_page, node_facts
 from bitwright.api.graphs import on_graph
-from bitwright.api.open import open_sbn
 from bitwright.engines.rules import RuleEngine
 from bitwright.graphs.shapes import shaped_graph
+from bitwright.machines.programs import open_program
 from bitwright.machines.subleq.images import run_images
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -167,7 +167,7 @@ def test_every_change_that_is_tried_spoils_the_network(tmp_path: Path) -> None:
 
 def test_an_sbn_program(tmp_path: Path) -> None:
     network, pattern = network_for("gcd.sbn")
-    algorithm = open_sbn("examples/sbn/gcd.sbn")
+    algorithm = open_program("examples/sbn/gcd.sbn")
     found = exported_cells(network, pattern, algorithm)
     rng = np.random.default_rng(1)
     runs = [{"a": int(a), "b": int(b)} for a, b in rng.integers(1, 60, (40, 2))]

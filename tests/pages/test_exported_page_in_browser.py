@@ -19,7 +19,7 @@ from whole import whole
 from bitwright import addition, multiplication, run
 from bitwright.api.export.pages import Page, computer_page, graph_page, program_page
 from bitwright.api.graphs import on_graph
-from bitwright.api.open import open_sbn
+from bitwright.machines.programs import open_program
 
 Open = Callable[..., Any]
 PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
@@ -35,7 +35,7 @@ def page_of(name: str) -> Page:
         return program_page(whole(addition(3).program, 256), None, addition(3), {"p": 5, "q": 6})
     network, pattern = network_for(name, 1_024 if name.endswith(".sq") else 256)
     if name.endswith(".sbn"):
-        return program_page(network, pattern, open_sbn(f"examples/sbn/{name}"), {"a": 12, "b": 18})
+        return program_page(network, pattern, open_program(f"examples/sbn/{name}"), {"a": 12, "b": 18})
     if name.endswith(".sq"):
         return computer_page(network, pattern, computer(name))
     return graph_page(network, pattern, node_program(name), {"life": "torus:12x40", "bfs": "grid:3x4"}[name])

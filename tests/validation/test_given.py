@@ -13,7 +13,7 @@ from cases import for_each
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
-from bitwright.api.open import open_sbn
+from bitwright.machines.programs import open_program
 from bitwright.program import load
 from bitwright.validation import Arithmetic
 
@@ -158,7 +158,7 @@ def test_an_algorithm_under_a_shipped_name_is_judged_by_its_rules() -> None:
 
 def test_sbn_code_has_the_plain_interpreter() -> None:
     gcd = EXAMPLES / "sbn" / "gcd.sbn"
-    for code in (gcd, gcd.with_suffix(".py"), open_sbn(str(gcd))):
+    for code in (gcd, gcd.with_suffix(".py"), open_program(str(gcd))):
         assert validate(code, random=3).to_dict()["oracle"] == "the plain interpreter"
     with pytest.raises(InputError, match="an image has no inputs to go through"):
         validate(EXAMPLES / "subleq" / "hello.sq")

@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from bitwright.api.open import package_of
 from bitwright.errors import Problem, ProgramError, counted, printable, short_repr
 from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, NodeProgram
@@ -82,7 +83,7 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
             return Checked("", error.problems, file="program")
     file = as_path(path, "a program")
     try:
-        found = _read(file, file.suffix.lower(), lets)
+        found = _read(file, lets)
     except ProgramError as error:
         found = Checked("", error.problems)
     return replace(found, file=fspath(path))
@@ -102,21 +103,10 @@ def first_warning(path: str, algorithm: Algorithm) -> str | None:
     return f"{path}:{first.line}:{first.column}: warning: {first.message}{more}"
 
 
-def _read(path: Path, suffix: str, lets: Mapping[str, int] | None) -> Checked:
-    if suffix == ".sbn":
-        from bitwright.machines import load_sbn
-
-        return Checked(str(load_sbn(path).sizes))
-    if suffix == ".sq":
-        from bitwright.machines.subleq import load_sq
-
-        assembly = load_sq(path)
-        warnings = tuple(Problem(0, 0, doubt) for doubt in assembly.doubts())
-        return Checked(counted(len(assembly.image), "word"), warnings=warnings)
-    if suffix == ".dec":
-        from bitwright.machines.subleq import load_image
-
-        return Checked(f"an image of {counted(len(load_image(path)), 'word')}")
+def _read(path: Path, lets: Mapping[str, int] | None) -> Checked:
+    if (package := package_of(str(path))) is not None:
+        size, warnings = package.check_program(path)
+        return Checked(size, warnings=tuple(Problem(0, 0, warning) for warning in warnings))
     return _rules(read_text(path), printable(path.stem), lets)
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.export.writing import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
 from bitwright.api.network import Network
-from bitwright.api.open import MachineChoice, SubleqProgram, is_image, open_subleq, opened
+from bitwright.api.open import is_for_machine_v, is_image, open_subleq, opened
 from bitwright.api.telling import Teller, teller
 from bitwright.api.whole import algorithm_in
 from bitwright.errors import InputError, option, suggestion
@@ -28,9 +28,10 @@ from bitwright.running.progress import Progress
 if TYPE_CHECKING:
     from bitwright.api.export.every_size import Maker
     from bitwright.api.export.pages import Page
+    from bitwright.machines.programs import SubleqProgram
     from bitwright.program.pattern import Pattern
 
-Exportable = Algorithm | Program | NodeProgram | SubleqProgram
+    Exportable: TypeAlias = Algorithm | Program | NodeProgram | SubleqProgram
 _BITS, _PAGE_BITS = 4, 10  # of a shipped algorithm that is given by its name
 _PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
 
@@ -179,13 +180,13 @@ def _program(what: Exportable | str | PathLike[str] | None, given: _Given, form:
     """The program that is meant; a shipped name has the network's size, or a small one."""
     if isinstance(what, Program):
         return as_algorithm(what)
-    if what is None or isinstance(what, Algorithm | NodeProgram | SubleqProgram):
+    if what is None or isinstance(what, Algorithm | NodeProgram) or is_for_machine_v(what):
         return what
     if not isinstance(what, str | PathLike):
         as_algorithm(what)  # says what it takes
     target = fspath(what)
     if is_image(target):
-        return open_subleq(target, MachineChoice())
+        return open_subleq(target)
     files = [given.file] if given.file is not None and given.pattern is None else []
     return opened(target, default_bits=default_bits(form), files=files, nodes=True)
 
@@ -204,7 +205,7 @@ def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
             raise InputError("the property of a network of cells is of all local states; leave out the program")
         if form != "page" and isinstance(program, NodeProgram):
             raise InputError(f"{program.name} is a node program; give what.on(graph) here")
-        if form != "page" and isinstance(program, SubleqProgram):
+        if form != "page" and is_for_machine_v(program):
             raise InputError(
                 f"{program.name} is for machine V, which needs a console; run it with: bitwright run, or take "
                 f"{option('to')} page"
@@ -213,7 +214,7 @@ def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
         return Subject(network(pattern.program), pattern.program, pattern, own)
     if isinstance(program, NodeProgram):
         raise InputError(f"{program.name} is a node program, whose networks are of cells; this one is of a whole state")
-    algorithm = program.algorithm if isinstance(program, SubleqProgram) else program or given.algorithm
+    algorithm = program.algorithm if is_for_machine_v(program) else program or given.algorithm
     if algorithm is None and given.file is not None:
         algorithm = algorithm_in(read_about(given.file))
     if algorithm is None:
@@ -234,7 +235,7 @@ def _page(subject: Subject, program: Exportable | None, graph: str | None, input
         raise InputError(
             f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"
         )
-    if isinstance(program, SubleqProgram):
+    if is_for_machine_v(program):
         _nothing_of("machine V", graph=graph, inputs=inputs)
         return computer_page(network, pattern, program)
     if isinstance(program, NodeProgram):

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.api.engines import choice_of
-from bitwright.api.open import SubleqProgram, with_padding
 from bitwright.api.run import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import parse_number, shorten
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.files.storage import as_path, check_writable
+from bitwright.machines.programs import SubleqProgram, with_padding
 from bitwright.machines.subleq import Shape
 from bitwright.machines.subleq import image_text as image_text
 from bitwright.machines.subleq import misfits as misfits

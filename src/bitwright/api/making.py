@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from bitwright.api.cells import pattern_of, train_on_pattern, train_smallest
 from bitwright.api.network import Network
-from bitwright.api.open import SubleqProgram
+from bitwright.api.open import is_for_machine_v
 from bitwright.api.whole import whole_network
 from bitwright.networks import FloatNetwork as FloatNetwork
 from bitwright.networks import Plan as Plan
@@ -17,6 +18,9 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.width import suggested_cells_width, suggested_width
+
+if TYPE_CHECKING:
+    from bitwright.machines.programs import SubleqProgram
 
 MOST_POINTS = 400  # of the curve of an error; neighbours are left out beyond it
 Curve = list[tuple[int, float]]  # steps of a training, and the largest error
@@ -47,7 +51,7 @@ def cells_of(what: Algorithm | NodeProgram | SubleqProgram) -> tuple[Pattern, st
     """The kinds of cells of a program, and in words what a network that is right for them runs."""
     if isinstance(what, NodeProgram):
         return Pattern.of(what.kinds), covered_by_cells(None, what.graphs)
-    if isinstance(what, SubleqProgram):
+    if is_for_machine_v(what):
         return pattern_of([what.machine.program]), "every image of such a machine"
     return pattern_of([what.program]), covered_by_cells()
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike, fspath
 from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.errors import InputError, option, problems_of, suggestion
+from bitwright.errors import InputError, option, suggestion
 from bitwright.files.storage import as_path
+from bitwright.lazy import is_a
 
 if TYPE_CHECKING:
-    from bitwright.machines import Code
-    from bitwright.machines.subleq import MachineV
+    from typing_extensions import TypeIs
+
+    from bitwright.machines.programs import SubleqProgram as SubleqProgram
     from bitwright.program import Algorithm, NodeProgram, Program
 
 SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
@@ -36,17 +39,24 @@ class MachineChoice:
 
 
 @dataclass(frozen=True)
-class SubleqProgram:
-    """Machine V, the image that it runs, and the labels of its text."""
+class Package:
+    """A package with programs of its own, which is loaded only when one of them is named."""
 
-    machine: MachineV
-    image: list[int]
-    labels: dict[str, int]
-    name: str
+    module: str  # with `open_program` and `check_program`
+    suffixes: tuple[str, ...]  # of its files
+    names: tuple[str, ...] = ()
 
-    @property
-    def algorithm(self) -> Algorithm:
-        return with_padding(self.machine.algorithm(self.image, self.name))
+    def has(self, target: str) -> bool:
+        """Whether this is a file or a name of the package."""
+        return target in self.names or Path(target).suffix.lower() in self.suffixes
+
+
+MACHINES = Package("bitwright.machines.programs", (".sbn", ".py", *IMAGES), ("machine-v",))
+
+
+def package_of(target: str) -> Any:
+    """The module of the package that a file or a name belongs to; None for rule text and shipped algorithms."""
+    return import_module(MACHINES.module) if MACHINES.has(target) else None
 
 
 def open_program(
@@ -123,23 +133,18 @@ def opened(
             f"{target} is a network, not a program; name the program here, and give the network as {option('network')} "
             "where one is taken"
         )
-    if lets and (target in NAMES or path.suffix.lower() in (".sbn", ".py", *IMAGES)):
+    if lets and (target in NAMES or MACHINES.has(target)):
         raise InputError(
             f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"
         )
-    if path.suffix.lower() in (".sbn", ".py"):
+    if (package := package_of(target)) is not None:
         if bits is not None or order is not None:
             raise InputError(
-                f"{option('bits')} and {option('order')} do not go with an SBN program; it has a .width of its own"
+                f"{option('bits')} and {option('order')} do not go with programs for machines: SBN has a .width of its "
+                f"own, and machine V takes {option('words')} and {option('word_width')}"
             )
-        return open_sbn(target, machine)
-    if is_image(target):
-        if bits is not None or order is not None:
-            raise InputError(
-                f"{option('bits')} and {option('order')} do not go with machine V; give {option('words')} and "
-                f"{option('word_width')}"
-            )
-        return open_subleq(target, machine or MachineChoice()).algorithm
+        found: Algorithm = package.open_program(target, **vars(machine or MachineChoice()))
+        return found
     if machine is not None:
         raise InputError(
             f"{option('machine')} goes with .sbn, .sq and .dec programs and machine-v only, and so do its options"
@@ -158,13 +163,13 @@ def opened(
         raise InputError(
             f"'{shorten(target)}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}"
         )
-    found = load_any(target, lets)
-    if isinstance(found, NodeProgram) and not nodes:
+    rules = load_any(target, lets)
+    if isinstance(rules, NodeProgram) and not nodes:
         raise InputError(
-            f"{found.name} is a node program: run and trace take it with {option('graph')}, show and certify with "
+            f"{rules.name} is a node program: run and trace take it with {option('graph')}, show and certify with "
             f"{option('cells')}, and train as it is"
         )
-    return found
+    return rules
 
 
 def named_algorithm(name: str, bits: int = 4, order: Sequence[int] | None = None, counter: bool = False) -> Algorithm:
@@ -210,63 +215,10 @@ def _width(values: Mapping[str, Any], default: int) -> int:
     return max(map(width_of, numbers), default=default)
 
 
-def open_sbn(target: str, choice: MachineChoice | None = None) -> Algorithm:
-    """An SBN program, assembled or compiled, on machine A or B."""
-    from bitwright.machines import load_sbn
-
-    letter = None if choice is None else choice.letter
-    if Path(target).suffix.lower() != ".py":
-        return on_sbn_machine(load_sbn(target), letter)
-    from bitwright.machines import assemble, compile_function
-    from bitwright.program.text.files import read_text
-
-    name = Path(target).stem
-    with problems_of(target):
-        return on_sbn_machine(assemble(compile_function(read_text(Path(target), ".py"), name=name), name), letter)
-
-
-def on_sbn_machine(code: Code, letter: str | None = None) -> Algorithm:
-    """Code on a machine of its size, padded so that the sign rule is certified for it."""
-    from bitwright.machines import machine_a, machine_b
-
-    if letter == "V":
-        raise InputError("an SBN program runs on machine A or B; machine V runs SUBLEQ, .sq and .dec files")
-    return with_padding((machine_a if letter == "A" else machine_b)(code.sizes).algorithm(code))
-
-
-def open_subleq(target: str, choice: MachineChoice) -> SubleqProgram:
+def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgram:
     """Machine V as the choice or the program itself describes it, with the image to run."""
-    from bitwright.machines.subleq import Shape, find_dialect, load_image, load_sq, machine_v
-
-    if choice.letter not in (None, "V"):
-        raise InputError(f"{Path(target).name} is for machine V, not machine {choice.letter}")
-    words, width, dialect = choice.words, choice.word_width, choice.dialect
-    image: list[int] = []
-    labels: dict[str, int] = {}
-    if target.lower().endswith(".sq"):
-        assembly = load_sq(target)
-        image, labels = assembly.image, assembly.labels
-        words = assembly.words if words is None else words
-        width = assembly.width if width is None else width
-        dialect = assembly.dialect if dialect is None else dialect
-    elif target != "machine-v":
-        image = load_image(target)
-    if words is None or width is None or dialect is None:
-        wanted = (("words", words), ("word width", width), ("dialect", dialect))
-        missing = ", ".join(name for name, value in wanted if value is None)
-        raise InputError(
-            f"{Path(target).name} does not say what machine it is for; give its {missing}, "
-            "such as words 65536, word width 16 and dialect howerj"
-        )
-    machine = machine_v(Shape(words, width, find_dialect(dialect)))
-    return SubleqProgram(machine, image, labels, Path(target).stem)
-
-
-def with_padding(algorithm: Algorithm) -> Algorithm:
-    """A machine's algorithm with the padding that the sign rule needs in every state."""
-    from bitwright.theory import smallest_examples
-
-    return replace(algorithm, examples=smallest_examples(algorithm.program))
+    found: SubleqProgram = import_module(MACHINES.module).open_subleq(target, **vars(choice or MachineChoice()))
+    return found
 
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
@@ -274,6 +226,11 @@ def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
     from bitwright.program import NodeProgram
 
     return what.schemas()[0] if isinstance(what, NodeProgram) else what
+
+
+def is_for_machine_v(what: object) -> TypeIs[SubleqProgram]:
+    """Whether this is an image on machine V."""
+    return is_a(what, f"{MACHINES.module}:SubleqProgram")
 
 
 def is_image(target: str) -> bool:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bitwright.api.open import SubleqProgram, on_sbn_machine
 from bitwright.bits import parse_signed
 from bitwright.errors import InputError, Problem, ProgramError, shorten
 from bitwright.graphs.named import NamedGraph
 from bitwright.machines import assemble, compile_function
+from bitwright.machines.programs import SubleqProgram as SubleqProgram
+from bitwright.machines.programs import on_sbn_machine
+from bitwright.machines.programs import with_padding as with_padding
 from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v, parse_image
 from bitwright.program import Algorithm, NodeProgram, Topology, parse
 from bitwright.program.graph.node_program import check_graph

@@ -19,7 +19,7 @@ from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
-from bitwright.machines.subleq import MachineV
+from bitwright.lazy import is_a
 from bitwright.networks import AnyNetwork, FloatNetwork
 from bitwright.networks.foreign import HeldModel, Model, as_model, is_model
 from bitwright.program import Algorithm, NodeProgram, Program
@@ -30,8 +30,11 @@ from bitwright.running.run import BatchRun, Run, run_batch, run_with
 from bitwright.theory import check_rounding
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from bitwright.api.images import ComputerRun
     from bitwright.api.network import Network
+    from bitwright.machines.subleq import MachineV
     from bitwright.machines.subleq.images import ImageRun
     from bitwright.networks import AnyNetwork
 
@@ -144,7 +147,7 @@ def run(
     """
     tell = teller(progress)
     file = isinstance(what, str | PathLike) and is_image(fspath(what))
-    if images is not None or isinstance(what, MachineV) or file:
+    if images is not None or _is_machine_v(what) or file:
         others = {"graph": graph, "states": states, "steps": steps, "record": record or None, "watch": watch}
         for name in (name for name, value in others.items() if value is not None):
             raise InputError(f"{option(name)} does not go with images; leave it out")
@@ -199,6 +202,10 @@ def run(
         return run_batch(algorithm, states, engine=chosen, limit=steps, progress=told, **of_many)
 
 
+def _is_machine_v(what: object) -> TypeIs[MachineV]:
+    return is_a(what, "bitwright.machines.subleq.machine:MachineV")
+
+
 def _image(path: str, inputs: object, how: dict[str, Any]) -> ComputerRun:
     """Runs one image on the machine that its file or the options describe, and collects its output."""
     from bitwright.api.images import ImageConsole, run_image
@@ -210,7 +217,7 @@ def _image(path: str, inputs: object, how: dict[str, Any]) -> ComputerRun:
 
 
 def _images(
-    machine: object,
+    machine: Any,
     images: Sequence[Sequence[int]] | None,
     inputs: Any,
     engine: str | Engine | None,
@@ -219,13 +226,13 @@ def _images(
     tell: Teller,
 ) -> list[ImageRun]:
     """Runs many images on one machine."""
-    from bitwright.machines.subleq.images import run_images
-
-    if not isinstance(machine, MachineV):
+    if not _is_machine_v(machine):
         raise InputError(f"images run on a machine V, such as machine('V', ...), got a {type(machine).__name__}")
     if images is None:
         raise InputError("a machine runs images: give images=[...], or run machine.algorithm(image)")
     spelt = {"instructions": "max_instructions", "entry": "start"}
+    from bitwright.machines.subleq.images import run_images
+
     limits = {spelt[name]: values.pop(name) for name in spelt if name in values}
     chosen = engine_for(machine.algorithm(), engine, network, values, tell)
     with tell.working("images"):

@@ -7,8 +7,7 @@ from typing import Any
 
 from bitwright import Algorithm
 from bitwright.api.images import ComputerRun, ImageConsole, MachineTally, image_text, misfits, run_image
-from bitwright.api.open import SubleqProgram, with_padding
-from bitwright.api.pasted import pasted_image
+from bitwright.api.pasted import SubleqProgram, pasted_image, with_padding
 from bitwright.errors import InputError, counted
 from bitwright.web.choosing import described, engine_for, offers
 from bitwright.web.limits import Limits

@@ -11,7 +11,7 @@ from bitwright.api.certify import certify
 from bitwright.api.export import ExportClaim, Exported, c_text, exported_cells, exported_whole, js_text, js_types
 from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.making import Plan, cells_of, make_network, network_file, states_of
-from bitwright.api.open import SubleqProgram
+from bitwright.api.pasted import SubleqProgram
 from bitwright.errors import InputError, readable
 from bitwright.web.choosing import check_width, read_source, too_many_examples, trained
 from bitwright.web.computers import read_computer

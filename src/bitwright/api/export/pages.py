@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from bitwright.api.export.every_size import Maker, PageSizes, describe, every_si
 from bitwright.api.export.model import Exported, exported_cells, exported_whole
 from bitwright.api.export.page_file import page_text
 from bitwright.api.export.text import ending_of
-from bitwright.api.open import SubleqProgram
 from bitwright.errors import InputError, ProgramError
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.networks import IntegerNetwork
@@ -23,6 +22,9 @@ from bitwright.program.ensures import EnsureLine
 from bitwright.program.graph.node_program import check_graph
 from bitwright.program.graph.schema import Schema
 from bitwright.program.pattern import Pattern
+
+if TYPE_CHECKING:
+    from bitwright.machines.programs import SubleqProgram
 
 MOST_NODES = 256  # of graphs, where what a program says depends on how many nodes there are
 _LARGE = (1_000, 1_000_000)

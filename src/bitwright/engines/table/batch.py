@@ -20,7 +20,7 @@ _ROWS = 2_000  # steps by rows before the next look: fewer cells may move by the
 _REST = 200  # steps for which it pays to make rows of cells, and cells of rows again
 
 
-class Memo(Protocol):
+class LeapMemo(Protocol):
     """Takes the steps of `leap` with one counted bit, and those that it has seen before faster."""
 
     def leap(self, most: int, stops: IntArray, counted: IntArray, moving: loop.Moving, tables: Any) -> int:
@@ -30,14 +30,14 @@ class Memo(Protocol):
 class TableBatch(Batch):
     """A batch of one state; `margins`: how close each entry is to another answer, if answers are rounded."""
 
-    memo: Callable[[PackedCells], Memo] | None = None  # lent by an observer that counts a bit
+    memo: Callable[[PackedCells], LeapMemo] | None = None  # lent by an observer that counts a bit
 
     _by_rows_too = True  # where many cells move
 
     def __init__(self, cells: PackedCells, state: BoolArray, margins: FloatArray | None = None) -> None:
         self._cells, self._margins = cells, margins
         self._watched_for: tuple[Sequence[int], Sequence[int]] | None = None
-        self._memory: Memo | None = None  # for these bits
+        self._memory: LeapMemo | None = None  # for these bits
         units = cells.units
         self._lists = np.zeros((2, units + 1), dtype=np.uint32)
         self._before, self._queue = np.zeros(units + 1, dtype=np.uint32), np.zeros(units + 1, dtype=np.uint64)
@@ -98,7 +98,7 @@ class TableBatch(Batch):
         self._note()
         return made
 
-    def _by_memo(self, memo: Callable[[PackedCells], Memo], most: int) -> int:
+    def _by_memo(self, memo: Callable[[PackedCells], LeapMemo], most: int) -> int:
         self._memory = self._memory or memo(self._cells)
         made = self._memory.leap(most, *self._watched, self._moving, self._cells.tables)
         self._note()

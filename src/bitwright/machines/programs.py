@@ -1,0 +1,105 @@
+"""Programs for machines: SBN (.sbn), Python for SBN (.py), SUBLEQ (.sq) and its images (.dec), or machine V alone.
+
+This module is what the service layer loads when such a file, or `machine-v`, is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bitwright.errors import InputError, counted, problems_of
+from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
+from bitwright.machines.assembly.subleq_assembler import load_sq
+from bitwright.machines.sbn.code import Code
+from bitwright.machines.sbn.compiler import compile_function
+from bitwright.machines.sbn.machine_a import machine_a
+from bitwright.machines.sbn.machine_b import machine_b
+from bitwright.machines.subleq.dialect import Shape, find_dialect
+from bitwright.machines.subleq.interpreter import load_image
+from bitwright.machines.subleq.machine import MachineV, machine_v
+from bitwright.program import Algorithm
+from bitwright.program.text.files import read_text
+from bitwright.theory import smallest_examples
+
+_SBN = (".sbn", ".py")
+
+
+@dataclass(frozen=True)
+class SubleqProgram:
+    """Machine V, the image that it runs, and the labels of its text."""
+
+    machine: MachineV
+    image: list[int]
+    labels: dict[str, int]
+    name: str
+
+    @property
+    def algorithm(self) -> Algorithm:
+        return with_padding(self.machine.algorithm(self.image, self.name))
+
+
+def open_program(target: str, letter: str | None = None, **shape: int | str | None) -> Algorithm:
+    """The program as an algorithm, on the machine that is asked for or that its file describes."""
+    if Path(target).suffix.lower() in _SBN:
+        return on_sbn_machine(_code(target), letter)
+    return open_subleq(target, letter, **shape).algorithm  # type: ignore[arg-type]
+
+
+def check_program(path: Path) -> tuple[str, list[str]]:
+    """The size of a program without problems, and warnings about it."""
+    if path.suffix.lower() in _SBN:
+        return str(_code(str(path)).sizes), []
+    if path.suffix.lower() == ".sq":
+        assembly = load_sq(path)
+        return counted(len(assembly.image), "word"), assembly.doubts()
+    return f"an image of {counted(len(load_image(path)), 'word')}", []
+
+
+def _code(target: str) -> Code:
+    path = Path(target)
+    if path.suffix.lower() != ".py":
+        return load_sbn(target)
+    with problems_of(target):
+        return assemble(compile_function(read_text(path, ".py"), name=path.stem), path.stem)
+
+
+def on_sbn_machine(code: Code, letter: str | None = None) -> Algorithm:
+    """Code on a machine of its size, padded so that the sign rule is certified for it."""
+    if letter == "V":
+        raise InputError("an SBN program runs on machine A or B; machine V runs SUBLEQ, .sq and .dec files")
+    return with_padding((machine_a if letter == "A" else machine_b)(code.sizes).algorithm(code))
+
+
+def open_subleq(
+    target: str,
+    letter: str | None = None,
+    words: int | None = None,
+    word_width: int | None = None,
+    dialect: str | None = None,
+) -> SubleqProgram:
+    """Machine V as these settings or the program itself describe it, with the image to run."""
+    name, labels, image = Path(target).name, dict[str, int](), list[int]()
+    if letter not in (None, "V"):
+        raise InputError(f"{name} is for machine V, not machine {letter}")
+    if target.lower().endswith(".sq"):
+        assembly = load_sq(target)
+        image, labels = assembly.image, assembly.labels
+        words = assembly.words if words is None else words
+        word_width = assembly.width if word_width is None else word_width
+        dialect = assembly.dialect if dialect is None else dialect
+    elif target != "machine-v":
+        image = load_image(target)
+    if words is None or word_width is None or dialect is None:
+        wanted = (("words", words), ("word width", word_width), ("dialect", dialect))
+        missing = ", ".join(what for what, value in wanted if value is None)
+        raise InputError(
+            f"{name} does not say what machine it is for; give its {missing}, "
+            "such as words 65536, word width 16 and dialect howerj"
+        )
+    return SubleqProgram(machine_v(Shape(words, word_width, find_dialect(dialect))), image, labels, Path(target).stem)
+
+
+def with_padding(algorithm: Algorithm) -> Algorithm:
+    """A machine's algorithm with the padding that the sign rule needs in every state."""
+    return replace(algorithm, examples=smallest_examples(algorithm.program))
