@@ -19,7 +19,8 @@ from cases import for_each
 from waiting import PATIENCE, is_running, wait_until
 
 from bitwright.errors import BitwrightError, InputError
-from bitwright.workers import Workers, ray_module
+from bitwright.workers import Workers
+from bitwright.workers.ray_jobs import ray_module
 
 EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
 

@@ -264,6 +264,32 @@ def test_nothing_heavy_is_loaded_that_is_not_used(arguments: list[str], heavy: t
     assert [module for module in heavy if f" {module} " in loaded] == []
 
 
+MODULES = """
+import json, sys
+from bitwright.cli.main import main
+for commands in json.loads(sys.argv[1]):
+    for command in commands:
+        assert main(command.split()) == 0, command
+    print(*sorted(name for name in sys.modules if name.partition(".")[0] == "bitwright"), file=sys.stderr)
+"""
+
+
+def test_few_modules_are_loaded_and_machines_only_where_one_is_named(tmp_path: Path) -> None:
+    rules, graph, code = (EXAMPLES / name for name in ("gray.bw", "graphs/bfs.bw", "sbn/gcd.sbn"))
+    product = ["multiply 719 483 --engine network -q"]
+    others = [f"check {rules}", f"trace {rules} x=5", "size addition", "show addition", "certify addition -q"]
+    others += [f"run {graph} --graph path:2 source=0", f"train addition -o {tmp_path}/a.safetensors -q"]
+    commands = json.dumps([product, others, [f"run {code} a=4 b=6 -q"]])
+    done = subprocess.run([sys.executable, "-c", MODULES, commands], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    few, more, all_of_them = (line.split() for line in done.stderr.splitlines() if line.startswith("bitwright "))
+    assert len(few) <= 120
+    unneeded = ("bitwright.machines", "bitwright.networks.foreign", "bitwright.graphs", "bitwright.program.graph")
+    assert [name for name in few if name.startswith(unneeded)] == []
+    assert [name for name in more if name.startswith("bitwright.machines")] == []
+    assert "bitwright.machines.sbn.machine_b" in all_of_them
+
+
 @pytest.mark.waits
 def test_ctrl_c_stops_cleanly() -> None:
     """A program without end comes through standard input: whoever reads more than a pipe holds is at work."""

@@ -12,10 +12,12 @@ from bitwright.api.engines import EngineChoice
 from bitwright.bits import whole_number
 from bitwright.errors import InputError, option, suggestion
 from bitwright.networks import Plan, Recipe
-from bitwright.program import Algorithm, NodeProgram
+from bitwright.program import Algorithm
+from bitwright.program.given import is_node_program
 from bitwright.program.pattern import pattern_of
 
 if TYPE_CHECKING:
+    from bitwright.program import NodeProgram
     from bitwright.program.pattern import Pattern
 
 _OWN_DEFAULT = ("width", "tolerance", "padding", "descent")  # where None is given
@@ -51,7 +53,7 @@ def as_array(name: str, value: Any) -> Any:
 
 def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: Sequence[str]) -> None:
     """Raises InputError for a name that is no input and resembles an option more than an input."""
-    words = what.schema().inputs if isinstance(what, NodeProgram) else what.inputs
+    words = what.schema().inputs if is_node_program(what) else what.inputs
     known = [word.name for word in words]
     for name in names:
         if name not in known and not suggestion(name, known) and (hint := suggestion(name, options)):

@@ -124,7 +124,7 @@ def opened(
     node program is given as it is; otherwise it is refused.
     """
     from bitwright.bits import shorten
-    from bitwright.program import NodeProgram
+    from bitwright.program.given import is_node_program
     from bitwright.program.text.files import load_any
 
     path = as_path(target, "a program")
@@ -164,7 +164,7 @@ def opened(
             f"'{shorten(target)}' is neither a file nor one of {', '.join(NAMES)}{suggestion(target, NAMES)}"
         )
     rules = load_any(target, lets)
-    if isinstance(rules, NodeProgram) and not nodes:
+    if is_node_program(rules) and not nodes:
         raise InputError(
             f"{rules.name} is a node program: run and trace take it with {option('graph')}, show and certify with "
             f"{option('cells')}, and train as it is"
@@ -223,9 +223,9 @@ def open_subleq(target: str, choice: MachineChoice | None = None) -> SubleqProgr
 
 def of_bits(what: Algorithm | NodeProgram) -> Algorithm:
     """A program of bits; for a node program its first schema."""
-    from bitwright.program import NodeProgram
+    from bitwright.program.given import is_node_program
 
-    return what.schemas()[0] if isinstance(what, NodeProgram) else what
+    return what.schemas()[0] if is_node_program(what) else what
 
 
 def is_for_machine_v(what: object) -> TypeIs[SubleqProgram]:
@@ -244,9 +244,8 @@ def subject(what: Algorithm | Program | NodeProgram | str | PathLike[str]) -> Al
     >>> subject("addition").name
     'addition'
     """
-    from bitwright.program import NodeProgram
-    from bitwright.program.given import as_algorithm
+    from bitwright.program.given import as_algorithm, is_node_program
 
     if isinstance(what, str | PathLike):
         return open_program(what)
-    return what if isinstance(what, NodeProgram) else as_algorithm(what)
+    return what if is_node_program(what) else as_algorithm(what)

@@ -11,7 +11,6 @@ import numpy as np
 
 from bitwright.api.arguments import as_array, check_batch, check_named, check_once, check_options, check_values
 from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
-from bitwright.api.models import model_engine
 from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, to_bit_rows
@@ -21,9 +20,9 @@ from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
 from bitwright.lazy import is_a
 from bitwright.networks import AnyNetwork, FloatNetwork
-from bitwright.networks.foreign import HeldModel, Model, as_model, is_model
-from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import check_inputs
+from bitwright.program.given import is_node_program
 from bitwright.running.observers import Watch
 from bitwright.running.progress import Progress
 from bitwright.running.run import BatchRun, Run, run_batch, run_with
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
     from bitwright.machines.subleq import MachineV
     from bitwright.machines.subleq.images import ImageRun
     from bitwright.networks import AnyNetwork
+    from bitwright.networks.foreign import HeldModel, Model
+    from bitwright.program import NodeProgram
 
     What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
     Held: TypeAlias = str | PathLike[str] | Network | AnyNetwork | Model | Callable[..., Any]
@@ -159,10 +160,10 @@ def run(
     of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
     if isinstance(what, str | PathLike):
         what = _opened(what, {**(inputs if isinstance(inputs, Mapping) else {}), **values}, graph, network)
-    if isinstance(what, Algorithm | NodeProgram):
+    if isinstance(what, Algorithm) or is_node_program(what):
         check_values(what, values, (*_OPTIONS, *SETTINGS, *_OF_MANY))
     how = {"engine": engine, "network": network, "steps": steps, "record": record, "watch": watch}
-    if isinstance(what, NodeProgram):
+    if is_node_program(what):
         from bitwright.api.graphs import run_on_graph, run_on_graphs
 
         if states is not None or of_many:
@@ -261,6 +262,8 @@ def engine_for(
     if (model := _model(network)) is not None:
         if engine not in (None, "network"):
             raise InputError(f"trained networks go with the engine network, not {engine}; leave out one of them")
+        from bitwright.api.models import model_engine
+
         return model_engine(algorithm, model, settings)
     held, files = _networks(network)
     if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
@@ -316,6 +319,10 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
 
 def _model(network: Networks | None) -> HeldModel | None:
     """The network of your own that was given; None if it is one of ours."""
+    if network is None:
+        return None
+    from bitwright.networks.foreign import as_model, is_model
+
     several = list(network) if isinstance(network, list | tuple) else [network]
     if not any(map(is_model, several)):
         return None

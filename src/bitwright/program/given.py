@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from bitwright.errors import InputError
+from bitwright.lazy import is_a
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.graph.node_program import NodeProgram
 from bitwright.program.program import Program
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from bitwright.program.graph.node_program import GraphAlgorithm, NodeProgram
+
+_GRAPHS = "bitwright.program.graph.node_program"
+
+
+def is_node_program(what: object) -> TypeIs[NodeProgram]:
+    """Whether this is rules for the nodes of graphs."""
+    return is_a(what, f"{_GRAPHS}:NodeProgram")
+
+
+def is_on_graph(what: Algorithm) -> TypeIs[GraphAlgorithm]:
+    """Whether this is a node program on a graph."""
+    return is_a(what, f"{_GRAPHS}:GraphAlgorithm")
 
 
 def as_algorithm(what: Algorithm | Program) -> Algorithm:
@@ -17,7 +35,7 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
         return what
     if isinstance(what, Program):
         return Algorithm("program", what)
-    if isinstance(what, NodeProgram):
+    if is_node_program(what):
         raise InputError(f"{what.name} is a node program, which runs on a graph: give what.on(graph) here")
     hint = ""
     if isinstance(what, str | PathLike):
@@ -29,4 +47,4 @@ def as_algorithm(what: Algorithm | Program) -> Algorithm:
 
 def by_its_cells(what: Algorithm | Program | NodeProgram) -> Sequence[Algorithm]:
     """An algorithm; of a node program those that together have all its kinds of cells."""
-    return what.schemas() if isinstance(what, NodeProgram) else [as_algorithm(what)]
+    return what.schemas() if is_node_program(what) else [as_algorithm(what)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, exp, inf, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +16,8 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.running.endings import step_limit
-from bitwright.running.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.ensemble import check_delta
-from bitwright.theory.width_bounds import WorstSpread, covering_width, worst_spread
 from bitwright.theory.width_plan import (
     SWEEPS,
     WidthField,
@@ -32,6 +29,9 @@ from bitwright.theory.width_plan import (
     worst_error,
 )
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
+
+if TYPE_CHECKING:
+    from bitwright.theory.width_bounds import WorstSpread
 
 Progress = Callable[[int, int], None]
 Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
@@ -89,6 +89,8 @@ def network_width(
     if domain not in DOMAINS:
         raise InputError(f"there is no domain '{domain[:40]}'; choose states or runs{suggestion(domain, DOMAINS)}")
     region = whole_region(program)[0]
+    from bitwright.theory.ensemble import check_delta
+
     check_delta(delta)
     _check_size(program)
     if domain == "states":
@@ -108,6 +110,8 @@ def cells_width(
 ) -> NetworkWidth:
     """The widths for a network of cells: for all local states of every kind."""
     program, regions = pattern.program, cell_regions(pattern)
+    from bitwright.theory.ensemble import check_delta
+
     check_delta(delta)
     _check_size(program)
     rng = np.random.default_rng(seed)
@@ -165,6 +169,8 @@ def _width(
     every: bool,
     progress: Progress | None,
 ) -> NetworkWidth:
+    from bitwright.theory.width_bounds import covering_width, worst_spread
+
     labels = label_matrix(program)
     worst = max((worst_spread(region, examples) for region in regions), key=lambda found: found.ratio)
     events = [count + log(max(1, int(region.own.sum()))) for count, region in zip(counts, regions, strict=True)]
@@ -206,6 +212,8 @@ def _affordable(program: Program) -> int:
 
 def _met(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
     """What different states of random runs match."""
+    from bitwright.running.successors import random_states
+
     states = np.unique(random_states(algorithm, count, seed), axis=0)
     return np.asarray(TrainingSet(algorithm.program).matches(states)[0].toarray() > 0)
 
@@ -213,6 +221,8 @@ def _met(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, 
 def _all_met(algorithm: Algorithm) -> BoolArray:  # (states, K)
     """What the different states of all runs match."""
     found: list[BoolArray] = []
+    from bitwright.proofs.exhaustion.domains import RunsDomain
+
     domain = RunsDomain(algorithm)
     domain.visit(0, domain.size, lambda matched, *_: found.append(np.unique(matched, axis=0)))
     return np.unique(np.concatenate(found), axis=0)

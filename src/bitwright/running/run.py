@@ -20,7 +20,8 @@ from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, short_repr
 from bitwright.lazy import Shown
-from bitwright.program import Algorithm, GraphAlgorithm, Program, Word
+from bitwright.program import Algorithm, Program, Word
+from bitwright.program.given import is_on_graph
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
@@ -87,7 +88,7 @@ class Run(Shown):
         if self.executed is not None:
             machine, code = self.algorithm.computer
             return f"machine {machine.kind} with {code.sizes}: {counted(self.executed, 'SBN instruction')}; "
-        if isinstance(self.algorithm, GraphAlgorithm):
+        if is_on_graph(self.algorithm):
             graph = self.algorithm.topology
             return f"{counted(graph.nodes, 'node')}, {counted(graph.edges, 'edge')}; "
         return ""
@@ -119,7 +120,7 @@ class Run(Shown):
             machine, code = self.algorithm.computer
             bits = code.width
             more |= {"machine": machine.kind, "executed": self.executed, "sizes": vars(code.sizes)}
-        if isinstance(self.algorithm, GraphAlgorithm):
+        if is_on_graph(self.algorithm):
             graph, inputs, bits = self.algorithm.topology, self.algorithm.given, None
             more["graph"] = {"nodes": graph.nodes, "edges": graph.edges, "directed": graph.directed}
             more["nodes"] = {str(node): _plain(own) for node, own in self.nodes.items()}
@@ -142,7 +143,7 @@ class Run(Shown):
             lines = [f"{name} = {value}" for name, value in list(self.outputs.items())[:_SHOWN]]
         if len(self.outputs) > _SHOWN:
             lines.append(f"and {len(self.outputs) - _SHOWN:,} more outputs")
-        if isinstance(self.algorithm, GraphAlgorithm):
+        if is_on_graph(self.algorithm):
             with any_digits():
                 for node, own in list(self.nodes.items())[:_SHOWN]:
                     lines.append(f"{node}: " + ", ".join(f"{name} = {value}" for name, value in own.items()))
@@ -177,7 +178,7 @@ class Run(Shown):
         >>> run(flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])})).nodes
         {0: {'x': 1}, 1: {'x': 1}, 2: {'x': 0}}
         """
-        if not isinstance(self.algorithm, GraphAlgorithm):
+        if not is_on_graph(self.algorithm):
             raise InputError(f"{self.algorithm.name} does not run on a graph; use outputs")
         return self.algorithm.read_nodes(self.state)
 

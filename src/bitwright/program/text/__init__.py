@@ -14,7 +14,6 @@ from bitwright.program.algorithm import Algorithm, Sizing
 from bitwright.program.layout import Layout
 from bitwright.program.text.expand import MAX_WORK, expand
 from bitwright.program.text.lets import names_of_lets, plain_lets
-from bitwright.program.text.node_text import is_node_program
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.text.scanner import opening_comment
 
@@ -49,7 +48,7 @@ def parse(
     """
     with problems_of(name):
         tree = parse_statements(check_text(text))
-        if is_node_program(tree):
+        if tree.is_node_program:
             raise InputError("this is a node program, which runs on a graph; use parse_any")
         return _algorithm(tree, text, name, lets, work, needs_rules)
 
@@ -70,7 +69,7 @@ def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None =
     """Parses an algorithm, or a node program if the text uses what only those have."""
     with problems_of(name):
         tree = parse_statements(check_text(text))
-        return (_node_program if is_node_program(tree) else _algorithm)(tree, text, name, lets)
+        return (_node_program if tree.is_node_program else _algorithm)(tree, text, name, lets)
 
 
 def parse_blocks(layout: Layout, text: str) -> list[list[int]]:

@@ -32,16 +32,6 @@ REACH |= BOARDS
 PLACES: tuple[Place, ...] = ("node", "port", "whole")
 
 
-def is_node_program(tree: SyntaxTree) -> bool:
-    """Whether a text uses what only node programs have."""
-    return any(
-        isinstance(item, syntax.Chain | syntax.GraphLine)
-        or (isinstance(item, syntax.BitsDeclaration) and item.place != "node")
-        or (isinstance(item, syntax.WhenClause) and any(target.path for target in item.targets))
-        for item in tree.statements
-    )
-
-
 def schema_of(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
     """The schema for graphs with this many nodes and ports; raises ProgramError with every problem."""
     return blaming(lets, lambda given: _NodeExpansion(tree, given, nodes, ports).schema())

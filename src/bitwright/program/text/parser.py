@@ -36,6 +36,16 @@ class SyntaxTree:
     problems: list[Problem] = field(default_factory=list)
     broken: list[list[Token]] = field(default_factory=list)
 
+    @property
+    def is_node_program(self) -> bool:
+        """Whether a text uses what only node programs have."""
+        return any(
+            isinstance(item, syntax.Chain | syntax.GraphLine)
+            or (isinstance(item, syntax.BitsDeclaration) and item.place != "node")
+            or (isinstance(item, syntax.WhenClause) and any(target.path for target in item.targets))
+            for item in self.statements
+        )
+
 
 def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
     """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it.

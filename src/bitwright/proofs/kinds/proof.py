@@ -17,7 +17,7 @@ from bitwright.program.program import Program
 from bitwright.program.text import parse_any, syntax
 from bitwright.program.text.expand import expand
 from bitwright.program.text.lets import mentions
-from bitwright.program.text.node_text import is_node_program, schema_of
+from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.claims import Claim
 from bitwright.proofs.kinds.affine import Affine
@@ -48,7 +48,7 @@ class SizedText:
     def read(cls, text: str, given_lets: Collection[str] = ()) -> SizedText:
         """Reads a text without problems; numbers that were given are sizes, even if they follow from others."""
         tree = parse_statements(text, short_way=False)
-        nodes = is_node_program(tree)
+        nodes = tree.is_node_program
         lets = {item.name.text: item for item in tree.statements if isinstance(item, syntax.Let)}
         given = GRAPH if nodes else {}
         used = mentions(
