@@ -92,7 +92,7 @@ def closed_loop(
                 for row, at in enumerate(alive):
                     if at in settling:
                         continue
-                    if not now[row, machine.boundary] or machine.address(now[row]) != expected[at][0]:
+                    if not now[row, machine.boundary] or machine.position(now[row]) != expected[at][0]:
                         wrong_programs += 1
                         settling[at] = -1
                     elif truths[at].executed >= most:
@@ -170,7 +170,7 @@ def _still_running(
             now = states.cpu().numpy() if now is None else now
             state, truth = now[row], truths[at]
             fault = machine.fault is not None and bool(state[machine.fault])
-            found = (bool(state[machine.halt]), machine.halted_at(state), machine.memory(state), fault)
+            found = (bool(state[machine.halt]), machine.position(state), machine.memory(state), fault)
             wrong += found != (True, truth.pc, truth.memory, truth.fault)
     return rows, wrong
 

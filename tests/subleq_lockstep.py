@@ -124,8 +124,8 @@ def _look(machine: MachineV, row: _Row, state: BoolArray, step: int, most: int, 
         return f"boundary {bool(state[machine.boundary])}, but the next is due at {row.due}"
     if not state[machine.boundary]:
         return None
-    if machine.address(state) != truth.pc:
-        return f"address {machine.address(state)}, not {truth.pc}"
+    if machine.position(state) != truth.pc:
+        return f"address {machine.position(state)}, not {truth.pc}"
     row.landed = step + timing.depth + 1, list(truth.memory)
     asked, printed = len(row.asked), len(row.printed)
     executed = truth.step()
@@ -161,7 +161,7 @@ def _end(machine: MachineV, rows: Sequence[_Row], states: BoolArray, report: Rep
     for number, row in enumerate(rows):
         if row.done:
             continue
-        found = (machine.halted_at(states[number]), machine.memory(states[number]))
+        found = (machine.position(states[number]), machine.memory(states[number]))
         fault = machine.fault is not None and bool(states[number, machine.fault])
         if found != (row.truth.pc, row.truth.memory) or fault != row.truth.fault:
             report.mismatches.append(f"image {number}: halted with {found}, not {(row.truth.pc, row.truth.memory)}")

@@ -506,6 +506,7 @@ HOSTILE = {
     "nested parentheses": "def f(a): return " + "(" * MANY + "a" + ")" * MANY,
     "nested signs": "def f(a): return " + "-" * MANY + "a",
     "nested nots": "def f(a):\n  if " + "not " * MANY + "a < 1: pass\n  return a",
+    "a nested annotation": "def f(a: " + "-" * MANY + "1): return a",
     "a long sum": "def f(a): return " + "a+" * MANY + "a",
     "a sum of 200": "def f(a): return " + "a-a+" * 100 + "a",
     "a long chain": "def f(a):\n  if " + "a < " * MANY + "a: pass\n  x = a * a\n  return a",

@@ -8,6 +8,7 @@ first copied to scratch words: @t (mostly the negative of something to be added)
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -49,16 +50,10 @@ class Sum:
 def compile_function(source: str, width: int = 8, name: str = "program") -> str:
     """Assembly text for the function in `source`; raises ProgramError with every problem, by line and column.
 
-    >>> print(compile_function("def f(x, y):" + chr(10) + "    x = x - y" + chr(10) + "    return x"))
+    >>> print(compile_function("def f(x, y): return x").partition(".word")[0].rstrip())
     .width 8
     .in x y
     .out x
-    .word x 0
-    .word y 0
-    <BLANKLINE>
-    ; line 2: x = x - y
-        sub y x
-    <BLANKLINE>
     """
     if not 1 <= width <= MAX_WIDTH:
         raise InputError(f"a word has between 1 and {MAX_WIDTH} bits, got {width}")
@@ -146,27 +141,22 @@ class _Compiler:
         if not functions:
             place = module.body[0] if module.body else module
             raise self.refuse(place, "there is no function; write one such as: def twice(x): return x + x")
+        function, *others = functions
         for node in module.body:
-            with suppress(GiveUpError):
-                self.module_statement(node, functions[0])
-        return functions[0]
-
-    def module_statement(self, node: ast.stmt, function: ast.FunctionDef) -> None:
-        match node:
-            case ast.FunctionDef(name=name):
-                if node is not function:
-                    raise self.refuse(node, f"a file has one function, '{function.name}'; remove '{shorten(name)}'")
-            case _ if _is_comment(node):
-                pass
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                if node.lineno > function.lineno:
-                    raise self.refuse(node, f"constants such as '{shorten(name)}' stand before the function")
-                if name in self.constants:
-                    raise self.refuse(node, f"'{shorten(name)}' has a value already ({self.constants[name]})")
-                self.constants[self.variable(node, name)] = self.sum(value).constant
-            case _:
-                message = f"outside of the function only constants such as LIMIT = 5, found {_shown(node)}"
-                raise self.refuse(node, message)
+            match node:
+                case ast.FunctionDef(name=name):
+                    if node in others:
+                        self.refuse(node, f"a file has one function, '{function.name}'; remove '{shorten(name)}'")
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    with suppress(GiveUpError):
+                        if node.lineno > function.lineno:
+                            raise self.refuse(node, f"constants such as '{shorten(name)}' stand before the function")
+                        if name in self.constants:
+                            raise self.refuse(node, f"'{shorten(name)}' has a value already ({self.constants[name]})")
+                        self.constants[self.variable(node, name)] = self.sum(value).constant
+                case _ if not _is_comment(node):
+                    self.refuse(node, f"outside of the function only constants such as LIMIT = 5, found {_shown(node)}")
+        return function
 
     def parameters(self, node: ast.FunctionDef) -> list[str]:
         a, found = node.args, list[str]()
@@ -356,8 +346,7 @@ class _Compiler:
             self.lines.append(f"{past}:")
         else:
             self.jump_if_negative(value, label, keep=True)
-            if "@u" not in self.untouched:
-                self.do("clr", "@u")
+            self.set_scratch("@u", [])
             self.do("sbn", "@t", "@u", label)
 
     def jump_if_negative(self, value: Sum, label: str, keep: bool = False) -> None:
@@ -463,13 +452,8 @@ def _is_comment(node: ast.stmt) -> bool:
 
 
 def _is_integer(note: ast.expr) -> bool:
-    """Whether an annotation says int, or tuple[int, ...] for what is returned."""
-    match note:
-        case ast.Name(id="int"):
-            return True
-        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=elements)):
-            return all(isinstance(element, ast.Name) and element.id == "int" for element in elements)
-    return False
+    """Whether an annotation says int, or tuple[int, int] for what is returned."""
+    return bool(re.fullmatch(r"'(int|tuple\[int(, int)*\])'", _shown(note)))
 
 
 def _on_every_way(ways: list[frozenset[str] | None]) -> frozenset[str] | None:

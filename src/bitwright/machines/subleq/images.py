@@ -44,22 +44,19 @@ def run_images(
     images: Sequence[Sequence[int]],
     inputs: Sequence[bytes] = (),
     *,
-    engine: Engine | str | None = None,
+    engine: Engine | None = None,
     max_instructions: int = _MOST,
     start: int = 0,
 ) -> list[ImageRun]:
     """Runs every image from address `start` on, by default with the rules themselves.
 
-    `inputs` has what each of them reads; nothing where it is not given. `engine` is the name of an engine, or one that
-    `make_engine` or `Network.engine` gave for the machine's program.
+    `inputs` has what each of them reads; nothing where it is not given.
 
     >>> from bitwright.machines.subleq import DIALECTS, Shape, machine_v
     >>> machine = machine_v(Shape(8, 5, DIALECTS["plain"]))
     >>> [run.memory[7] for run in run_images(machine, [[6, 7, 30, 0, 0, 0, 2, 1], [6, 7, 30, 0, 0, 0, 1, 1]])]
     [31, 0]
     """
-    if not isinstance(machine, MachineV):
-        raise InputError(f"run_images runs on a machine that machine_v made, got a {type(machine).__name__}")
     images, inputs = _listed(images, "images", "lists of integers"), _listed(inputs, "inputs", "bytes")
     if wrong := [one for one in inputs if not isinstance(one, bytes | bytearray)]:
         raise InputError(f"inputs are bytes, one value for each image, got a {type(wrong[0]).__name__} among them")
@@ -67,7 +64,7 @@ def run_images(
         raise InputError(f"give an input for each of the {len(images):,} images, or none; got {len(inputs):,}")
     if whole_number(max_instructions, "max_instructions") < 0:
         raise InputError(f"max_instructions must be 0 or more, got {max_instructions}")
-    chosen = _engine(machine, engine)
+    chosen = make_engine("templates", machine.program) if engine is None else engine
     if chosen.program is not machine.program and chosen.program != machine.program:
         raise InputError(f"this engine was made for another program than that of the machine of {machine.shape}")
     given = inputs or [b""] * len(images)
@@ -88,19 +85,6 @@ def _listed(given: Iterable[Sized], name: str, what: str) -> list[Any]:
     except TypeError:
         raise InputError(f"{name} are several {what}, such as a list of them, got {shorten(repr(given))}") from None
     return found
-
-
-def _engine(machine: MachineV, engine: Engine | str | None) -> Engine:
-    if engine == "network":
-        raise InputError(
-            "the engine network needs a trained network: "
-            "give engine=network.engine(machine.program), where network = train(machine.program)"
-        )
-    if isinstance(engine, str | None):
-        return make_engine(engine or "templates", machine.program)
-    if not hasattr(engine, "begin"):
-        raise InputError(f"an engine is a name such as 'limit', or one that was made, got a {type(engine).__name__}")
-    return engine
 
 
 def _together(

@@ -87,44 +87,23 @@ class MachineV:
         weights = np.uint64(1) << np.arange(self.shape.width, dtype=np.uint64)
         return [int(word) for word in (state[self.memory_bits] * weights).sum(axis=1, dtype=np.uint64)]
 
-    def address(self, state: BoolArray) -> int:
-        """The address of the instruction that begins, at a boundary.
-
-        >>> from bitwright.machines.subleq import find_dialect
-        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
-        >>> machine.address(machine.start([6, 7, 3], pc=3))
-        3
-        """
-        return from_bits(state[self.address_bits])
-
-    def halted_at(self, state: BoolArray) -> int:
-        """The address at which a halted machine stands, once its state is a fixed point.
-
-        >>> from bitwright import run
-        >>> from bitwright.machines.subleq import find_dialect
-        >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
-        >>> machine.halted_at(run(machine.algorithm([0, 0, 8])).state)
-        8
-        """
-        after = from_bits(state[self.next_bits])
-        stopped_inside = self.fault is not None and bool(state[self.fault])  # then 3 has been added already
-        return (after - 3) % (1 << self.shape.width) if stopped_inside else after
-
     def position(self, state: BoolArray) -> int | None:
         """The address of the instruction that begins, that waits for its host or at which it has halted; else None.
+
+        A halted machine stands there once its state is a fixed point.
 
         >>> from bitwright.machines.subleq import find_dialect
         >>> machine = machine_v(Shape(8, 8, find_dialect("plain")))
         >>> machine.position(machine.start([6, 7, 3], pc=3))
         3
         """
+        after = from_bits(state[self.next_bits])
+        inside = (after - 3) % (1 << self.shape.width)  # of an instruction that is not over: 3 has been added already
         if state[self.halt]:
-            return self.halted_at(state)
+            return inside if self.fault is not None and state[self.fault] else after
         if state[self.boundary]:
-            return self.address(state)
-        if self.ports and (state[self.ports.request] or state[self.ports.offer]):  # 3 has been added already
-            return (from_bits(state[self.next_bits]) - 3) % (1 << self.shape.width)
-        return None
+            return from_bits(state[self.address_bits])
+        return inside if self.ports and (state[self.ports.request] or state[self.ports.offer]) else None
 
     def algorithm(self, image: Sequence[int] = (), name: str = "machine V") -> Algorithm:
         """The machine with an image as an algorithm that halts; what it shows is its counter and its flags.
