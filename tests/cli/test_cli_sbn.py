@@ -120,6 +120,15 @@ def test_check(capsys: Captured, tmp_path: Path) -> None:
     assert len(out.splitlines()) == 2
 
 
+def test_check_of_a_python_source(capsys: Captured, tmp_path: Path) -> None:
+    assert "16 instructions" in call(capsys, "check", FOLDER / "gcd.py")[1]
+    path = tmp_path / "broken.py"
+    path.write_text("def f(a):\n    x = a // 2\n    return y\n")
+    code, out, _ = call(capsys, "check", path)
+    assert code == 1
+    assert [line.removeprefix(str(path)).split(" ")[0] for line in out.splitlines()[:2]] == [":2:9:", ":3:12:"]
+
+
 @pytest.mark.parametrize("machine", ["A", "B"])
 def test_a_trace_marks_instructions_and_phases(capsys: Captured, tmp_path: Path, machine: str) -> None:
     arguments = ("trace", FOLDER / "gcd.sbn", "a=4", "b=6", "--machine", machine)
