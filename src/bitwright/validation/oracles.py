@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from operator import index
-from typing import Any, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from bitwright.program import Algorithm
 from bitwright.program.ensures import Combined, EnsureLine, Expression, Named, names_in
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers
 from bitwright.running.sliced.runs import Look
+from bitwright.validation.lines import Runs
 
 Values = Mapping[str, Any]
 
@@ -221,6 +222,7 @@ class Ensured:
     ensures: tuple[EnsureLine, ...]
     definitions: tuple[_Definition, ...]
     widths: tuple[tuple[str, int, bool], ...]  # of the outputs: name, bits, whether signed
+    name: ClassVar[str] = "its ensure lines"
 
     @property
     def arrays(self) -> bool:
@@ -228,20 +230,16 @@ class Ensured:
         plain = all(one.condition is None and one.output.index is None for one in self.definitions)
         return plain and len(self.ensures) == len(self.definitions) == len(self.widths)
 
-    @property
-    def name(self) -> str:
-        return "its ensure lines"
-
     def __call__(self, values: Values) -> Answer:
         """The outputs; UNKNOWN where no line says what one of them is.
 
         Raises InputError where lines contradict each other, so that no outputs make all of them true.
         """
         if values and all(isinstance(value, np.ndarray) for value in values.values()):
-            exact = {name: value.astype(object) for name, value in values.items()}
-            count = len(next(iter(exact.values())))
-            columns = {one.output.text: one.line.value(one.value, exact, {}) for one in self.definitions}
-            return {name: np.broadcast_to(np.asarray(column, dtype=object), count) for name, column in columns.items()}
+            count = len(next(iter(values.values())))
+            runs = Runs(count, values, {})
+            columns = {one.output.text: np.asarray(runs.value(one.line, one.value)) for one in self.definitions}
+            return {name: np.broadcast_to(column, count) for name, column in columns.items()}
         known: dict[str, int] = {}
         bits: dict[tuple[str, int], int] = {}
         for definition in self.definitions:

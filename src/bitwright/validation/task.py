@@ -151,7 +151,7 @@ class Prepared:
             content = oracle.digest
         elif is_dataclass(oracle):
             content = sha256(repr(oracle).encode()).hexdigest()
-        rules = replace(task.algorithm, ensures=(), invariants=())  # they are in the oracle where they count
+        rules = replace(task.algorithm, invariants=())  # which are not tested
         return {
             "algorithm": sha256(rules.text().encode()).hexdigest(),
             **task.engine.describe(),
@@ -173,7 +173,7 @@ def prepare(task: Task) -> Prepared:
     return Prepared(task, uuid4().hex)
 
 
-FORMAT = "bitwright validation 2"
+FORMAT = "bitwright validation 3"
 _MAX_BYTES = 1 << 28
 _WHAT = "a validation file"
 
