@@ -56,6 +56,9 @@ class Checked:
             "warnings": _located(self.warnings),
         }
 
+    def __bool__(self) -> bool:
+        return self.ok
+
     @property
     def ok(self) -> bool:
         """Whether there are no problems."""

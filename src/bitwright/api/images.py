@@ -80,6 +80,10 @@ class ComputerRun:
     signed: bool
     output: bytes = b""
 
+    def __bool__(self) -> bool:
+        """Whether it halted, without a step that was unlike the rules'."""
+        return self.halted and not self.ending.tally.wrong
+
     @property
     def halted(self) -> bool:
         return self.ending.reason in ("halt", "fault")

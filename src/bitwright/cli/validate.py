@@ -73,7 +73,7 @@ def command(
         **given,
     )
     _print(done, target, asked | {"max_steps": max_steps}, as_json)
-    return 0 if done.exact else 1
+    return 0 if done else 1
 
 
 def _print(done: Validation, target: Target, options: Mapping[str, Any], as_json: bool) -> None:

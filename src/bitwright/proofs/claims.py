@@ -20,6 +20,9 @@ class Claim:
     sentence: str  # what a report prints behind the word `about`
     counterexample: dict[str, Any] | None = None  # an input or a state that was replayed
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
     def to_dict(self) -> dict[str, Any]:
         """The claim as `--json` prints it."""
         return asdict(self)

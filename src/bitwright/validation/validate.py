@@ -109,6 +109,9 @@ class Validation:
         """Whether the verdict is `exact`."""
         return self.verdict == "exact"
 
+    def __bool__(self) -> bool:
+        return self.exact
+
     @property
     def bound_broken(self) -> bool:
         """Whether a run met more matches than its algorithm declares, which certificates with that n rely on."""

@@ -57,6 +57,9 @@ class FunctionProof:
     def proved(self) -> bool:
         return self.verdict == "proved"
 
+    def __bool__(self) -> bool:
+        return self.proved
+
     def sentence(self) -> str:
         if self.verdict == "proved":
             return f"proved at every size ({self.method})"

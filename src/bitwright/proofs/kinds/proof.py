@@ -127,6 +127,9 @@ class KindsProof:
     refusal: str | None = None  # the line and the reason, where the theorem does not cover the text
     of_text: bool = True  # whether it is about a rule text, or about a program as it is
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
     @property
     def method(self) -> str:
         """How it is known, in a phrase."""

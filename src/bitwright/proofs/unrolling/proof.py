@@ -51,6 +51,9 @@ class SizeProof:
     counterexample: dict[str, int] | None = None  # an input whose run was replayed, and is wrong
     found: dict[str, Any] = field(default_factory=dict, repr=False)  # laws and relations, for the certificate
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
     @property
     def size(self) -> str:
         """Its first number, such as the 64 of `let l = 64`; `this size` if it has none."""

@@ -36,6 +36,9 @@ class Lemma:
     digest: str = ""  # sha256 of the CNF in DIMACS
     failing: dict[int, int] = field(default_factory=dict)  # the value of each input node, where it is refuted
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
 
 @dataclass
 class Prover:
