@@ -10,8 +10,8 @@ import pytest
 
 from bitwright import InputError, parse, validate
 from bitwright.machines import assemble, machine_b
+from bitwright.program.ensure_runs import Runs
 from bitwright.program.ensure_text import read
-from bitwright.validation.lines import Runs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHAINS = Path(__file__).parent / "function"

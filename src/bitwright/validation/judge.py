@@ -10,11 +10,11 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
+from bitwright.program.ensure_runs import Runs
 from bitwright.running.run import run_batch
 from bitwright.running.sliced.lanes import Numbers, Rows
 from bitwright.running.sliced.runs import Look, Outcome, SlicedRuns
 from bitwright.theory.encoding.packed import pack_words, unpack
-from bitwright.validation.lines import Runs
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
 from bitwright.validation.task import Inputs, Prepared, Task, values_of

@@ -14,10 +14,10 @@ from bitwright.bits import BoolArray, any_digits, shorten
 from bitwright.errors import BitwrightError, InputError
 from bitwright.machines import Code, interpret
 from bitwright.program import Algorithm
+from bitwright.program.ensure_runs import Runs
 from bitwright.program.ensures import Combined, EnsureLine, Expression, Named, names_in
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers
 from bitwright.running.sliced.runs import Look
-from bitwright.validation.lines import Runs
 
 Values = Mapping[str, Any]
 

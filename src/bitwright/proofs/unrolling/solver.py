@@ -24,6 +24,10 @@ CONFLICTS = 200_000  # in a lemma; then it is not decided
 _SAMPLES = 256  # random inputs that are tried first
 
 
+class NoSolverError(InputError):
+    """The solver is not installed."""
+
+
 @dataclass(frozen=True)
 class Lemma:
     """The verdict on a lemma: proved, refuted by values of the inputs, or neither within the limit."""
@@ -148,7 +152,7 @@ def _solver(clauses: Sequence[Sequence[int]], trace: BinaryIO | None) -> Iterato
         import pysolvers
         from pysat.solvers import Cadical195
     except ImportError:
-        raise InputError("this needs python-sat; install it with: pip install 'bitwright[prove]'") from None
+        raise NoSolverError("a solver needs python-sat; install it with: pip install 'bitwright[prove]'") from None
     solver = Cadical195()
     try:
         if trace is not None:  # its own with_proof option writes DRAT; LRAT must be asked for first

@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.program.ensures import Constant, EnsureLine, Expression, Named, Negation
-from bitwright.running.sliced.lanes import MOST_BITS, Numbers
 
-Arrays = Mapping[str, Numbers]
+Arrays = Mapping[str, NDArray[Any]]
+_MOST_BITS = 62  # that an int64 holds with room for a sum of two
 
 
 class Runs:
@@ -41,7 +42,7 @@ class Runs:
     def value(self, line: EnsureLine, part: Expression, row: Mapping[str, int] | None = None) -> Any:
         """The exact value of an expression: in machine words where all of it fits, else in Python's integers."""
         known = {**line.lets, **self._most, **(row or {})}
-        fits = _sizes(line, part, known, row or {})[1] >> MOST_BITS == 0
+        fits = _sizes(line, part, known, row or {})[1] >> _MOST_BITS == 0
         return line.value(part, *((self._inputs, self._outputs) if fits else self._exact), row)
 
     @cached_property
