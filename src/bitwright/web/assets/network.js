@@ -30,7 +30,7 @@ function proof(c, { width, examples, weight_bits, covers }) {
   const what = `width ${grouped(width)}, trained on ${grouped(examples)} examples, weights of ${weight_bits} bits`;
   if (c.problem) return [make("p.verdict", make("strong", "Not tried")), make("p", sentence(c.problem)), facts([["network", what]])];
   const rows = [...claimed(c), ["covers", covers], ["network", what], ["states", `${grouped(c.states)} tried, ${grouped(c.wrong)} wrong`]];
-  if (c.closest) rows.push(["closest", `${grouped(c.distance)} from the other answer: ${c.closest.bit} at n = ${c.closest.n}; margin ${c.margin.toFixed(3)}`]);
+  if (c.closest) rows.push(["closest", `${grouped(c.distance)} from the other answer: ${c.closest.bit} at n = ${c.closest.n}; margin ${Math.abs(c.margin) < 5e-4 ? c.margin.toPrecision(1) : c.margin.toFixed(3)}`]);
   if (c.counterexample) rows.push(["wrong", `${c.counterexample.bit} must be ${c.counterexample.expected} at n = ${c.counterexample.n}; on: ${c.counterexample.on.slice(0, 12).join(", ") || "no bit"}`]);
   const meaning = c.certified ? "Proved of this very network, in exact arithmetic: in every one of these states it says what the rules say."
     : "This network is wrong in some state; train a wider one, or take another seed.";
