@@ -4,7 +4,7 @@ import { element, grouped, make, sentence, terms } from "./library/dom.mjs";
 import { plot } from "./plot.js";
 
 const FORMS = {
-  c: "one C99 file, without a library", mjs: "a JavaScript module", "d.mts": "the module's types", html: "one page that runs it offline", onnx: "a model for ONNX run times",
+  safetensors: "the network, for bitwright", c: "one C99 file, without a library", mjs: "a JavaScript module", "d.mts": "the module's types", html: "one page that runs it offline", onnx: "a model for ONNX run times",
 };
 const ending = (name) => name.slice(name.indexOf(".") + 1);
 
@@ -13,13 +13,13 @@ export function liveTraining({ curve, tolerance }) {
 }
 
 export function showNetwork(id, result, files) {
-  const { certificate, exports, missing } = result;
+  const { certificate, missing } = result;
   element("panel-network").replaceChildren(
     ...proof(certificate, result),
     make("h3", "Take it with you"),
-    make("div.exports", ...["network.safetensors", ...exports].filter((name) => name in files).map((name) =>
-      make("a", { className: "button", href: `api/runs/${id}/${name}?save=true`, download: name },
-        make("strong", name), make("small", `${FORMS[ending(name)] ?? "the network, for bitwright"}, ${kib(files[name])}`)))),
+    make("div.exports", ...Object.keys(files).filter((name) => ending(name) in FORMS).map((name) =>
+      make("a", { className: "button", href: `api/files/${id}/${name}`, download: name },
+        make("strong", name), make("small", `${FORMS[ending(name)]}, ${kib(files[name])}`)))),
     ...Object.entries(missing).map(([name, why]) => make("p.soft", `${name} is not there: ${why}`)),
     make("h3", "Training"), plot(result.curve, result.tolerance),
     facts([["program", result.certificate.program_id ?? ""], ["network", `sha256 ${result.sha256}`]]),
