@@ -10,17 +10,18 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import httpx
 from waiting import PATIENCE, wait_until
 
+from bitwright.web.app import make_server, open_socket
 from bitwright.web.limits import Limits
-from bitwright.web.listen import make_server, open_socket
 
 RING = """# a bit that goes round for ever
 bits x[500]
@@ -30,13 +31,12 @@ start x[1]
 """
 SLOW = {"source": {"kind": "rules", "text": RING}, "engine": "kernel"}  # takes far longer than any limit here
 ADD = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
-ENDLESS = {"steps": 4_000_000, "cells": 2_000_000_000, "seconds": 100_000.0}  # limits under which SLOW has no end
+ENDLESS = {"cells": 2_000_000_000, "seconds": 100_000.0}  # limits under which SLOW has no end
 MAIN = (
     "import json, sys\n"
+    "from bitwright.web.app import serve\n"
     "from bitwright.web.limits import Limits\n"
-    "from bitwright.web.listen import serve\n"
-    "limits, size = json.loads(sys.argv[1])\n"
-    "serve(0, lambda address: print(address, flush=True), Limits(**limits), size)\n"
+    "serve(0, lambda address: print(address, flush=True), Limits(**json.loads(sys.argv[1])))\n"
 )
 
 
@@ -51,64 +51,52 @@ class Client:
         """Where all paths begin: the token."""
         return str(self.http.base_url.path).rstrip("/")
 
-    def start(self, request: dict[str, Any]) -> dict[str, Any]:
-        answer = self.http.post("/api/runs", json=request)
-        assert answer.status_code == 202, answer.text
-        return dict(answer.json())
+    @contextmanager
+    def job(self, do: str, request: dict[str, Any]) -> Iterator[Iterator[dict[str, Any]]]:
+        """The lines of an answer as they come; leaving the context hangs up."""
+        with self.http.stream("POST", f"/api/{do}", json=request) as answer:
+            assert answer.status_code == 200
+            yield (json.loads(line) for line in answer.iter_lines())
 
-    def look(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        return dict(self.http.get(f"/api/runs/{job['id']}").json())
-
-    def until(self, identity: str, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        version = -1
-
-        def news() -> dict[str, Any] | None:
-            nonlocal version
-            job = dict(self.http.get(f"/api/runs/{identity}", params={"after": version}).json())
-            version = job["version"]
-            return job if done(job) else None
-
-        found = wait_until(news, "the run got there")
-        assert found is not None
-        return found
-
-    def end(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """What became of a run."""
-        return self.until(job["id"], lambda job: job["state"] not in ("waiting", "running"))
+    def do(self, do: str, request: dict[str, Any]) -> dict[str, Any]:
+        """What a job ends with: its result, or an error."""
+        with self.job(do, request) as lines:
+            *_, last = lines
+        return last
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A run to its end, whatever that is."""
-        return self.end(self.start(request))
-
-    def cancel(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        answer = self.http.delete(f"/api/runs/{job['id']}")
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json())
-
-    def file(self, job: dict[str, Any], name: str) -> bytes:
-        answer = self.http.get(f"/api/runs/{job['id']}/{name}")
-        assert answer.status_code == 200
-        return answer.content
+        return self.do("run", request)
 
     def check(self, source: dict[str, Any]) -> dict[str, Any]:
-        answer = self.http.post("/api/check", json={"source": source})
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json())
+        return dict(self.do("check", {"source": source})["result"])
 
-    def health(self) -> dict[str, Any]:
-        return dict(self.http.get("/api/health").json())
+    def file(self, job: dict[str, Any], name: str) -> bytes:
+        answer = self.http.get(f"/api/files/{job['id']}/{name}")
+        assert answer.status_code == 200
+        return answer.content
 
     def connect(self) -> socket.socket:
         """A connection of one's own, to say on it what no decent client would."""
         return socket.create_connection((self.http.base_url.host, self.http.base_url.port or 80), timeout=PATIENCE)
 
 
+def example_texts() -> list[dict[str, Any]]:
+    """The examples of the page, with their texts, as the page completes them."""
+    assets, root = files("bitwright.web") / "assets", Path(__file__).parent.parent
+    found = []
+    for one in json.loads((assets / "examples.json").read_text()):
+        name = one["file"].rpartition("/")[2]
+        language = "python" if name.endswith(".py") else "assembly"
+        usual = {"name": name, "inputs": {}, "console": "", "language": language}
+        found.append({**usual, **one, "text": (root / one["file"]).read_text()})
+    return found
+
+
 def source_of(example: dict[str, Any]) -> dict[str, Any]:
     """An example of the page as a request names it."""
-    source = {"kind": example["kind"], "text": example["text"], "name": example["name"].partition(".")[0]}
-    if example["kind"] in ("sbn", "subleq"):
-        source["language"] = example["language"]
-    return source | ({"graph": {"shape": example["graph"]}} if example["kind"] == "nodes" else {})
+    source = {name: example[name] for name in ("kind", "text", "language")}
+    graph = {"graph": {"shape": example["graph"]}} if example["kind"] == "nodes" else {}
+    return {**source, "name": example["name"].partition(".")[0], **graph}
 
 
 def eventually(condition: Callable[[], Any]) -> Any:
@@ -117,9 +105,9 @@ def eventually(condition: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def serving(limits: Limits | None = None, size: int = 2) -> Iterator[Client]:
+def serving(limits: Limits | None = None) -> Iterator[Client]:
     opened = open_socket(0)
-    server, address = make_server(opened, limits, size)
+    server, address = make_server(opened, limits)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
@@ -143,31 +131,22 @@ class Process(Client):
     def said(self) -> str:
         return self.log.read_text()
 
-    def workers(self) -> set[int]:
-        return children(self.pid)
+    def worker(self) -> int:
+        """The process that does the work, which is the only child."""
+        [found] = eventually(lambda: children(self.pid))
+        return int(found)
 
 
 @contextmanager
 def serving_process(
-    limits: Limits | None = None,
-    size: int = 2,
-    *,
-    descriptors: int = 0,
-    python: str = sys.executable,
-    first: Path | None = None,
+    limits: Limits | None = None, *, python: str = sys.executable, first: Path | None = None
 ) -> Iterator[Process]:
-    """With this many file descriptors, another interpreter, or a folder before all others in Python's path, if need be.
+    """With another interpreter, or a folder before all others in Python's path, if need be.
 
-    What this folder has in its sitecustomize.py is done before anything else, also in the processes of the server.
+    What this folder has in its sitecustomize.py is done before anything else, also in the worker.
     """
-
-    def prepare() -> None:
-        import resource  # which only Unix has
-
-        resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
-
     path = os.pathsep.join([str(p) for p in (first, *sys.path) if p])
-    command = [python, "-c", MAIN, json.dumps([asdict(limits or Limits()), size])]
+    command = [python, "-c", MAIN, json.dumps(asdict(limits or Limits()))]
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
         process = subprocess.Popen(
             command,
@@ -175,7 +154,6 @@ def serving_process(
             stderr=log,
             text=True,
             env={**os.environ, "PYTHONPATH": path},
-            preexec_fn=prepare if descriptors else None,
         )
         try:
             assert process.stdout is not None

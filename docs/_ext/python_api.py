@@ -175,7 +175,8 @@ _HEAD = f"""# The Python API
 
 All public names of `import bitwright`, version {bitwright.__version__}, each with a page of its own. Every example
 there is run with the tests. Other names are imported from [other modules](#other-modules), such as
-`bitwright.theory`. A name that is on none of these pages is not public.
+`bitwright.theory`. A name that is on none of these pages is not public. A result is true where its verb ends with exit
+code 0: `if certify(program, network)` is entered only if the network is certified.
 
 ```{{py:module}} bitwright
 ```"""
@@ -212,7 +213,7 @@ def _shortest(name: str) -> tuple[bool, int]:
 
 
 def _room(value: Any) -> str:
-    if value in (bitwright.Network, bitwright.train):
+    if value is bitwright.Network:
         return "networks"
     if inspect.isclass(value) and issubclass(value, BaseException):
         return "errors"

@@ -35,6 +35,7 @@ ALIASES = {
     "Sized": "What `size` takes: an `Algorithm`, a `Program`, a `NodeProgram`, a file or a shipped name.",
     "SizesAsked": "Sizes of a program: `'1..64'`, `'l=1..64,k=3'`, `range(1, 65)`, `[4, 5, 6]` or one number.",
     "Source": "Where executions come from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
+    "Sources": "The digests of an oracle's module and of all modules that it imports.",
     "Start": "The outputs of a network before training: `'zero'` or `'random'`.",
     "Subject": "A program: an `Algorithm`, a `Program`, a `NodeProgram`, the path of its file, or a shipped name.",
     "Terms": "An OR of ANDs of bits, as lists of their numbers from 1.",

@@ -8,10 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import NullCache
-
-_made: list[Any] = []  # all compiled functions
-_keeping = True
 
 
 def entry(function: Any) -> Callable[..., Any]:
@@ -44,19 +40,9 @@ def _forget(function: Any) -> bool:
 
 def compiled(function: Callable[..., Any]) -> Any:
     """To be compiled when it is first called, and kept; other threads may run meanwhile."""
-    made = numba.njit(cache=_keeping, nogil=True)(function)
-    _made.append(made)
-    return made
+    return numba.njit(cache=True, nogil=True)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """To be compiled as a part of the functions that call it: a call that passes arrays costs as much as a step."""
     return numba.njit(nogil=True, inline="always")(function)
-
-
-def keep_nothing() -> None:
-    """From here on no file is read or written: what is not compiled yet will be, each time. For confined processes."""
-    global _keeping
-    _keeping = False
-    for function in _made:
-        function._cache = NullCache()

@@ -193,6 +193,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
+def thousandths(number: float) -> str:
+    """A number with three decimals, or as many digits as show that it is not zero.
+
+    >>> thousandths(0.24812), thousandths(-0.00004), thousandths(-0.0)
+    ('0.248', '-4e-05', '0.000')
+    """
+    return f"{number:.1g}" if 0 < abs(number) < 0.0005 else f"{number + 0.0:.3f}"
+
+
 def counted(number: int, what: str, many: str = "") -> str:
     """`1 bit`, `2 bits`, `1,024 bits`: a number and what it counts; `many` where that is not `what` and an s."""
     return f"{readable(number)} {what if number == 1 else many or what + 's'}"

@@ -60,6 +60,39 @@ def test_multiplication_is_computed_at_every_size(tmp_path: Path) -> None:
     assert bw.Certificate.load(tmp_path / "product.json").check(bw.multiplication(5), network).certified
 
 
+ELSEWHERE = """
+let l = 8
+bits x[l] y[l]
+block x[i] y[i] for i in 1..l
+when x[i]=1 write y[i] for i in 1..l
+input x
+output y
+steps 1
+ensure y == x
+ensure x != 1025 or y == 0
+"""
+
+
+@pytest.mark.parametrize("cells", [True, False])
+def test_sizes_that_are_not_asked_for_decide_nothing(cells: bool) -> None:
+    """x = 1025 is wrong, and needs 11 bits."""
+    program = bw.parse(ELSEWHERE)
+    how = [(bw.train(program, sizes="1..12"),)] if cells else [()]
+    for network in how:
+        for sizes, at in (("l=8", "size 8"), ("l=3..9", "the sizes l=3..9")):
+            found = bw.certify(program, *network, sizes=sizes)
+            assert found.certified
+            assert f"; not at every size: refuted: {WHY} is not true for x=1025 at l=11" in found.claims[0].sentence
+            assert at in str(found).splitlines()[0]
+        for sizes in ("l=8..11", "l=11", "all"):
+            found = bw.certify(program, *network, sizes=sizes)
+            assert (found.verdict, found.claims[0].counterexample["inputs"]) == ("refuted", {"x": 1025}), sizes
+    own = bw.certify(program)  # without sizes the limit is about the program at its own
+    assert own.certified
+    assert str(own).splitlines()[0].endswith("; what the rules compute is proved at size 8")
+
+
+WHY = "x != 1025 or y == 0"
 REVERSE = """
 let l = 5
 bits p[l]
@@ -70,6 +103,20 @@ output p
 steps 1
 ensure p[l+1-i] == in.p[i] for i in 1..l
 """
+
+
+def test_a_program_without_sizes_is_not_said_to_have_one() -> None:
+    """It has one size, so nothing is left out; and it has a rule text."""
+    program = bw.parse("bits x y\nblock x y\nwhen x=1 write y\ninput x\noutput y\nsteps 1\nensure y == x\n")
+    for found in (bw.certify(program, bw.train(program)), bw.certify(program)):
+        assert found.claims[0].sentence == "proved (laws)"
+        assert links(found)["function"] == ("proved", "this program")
+        assert not any(words in str(found) for words in ("this size", "as it is", "no rule text", "not at every"))
+    assert str(bw.certify(program, bw.train(program))).startswith(
+        "CERTIFIED: this network computes y == x, in this pro"
+    )
+    own = replace(bw.parse(REVERSE), ensures=["p == p"])
+    assert "the program is not what its rule text says" in bw.certify(own).claims[0].sentence
 
 
 def test_a_function_that_is_proved_at_one_size_is_claimed_there_alone() -> None:

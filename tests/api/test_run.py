@@ -258,7 +258,7 @@ def test_the_local_page_gives_the_same(name: str) -> None:
     from bitwright.web.work import run as served
 
     asked, mine = SERVED[name][0], SERVED[name][1]().to_dict()
-    found, _ = served(requests.RunRequest(**asked).model_dump(), Limits(), lambda *_, **__: None)
+    found, _ = served(requests.Request(**asked), Limits(), lambda *_, **__: None)
     for key in ("steps", "halted", "engine", "rounding", "margin", "program_id"):
         assert found[key] == mine[key], key
     for key in ("inputs", "outputs"):

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -30,7 +31,7 @@ def test_a_port_in_use_is_said_in_one_line(capsys: Captured) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        expected = f"bitwright: port {port} is in use; choose another with --port, or --port 0 for any\n"
+        expected = f"bitwright: port {port}: Address already in use; choose another with --port, or --port 0 for any\n"
         assert refusal(capsys, "--port", str(port)) == expected
 
 
@@ -39,7 +40,7 @@ def test_a_port_that_is_none(capsys: Captured) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "bitwright.web.listen", raising=False)
+    monkeypatch.delitem(sys.modules, "bitwright.web.app", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert refusal(capsys) == "bitwright: serve needs uvicorn; pip install 'bitwright[web]'\n"
 
@@ -52,17 +53,17 @@ def test_it_serves_until_it_is_told_to_stop_and_leaves_nothing(stop: str, code: 
         assert process.stdout is not None
         assert process.stderr is not None
         address = process.stdout.readline().split()[0]
-        with httpx.Client(base_url=address, timeout=PATIENCE) as http:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as http, ExitStack() as stack:
             assert "<title>bitwright</title>" in http.get("/").text
-            if stop == "SIGINT":  # in the middle of a run; the other one while processes are getting ready
-                job = http.post("/api/runs", json=SLOW).json()
-                eventually(lambda: http.get(f"/api/runs/{job['id']}").json()["state"] == "running")
-            workers = eventually(lambda: found if len(found := children(process.pid)) >= 2 else None)
+            if stop == "SIGINT":  # in the middle of a run; the other one while the worker is getting ready
+                answer = stack.enter_context(http.stream("POST", "/api/run", json=SLOW))
+                assert "reading the program" in next(answer.iter_lines())
+            [worker] = eventually(lambda: children(process.pid))
             process.send_signal(getattr(signal, stop))
             assert process.wait(PATIENCE) == code
             rest = process.stderr.read()
         assert rest.splitlines() == (["bitwright: stopped"] if stop == "SIGINT" else [])
-    eventually(lambda: not any(map(is_running, workers)))
+    eventually(lambda: not is_running(worker))
 
 
 def is_running(pid: int) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import click
 import pytest
@@ -12,10 +14,10 @@ from calling import Captured
 from cases import for_each
 from waiting import PATIENCE
 
-from bitwright import addition
+from bitwright import addition, parse, run
 from bitwright.cli import progress as progress_module
 from bitwright.cli.main import VERBS, main
-from bitwright.cli.progress import StepProgress, working
+from bitwright.cli.progress import StepProgress, TerminalTeller, working
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.running.successors import random_executions
 
@@ -39,6 +41,25 @@ def lines(capsys: Captured) -> list[str]:
     captured = capsys.readouterr()
     assert captured.out == ""
     return captured.err.splitlines()
+
+
+class Listener(TerminalTeller):
+    """Keeps how much there is, as work says it."""
+
+    totals: set[int]
+
+    def working(self, what: str, *, at_most: bool = False) -> Any:  # noqa: ARG002
+        self.totals = set()
+        return nullcontext(lambda done, total: self.totals.add(total))  # noqa: ARG005
+
+
+def test_a_limit_that_nobody_gave_is_no_estimate() -> None:
+    """A million steps, at which a run without a limit of its own is cut off, gave hours for what takes seconds."""
+    rules = "bits x h\nblock x h\nwhen x=1 h=0 write h\ninput x\nhalt when h\n"
+    for lines, steps, total in (("", None, 0), ("steps 7\n", None, 7), ("", 9, 9)):
+        tell = Listener()
+        run(parse(rules + lines), x=1, steps=steps, progress=tell)
+        assert tell.totals == {total}
 
 
 def test_a_line_every_ten_seconds(capsys: Captured) -> None:

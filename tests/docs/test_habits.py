@@ -119,3 +119,14 @@ def test_no_two_classes_have_one_name() -> None:
     ]
     assert len(names) > 400
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_every_table_has_a_head() -> None:
+    """A blank line between rows ends a table, and the rest of it is shown as text."""
+    tables = 0
+    for path in (one for folder in ("docs", "examples", "sceptic", "proofs") for one in (ROOT / folder).rglob("*.md")):
+        text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for head, rule in re.findall(r"(?:\A|\n\n|\n[^|\n][^\n]*\n)(\|[^\n]*)\n([^\n]*)", text):
+            assert re.fullmatch(r"[|: -]+", rule), f"{path.name}: {head}"
+            tables += 1
+    assert tables > 20

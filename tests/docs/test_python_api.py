@@ -72,6 +72,12 @@ def test_every_name_that_a_page_imports_is_there() -> None:
         assert name in offered, f"{path}: from {room} import {name}"
 
 
+def test_every_verb_that_is_a_name_is_in_the_first_table() -> None:
+    first = pages()["python.md"].split("\n## ")[1]
+    assert first.startswith("Run, prove, train")
+    assert {name for name in VERBS if name in api().public_names()} <= set(re.findall(r"python/(\w+)\.md", first))
+
+
 @for_each("room", api().ROOMS)
 def test_every_name_of_a_room_is_there(room: str) -> None:
     section = pages()[f"python/{room}.md"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from long import LONG
-from waiting import PATIENCE, wait_until
+from waiting import PATIENCE
 
 import bitwright
 
@@ -37,10 +37,7 @@ for networks in ("2", "5"):
     assert main([*ensemble.split(), f"{folder}/ensemble", "--networks", networks]) == 0
 assert main(["validate", "addition", "--bits", "4", "--resume", f"{folder}/progress", "--json"]) == 0
 """
-SERVING = (
-    "from bitwright.web.limits import Limits\nfrom bitwright.web.listen import serve\n"
-    "serve(0, lambda address: print(address, flush=True), Limits(warm=False), 1)"
-)
+SERVING = "from bitwright.web.app import serve\nserve(0, lambda address: print(address, flush=True))"
 
 
 def wall_clocks(tree: ast.AST) -> Iterator[int]:
@@ -87,8 +84,8 @@ def test_a_server_keeps_its_results() -> None:
         assert process.stdout is not None
         with httpx.Client(base_url=process.stdout.readline().split()[0], timeout=PATIENCE) as http:
             asked = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "1", "q": "2"}}
-            where = f"/api/runs/{http.post('/api/runs', json=asked).json()['id']}"
-            wait_until(lambda: http.get(where).json()["state"] not in ("waiting", "running"), "the run is over")
-            assert http.get(where).json()["result"]["outputs"] == {"sum": "3"}
+            last = json.loads(http.post("/api/run", json=asked).text.splitlines()[-1])
+            assert last["result"]["outputs"] == {"sum": "3"}
+            assert http.get(f"/api/files/{last['id']}/run.json").status_code == 200
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE)

@@ -259,8 +259,10 @@ def test_a_proof_can_be_cancelled(show: Open) -> None:
 
 
 def test_sbn(show: Open) -> None:
-    """There is no result before the machine has halted."""
+    """With inputs the page opens with their result; otherwise there is none before the machine has halted."""
     page = show(page_of("gcd.sbn").text)
+    until(page, "document.querySelector('#outputs dd')?.textContent === '6'")
+    page.click("#reset")
     said = "[...document.querySelectorAll('#outputs dd')].map(c => c.textContent).join()"
     until(page, f"{said} === '–'")
     for _ in range(2):

@@ -10,7 +10,7 @@ import pytest
 from cases import for_each
 from long import LONG
 
-from bitwright import Algorithm, Builder, Word, addition, multiplication, parse
+from bitwright import Algorithm, Builder, Word, addition, check, multiplication, parse, run
 from bitwright.program.text.dead_rules import possible
 from bitwright.program.text.doubts import doubts
 
@@ -187,3 +187,40 @@ def test_whatever_happens_was_possible() -> None:
         assert not (matched & ~templates).any()
         tight += bool((met == bits).all())
     assert tight > 60  # and it is not always "everything"
+
+
+CARRIED = """let l = 3
+bits x[l] c[l+1] s[l]
+block x[i] c[i] s[i] for i in 1..l
+block c[l+1]
+when x[i]=1 c[i]=1 write s[i] c[i+1] for i in 1..l
+when x[i]=0 c[i]=1 write c[i+1] for i in 1..l
+when s[i]=1 write s[i] for i in 1..l
+input x
+output s
+start c[1]
+steps 2*l
+"""
+
+
+def test_an_input_bit_that_no_rule_keeps_on() -> None:
+    """x[2] waits for a carry, and is gone when it comes; x[1] is used at once."""
+    (found,) = warnings(CARRIED)
+    assert found.startswith("5:1: x[2] is on at the beginning alone, since no rule that can match writes it, and this")
+    assert found.endswith("keep it, as in 'when x[2]=1 c[2]=0 write x[2]' (and 1 more such bit)")
+    results = {run(parse(CARRIED), x=x).value for x in range(8)}
+    assert results == {0, 1}  # bits 2 and 3 do nothing
+    assert warnings(CARRIED + "when x[i]=1 c[i]=0 write x[i] for i in 1..l\n") == []
+    assert warnings(CARRIED.replace("start c[1]", "start c[i] for i in 1..l")) == []
+    alone = CARRIED + "when x[i]=1 s[i]=1 write x[i] for i in 1..l\n"  # it keeps x[i] only where it cannot be on
+    assert any("x[2] is on at the beginning alone" in one for one in warnings(alone))
+
+
+def test_bits_of_nodes_that_vanish(tmp_path: Path) -> None:
+    rules = "bits x y z\nblock x y\nblock z\nwhen x=1 write x z far.z\nwhen y=1 write y z\n"
+    file = tmp_path / "both.bw"
+    file.write_text(rules + "input source = x\ninput other = y\noutput z\nsteps 3\n")
+    (found,) = check(file).warnings
+    assert (found.line, found.message[:44]) == (5, "x and y both become 0 where both are on at t")
+    file.write_text(rules + "input source = x\noutput z\nsteps 3\n")
+    assert not check(file).warnings

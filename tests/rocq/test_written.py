@@ -209,6 +209,13 @@ def test_a_program_without_inputs() -> None:
 
 def test_names_of_folders() -> None:
     names = ["examples/gray.bw", "addition-counter", "theory", "3sum", "Coq"]
+    assert [module_name(name) for name in ("é", "Übung 3", "naïve", "λ", "加法")] == [
+        "E",
+        "Ubung3",
+        "Naive",
+        "N3bb",
+        "N52a06cd5",
+    ]
     assert [module_name(name) for name in names] == ["Gray", "AdditionCounter", "TheoryProgram", "N3sum", "CoqProgram"]
 
 

@@ -166,7 +166,7 @@ def test_an_oracle_that_is_rewritten_meanwhile(tmp_path: Path) -> None:
     read = oracle.read()
     done = validate(task, progress=rewrite, resume=progress)
     assert (done.tally.inputs, done.verdict) == (3000, "exact")
-    assert json.loads(progress.read_text())["of"]["oracle's content"] == read.digest
+    assert json.loads(progress.read_text())["of"]["oracle's content"] == read.sources.digest
     with pytest.raises(InputError, match="its oracle's content was"):
         validate(task, resume=progress)
     unseen = replace(read, folder=f"{tmp_path}/.")  # as in another process
@@ -174,6 +174,84 @@ def test_an_oracle_that_is_rewritten_meanwhile(tmp_path: Path) -> None:
     path.unlink()
     elsewhere = replace(read, folder=str(tmp_path / "not here"))
     assert elsewhere({"p": 3, "q": 1}) == {"sum": 4}
+
+
+LAYOUTS = {  # which file to change, and the files around it
+    "imported": ("helper_a.py", {"main_a.py": "from helper_a import add\ndef total(p, q): return add(p, q)\n"}),
+    "in a function": (
+        "helper_b.py",
+        {"main_b.py": "def total(p, q):\n    import helper_b\n    return helper_b.add(p, q)\n"},
+    ),
+    "in turn": (
+        "helper_c.py",
+        {
+            "main_c.py": "import between_c as b\ndef total(p, q): return b.add(p, q)\n",
+            "between_c.py": "from helper_c import *\n",
+        },
+    ),
+    "relative": (
+        "box_d/helper.py",
+        {"main_d.py": "from box_d import total\n", "box_d/__init__.py": "from .helper import add as total\n"},
+    ),
+    "beside a name": (
+        "box_e/helper.py",
+        {"main_e.py": "from box_e import helper\ndef total(p, q): return helper.add(p, q)\n", "box_e/__init__.py": ""},
+    ),
+    "package": ("main_f/__init__.py", {"main_f/__init__.py": ""}),
+    "module of a package": (
+        "helper_g.py",
+        {"main_g/deep.py": "from helper_g import add as total\n", "main_g/__init__.py": ""},
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_module_that_the_oracle_imports_is_rewritten(layout: str, tmp_path: Path) -> None:
+    """A file of before is refused, and a new run uses the new text, of the same length and the same second."""
+    changed, files = LAYOUTS[layout]
+    for name, text in {**files, changed: "def add(p, q): return p + q\ntotal = add\n"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    main = next(iter(files)).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    task = task_of(ALGORITHM, oracle=Function(f"{main}:total", str(tmp_path), ("sum",)))
+    assert validate(task, resume=tmp_path / "begun.json").exact
+    assert validate(task, resume=tmp_path / "begun.json").exact
+    (tmp_path / changed).write_text((tmp_path / changed).read_text().replace("+", "-"))
+    with pytest.raises(InputError, match="belongs to another validation: its oracle's content was"):
+        validate(task, resume=tmp_path / "begun.json")
+    assert validate(task).verdict == validate(task, Workers("processes", 2)).verdict == "not exact"
+
+
+def test_an_import_that_differs_from_what_was_read_is_refused(tmp_path: Path) -> None:
+    """As for a worker that starts when the file has changed."""
+    (tmp_path / "main_late.py").write_text("def total(p, q):\n    import helper_late\n    return p + q\n")
+    (tmp_path / "helper_late.py").write_text("")
+    read = Function("main_late:total", str(tmp_path), ("sum",)).read()
+    (tmp_path / "helper_late.py").write_text("late = 1")
+    with pytest.raises(InputError, match=r"helper_late.py has changed since the oracle was read"):
+        read({"p": 3, "q": 1})
+
+
+class Unknown:
+    name, arrays = "unknown", False
+
+    def __call__(self, values: dict[str, int]) -> dict[str, int]:
+        return {"sum": values["p"] + values["q"]}
+
+
+def test_no_file_to_resume_from_where_its_oracle_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "hiding.py").write_text(
+        "from importlib import import_module as load\nmath = load('math')\ntotal = int.__add__\n"
+    )
+    (tmp_path / "hidden.py").write_text(
+        "import importlib\nmath = importlib.import_module('math')\ndef total(p, q): return p + q\n"
+    )
+    task = task_of(ALGORITHM, oracle=Function("hidden:total", str(tmp_path), ("sum",)))
+    assert validate(task).exact
+    for oracle in (task.oracle, Function("hiding:total", str(tmp_path), ("sum",)), Unknown()):
+        with pytest.raises(InputError, match="a file to resume from cannot say whether the oracle"):
+            validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
+        assert not (tmp_path / "begun.json").exists()
 
 
 def test_a_shipped_module_can_be_an_oracle(tmp_path: Path) -> None:

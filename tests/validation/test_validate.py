@@ -60,7 +60,7 @@ def test_a_wrong_rule_is_caught_with_the_smallest_inputs_first(plain: bool) -> N
     assert [f.index for f in failures] == sorted(f.index for f in failures)
     seen = {(f.inputs[names[0]], f.inputs[names[1]]) for f in failures}
     worst = max(f.index for f in failures)
-    assert validate(task_of(algorithm, "templates")).tally.wrong == 0  # it does what its rules say
+    assert validate(task_of(replace(algorithm, ensures=()), "templates")).tally.wrong == 0  # it does what its rules say
     for b, a in product(range(16), range(16)):
         found = run(algorithm, multiplicand=a, multiplier=b).value
         if a + 16 * b <= worst:

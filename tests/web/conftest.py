@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pages.conftest import browser  # noqa: F401
-from serving import Client, serving
+from serving import ADD, Client, Process, serving, serving_process
 from waiting import PATIENCE
 from web.pages import Visit
 
@@ -19,6 +19,15 @@ def server() -> Iterator[Client]:
     """With time enough for every request, on however busy a machine."""
     with serving(Limits(seconds=PATIENCE, check_seconds=PATIENCE)) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def attacked() -> Iterator[Process]:
+    """A server whose terminal must have stayed empty, and which still works, when everything is over."""
+    with serving_process(Limits(seconds=PATIENCE, check_seconds=PATIENCE, memory=640 << 20)) as found:
+        yield found
+        assert found.run(ADD)["result"]["outputs"] == {"sum": "3"}
+        assert found.said() == ""
 
 
 @pytest.fixture

@@ -7,39 +7,29 @@ import json
 import re
 import socket
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from long import LONG
-from serving import Process, serving_process
+from serving import Process
 
-from bitwright.web.limits import Limits
-from bitwright.web.listen import open_socket
+from bitwright.web.app import open_socket
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="starts a process as Linux does")
 BOUNDED = settings(
-    max_examples=300 if LONG else 100,
+    max_examples=300 if LONG else 60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Process]:
-    with serving_process(Limits(warm=False), size=1) as found:
-        yield found
-        assert found.check({"kind": "addition", "bits": 4})["ok"]
-        assert found.said() == ""
-
-
-def say(server: Process, text: bytes) -> bytes:
+def say(attacked: Process, text: bytes) -> bytes:
     """What comes back until the server hangs up."""
     found = b""
-    with server.connect() as raw, suppress(ConnectionError):
+    with attacked.connect() as raw, suppress(ConnectionError):
         raw.sendall(text)
         while piece := raw.recv(65_536):
             found += piece
@@ -77,8 +67,8 @@ VALUES = (
     *("chunked", "gzip, chunked", "identity", "100-continue", "close", "keep-alive, upgrade", "websocket", "h2c"),
     *("same-origin", "cross-site", "none", "*", "x" * 65, "<script>", "%00", "\t", "a" * 9000),
 )
-API = ("/", "/api/about", "/api/health", "/api/check", "/api/runs", "/api/runs/x", "/api/runs/x/run.json")
-PATHS = (*API, *API, "/assets/main.js", "/%", "/%zz", "/%00", "/a%0d%0ab", "//", "/?", "/api/runs/x?after=9e9")
+API = ("/", "/api/about", "/api/graph", "/api/check", "/api/run", "/api/files/x", "/api/files/x/run.json")
+PATHS = (*API, *API, "/assets/main.js", "/%", "/%zz", "/%00", "/a%0d%0ab", "//", "/?", "/api/files/x/y?z=9e9")
 METHODS = ("GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get", "PRI", "X" * 300, "G(T")
 values = st.sampled_from(VALUES) | st.text(st.characters(max_codepoint=255), max_size=20)
 bodies = st.sampled_from([b"", b"{}", b"[" * 5000, b'{"source": 1}', b"\xff\xfe{\x00"]) | st.binary(max_size=60)
@@ -95,7 +85,7 @@ bodies = st.sampled_from([b"", b"{}", b"[" * 5000, b'{"source": 1}', b"\xff\xfe{
     body=bodies,
 )
 def test_any_request_is_answered_or_refused(
-    server: Process,
+    attacked: Process,
     method: str,
     token: bool,
     target: str,
@@ -104,24 +94,24 @@ def test_any_request_is_answered_or_refused(
     more: list[tuple[str, str]],
     body: bytes,
 ) -> None:
-    lines = [f"{method} {server.prefix * token}{target} {version}", *(["Host: localhost"] if host else [])]
+    lines = [f"{method} {attacked.prefix * token}{target} {version}", *(["Host: localhost"] if host else [])]
     lines += [f"{name}: {value}" for name, value in more]
     lines += [f"Content-Length: {len(body)}", "Connection: close"]
-    assert_proper(say(server, "\r\n".join([*lines, "", ""]).encode("latin-1") + body), method)
+    assert_proper(say(attacked, "\r\n".join([*lines, "", ""]).encode("latin-1") + body), method)
 
 
 @BOUNDED
 @given(name=st.sampled_from(NAMES), value=st.sampled_from(VALUES), method=st.sampled_from(["GET", "POST"]))
-def test_odd_values_of_headers(server: Process, name: str, value: str, method: str) -> None:
-    lines = [f"{method} {server.prefix}/api/check HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
+def test_odd_values_of_headers(attacked: Process, name: str, value: str, method: str) -> None:
+    lines = [f"{method} {attacked.prefix}/api/check HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
     lines += ["Content-Length: 2", f"{name}: {value}", "Connection: close"]
-    assert_proper(say(server, "\r\n".join([*lines, "", "{}"]).encode("latin-1")))
+    assert_proper(say(attacked, "\r\n".join([*lines, "", "{}"]).encode("latin-1")))
 
 
 @pytest.mark.parametrize("value", ["-1", "+5", "1e3", "0x10", "9" * 30, "18446744073709551616", "\u00b2", ""])
-def test_odd_lengths_are_refused(server: Process, value: str) -> None:
-    lines = [f"POST {server.prefix}/api/check HTTP/1.1", "Host: localhost", f"Content-Length: {value}"]
-    assert_proper(say(server, "\r\n".join([*lines, "Connection: close", "", "{}"]).encode("latin-1")))
+def test_odd_lengths_are_refused(attacked: Process, value: str) -> None:
+    lines = [f"POST {attacked.prefix}/api/check HTTP/1.1", "Host: localhost", f"Content-Length: {value}"]
+    assert_proper(say(attacked, "\r\n".join([*lines, "Connection: close", "", "{}"]).encode("latin-1")))
 
 
 def test_answers_leave_at_once() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +122,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     page.select_option("#engine", "templates")
     page.fill("#max-steps", "50")
     press_run(page)
-    expected = "It did not halt within 50 steps (your step limit); what follows is the run so far."
+    expected = "It did not halt within 50 steps, the step limit; what follows is the run so far."
     assert page.inner_text("#note") == expected
     page.select_option("#engine", "network")
     choose(page, "addition")
@@ -130,7 +132,7 @@ def test_sbn_a_program_that_does_not_halt_and_limits(visit: Visit) -> None:
     assert "one network of width 32 for 2 kinds of cells, proved on all 16 local states" in page.inner_text("#facts")
     page.fill("#width", "64")  # of the whole state
     press_run(page)
-    assert "this server trains networks on at most 256 examples" in page.inner_text("#failure").lower()
+    assert "network takes at most 256 examples here, this program has 400" in page.inner_text("#failure")
     page.fill("#bits", "99999")
     page.wait_for_selector("html[data-checked=wrong]")
     assert page.inner_text("#verdict") == "The number of bits must be an integer between 1 and 20,000, got “99999”"
@@ -160,7 +162,7 @@ def test_everything_can_be_downloaded(visit: Visit, server: Any) -> None:
     press_run(page)
     page.click("#tab-files")
     names = page.locator(".files a").all_inner_texts()
-    assert names == [*("trace.html", "certificate.json", "size.json", "training-set.npz", "program.bw", "run.json")]
+    assert names == [*("trace.html", "certificate.json", "size.json", "program.bw", "run.json")]
     for name in names:
         with page.expect_download() as waiting:
             page.click(f".files a[download='{name}']")
@@ -230,14 +232,55 @@ def test_only_engines_that_fit_are_offered_and_the_reason_is_said(visit: Visit) 
     press_run(page)
     assert not page.is_visible("#failure")
     assert shown_outputs(page) == {"a": "2", "b": "4", "c": "7", "d": "9"}
-    page.click("#tab-files")
-    missing = "training-set.npz is not there: a training set of 10,313 examples is too large to be written out in full"
-    assert missing in page.inner_text("#panel-files")
     choose(page, "addition")
     until(page, "document.getElementById('verdict').textContent.includes('40 templates')")
     assert page.evaluate(offered) == ["templates", "limit", "kernel", "sampled", "network"]
     page.select_option("#engine", "kernel")
     page.fill("#bits", "300")
     until(page, "document.getElementById('verdict').textContent.includes('1,200 templates')")
-    expected = "The kernel engine takes at most 700 examples here, this program has 1,200"
+    expected = "The engine kernel takes at most 700 examples here, this program has 1,200"
     assert page.inner_text("#engine-text") == expected
+
+
+def test_another_program_clears_results_and_inputs_of_the_former_one(visit: Visit) -> None:
+    page = visit()
+    empty = "document.getElementById('found').hidden && !document.getElementById('empty').hidden"
+    changes: list[tuple[str, Callable[[], None], dict[str, str]]] = [
+        ("rules", lambda: page.select_option("#example", "comparison.bw"), {"a": "719", "b": "483"}),
+        ("rules", lambda: page.fill("#text", SUBTRACTION.replace("l = 10", "l = 3")), {"a": "0", "b": "5"}),
+        ("addition", lambda: page.fill("#bits", "4"), {"p": "0", "q": "0"}),
+        ("permutation", lambda: page.fill("#order", "2,1,3"), {"p": "101"}),
+        ("nodes", lambda: page.select_option("#shape", "path"), {"source": "0"}),
+        ("sbn", lambda: page.select_option("#language", "python"), {"a": "12", "b": "18"}),
+    ]
+    for kind, change, inputs in changes:
+        choose(page, kind)
+        page.wait_for_selector("html[data-checked=right]")
+        assert page.evaluate(empty), kind
+        if kind == "rules":
+            page.fill("#inputs input[name=a]", "1000")
+            page.fill("#inputs input[name=b]", "5")
+        press_run(page)
+        assert not page.evaluate(empty), page.inner_text("#failure")
+        change()
+        assert page.evaluate(empty), kind
+        assert page.inner_text("#doing") == ""
+        page.wait_for_selector("html[data-checked=right]")
+        shown = "[...document.querySelectorAll('#inputs input')].map(({ name, value }) => [name, value])"
+        until(
+            page, f"JSON.stringify({shown}) === {json.dumps(json.dumps(list(inputs.items()), separators=(',', ':')))}"
+        )
+
+
+def test_a_run_of_a_program_that_is_changed_is_cancelled(visit: Visit) -> None:
+    page = visit()
+    choose(page, "rules")
+    page.fill("#text", RING)
+    page.select_option("#engine", "kernel")
+    page.click("#run")
+    until(page, "/running: step [1-9]/.test(document.getElementById('doing').textContent)")
+    choose(page, "addition", p="1", q="2")
+    page.wait_for_selector("html[data-busy='']")
+    page.select_option("#engine", "limit")
+    press_run(page)
+    assert shown_outputs(page) == {"sum": "3"}

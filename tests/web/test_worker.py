@@ -1,12 +1,19 @@
-"""A worker process that meets a mistake of ours says so, and goes on with the next job."""
+"""The worker process and its server: mistakes of ours, limits of time, and an interpreter that is gone."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
+
+import pytest
+from serving import ADD, ENDLESS, SLOW, Client, eventually, serving, serving_process
+from waiting import is_running
 
 from bitwright.web.limits import Limits
 
@@ -17,18 +24,16 @@ import json, sys
 from bitwright.web import work, worker
 
 check = work.check
-odd = {"raises": lambda: [][3], "no JSON": lambda: {"about": float("nan")}, "no type": lambda: {"about": {1, 2}}}
-work.check = lambda source, limits: odd[source["text"]]() if source.get("text") in odd else check(source, limits)
-worker.main(json.loads(sys.argv[1]), "check")
+odd = {"raises": lambda: [][3], "no JSON": lambda: ({"about": float("nan")}, {}), "no type": lambda: ({1: {1, 2}}, {})}
+work.check = lambda one, *more: odd[one.source.text]() if one.source.text in odd else check(one, *more)
+worker.main(json.loads(sys.argv[1]))
 """
 
 
 def answers(*sources: dict[str, Any]) -> list[dict[str, Any]]:
-    jobs = "".join(json.dumps({"do": "check", "request": {"source": source}}) + "\n" for source in sources)
-    given = json.dumps(asdict(Limits(warm=False)))
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, given], input=jobs, stdout=subprocess.PIPE, text=True, check=True
-    )
+    jobs = "".join(json.dumps({"do": "check", "request": json.dumps({"source": one})}) + "\n" for one in sources)
+    command = [sys.executable, "-c", MAIN, json.dumps(asdict(Limits()))]
+    done = subprocess.run(command, input=jobs, stdout=subprocess.PIPE, text=True, check=True)
     ready, *said = [json.loads(line) for line in done.stdout.splitlines()]
     assert ready == {"kind": "ready"}
     return said
@@ -38,7 +43,43 @@ def test_a_worker_survives_what_nobody_expected() -> None:
     expected = {"raises": "IndexError", "no JSON": "ValueError", "no type": "TypeError"}
     before, *broken, after = answers(SOUND, *({"kind": "nodes", "text": text} for text in expected), SOUND)
     for one, error in zip(broken, expected.values(), strict=True):
-        assert (one["kind"], one["leaving"], one["files"]) == ("broken", False, [])
-        assert error in one["trace"]
+        assert (one["kind"], one["last"]) == ("broken", False)
+        assert error in one["message"]
     assert before == after
     assert after["result"]["ok"]
+
+
+def test_time_is_limited_results_too_and_the_next_job_is_done() -> None:
+    with serving(Limits(**{**ENDLESS, "seconds": 0.5}, kept=2)) as client:
+        last = client.run(SLOW)
+        assert "longer than the 0.5 seconds that this page allows" in last["error"]
+    with serving(Limits(kept=2, result=150_000)) as client:
+        jobs = [client.run(ADD) for _ in range(3)]
+        found = [client.http.get(f"/api/files/{job['id']}/run.json") for job in jobs]
+        assert [answer.status_code for answer in found] == [404, 200, 200]
+        assert list(found[0].json()) == ["error"]
+        large = client.run({"source": {"kind": "addition", "bits": 200}, "inputs": {"p": "1", "q": "2"}})
+        assert "this page keeps at most 0 MiB of a run" in large["error"]
+
+
+def ended(client: Client) -> str:
+    return str(client.run(ADD).get("error", "done"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_an_interpreter_that_is_gone_for_a_while(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.symlink_to(Path(sys.executable).resolve())
+    with serving_process(python=str(python)) as server:
+        assert ended(server) == "done"
+        python.rename(tmp_path / "away")
+        os.kill(worker := server.worker(), signal.SIGKILL)
+        eventually(lambda: not is_running(worker))
+        assert "cannot be started: " in ended(server)
+        assert server.http.get("/").status_code == 200
+        python.write_text("#!/bin/sh\nexit 3\n")  # it starts, and ends before it is ready
+        python.chmod(0o700)
+        assert "cannot be started: it ended" in ended(server)
+        (tmp_path / "away").rename(python)
+        assert ended(server) == "done"
+        assert server.said() == ""

@@ -63,6 +63,9 @@ class Cache:
         """The size of all entries together."""
         return sum(entry.network.bytes for entry in self.entries)
 
+    def __bool__(self) -> bool:
+        return self.sound
+
     @property
     def sound(self) -> bool:
         """Whether no entry has a problem."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bitwright.errors import counted, listing, option
+from bitwright.errors import counted, listing, option, thousandths
+from bitwright.proofs.claims import ONE_SIZE
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 def limit_report(c: LimitCertificate) -> Iterator[str]:
     """The report of a certificate of the limit."""
     covers = f", {covered_by_cells(c.sizes, c.about.graphs)}" if c.cells else ""
+    function = c.about.links.function
+    if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
+        covers += f"; what the rules compute is proved {at}"
     yield f"{_headline(c)}: {_function(c.about)}{_title(c.about)}the limit, {c.rounding} rounding{covers}"
     yield from _links(c.about)
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
@@ -57,14 +61,14 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
         yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
     ns = [n for n, _, _ in c.by_n]
     yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
-    if c.closest is not None and c.distance is not None:
+    if c.closest is not None and c.distance is not None and c.margin is not None:
         where = f"{_called(c.closest.bit, c.about.names)} at n = {c.closest.n}"
         if c.model is not None:
             yield f"  margin    {c.margin:.3g} at least between an output and {c.model['threshold']:g}: {where}"
         elif c.weight_bits:
-            yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {c.margin:.3f}"
+            yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {thousandths(c.margin)}"
         else:
-            yield f"  margin    {c.margin:.3f} at least beyond every error of summation: {where}"
+            yield f"  margin    {thousandths(c.margin)} at least beyond every error of summation: {where}"
     if c.counterexample is not None:
         yield from _counterexample(c, c.counterexample)
         yield f"  see it    {see}"
@@ -97,10 +101,16 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
         return f"{_function(c.about)}{title}{c.own.says(covers)}"
     where = links.function.sizes
     if c.sizes != "all" or where != "every":
-        sizes = c.sizes if where == "every" else where
-        at = "in this program" if sizes is None else f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
+        at = _at(c.sizes if where == "every" else where) or "in this program"
         return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
     return f"this network computes {links.ensures}, at every size"
+
+
+def _at(sizes: str | None) -> str:
+    """`at size 8`, `at the sizes 8..12`; nothing for every size, and for a program that has none to choose."""
+    if sizes is None or sizes in (ONE_SIZE, "every"):
+        return ""
+    return f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
 
 
 def _function(about: Claimed) -> str:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from bitwright.api.certificate_reports import limit_report, network_report, network_statement, state_report
 from bitwright.api.chain import Links
-from bitwright.errors import InputError, counted, short_repr
+from bitwright.errors import InputError, counted, short_repr, thousandths
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.storage import check_writable as check_writable
 from bitwright.lazy import Shown
 from bitwright.program import Algorithm
 from bitwright.proofs.certificate import LimitVerdict, Verdict
 from bitwright.proofs.certificate_file import claims_of
-from bitwright.proofs.claims import Claim, Outcome
+from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.exhaustion import NetworkVerdict
 from bitwright.proofs.exhaustion.certificate_file import read_verdict
 from bitwright.proofs.exhaustion.one_state import OneState
@@ -208,7 +208,7 @@ class Certificate(Shown):
 
     def _where(self) -> str:
         """The sizes that a claim covers: every size, some sizes, some graphs, or the program's own."""
-        return "every" if self.sizes == "all" else self.sizes or self.about.graphs or "as it is"
+        return "every" if self.sizes == "all" else self.sizes or self.about.graphs or ONE_SIZE
 
 
 @dataclass(frozen=True, repr=False)
@@ -251,7 +251,7 @@ class NetworkCertificate(Certificate, NetworkVerdict):
         states, local = counted(self.states, "local state" if self.cells else "state"), "all " * (not self.wrong)
         wrong = f"wrong in {self.wrong:,} of {states}" if self.wrong else f"right in {local}{states}"
         undecided = f", {self.undecided:,} not decided" if self.undecided else ""
-        margin = "" if self.margin is None or self.wrong else f"; smallest margin {self.margin:.3f}"
+        margin = "" if self.margin is None or self.wrong else f"; smallest margin {thousandths(self.margin)}"
         found = None if self.counterexample is None else _plain(self.counterexample)
         how = "every state tried"
         if self.verdict == "tested" and self.model is not None:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from bitwright.api.sizes import EVERY, InSizes, ProgramAtSize
+from bitwright.api.sizes import EVERY, InSizes, ProgramAtSize, numbers_of
 from bitwright.api.telling import Teller
-from bitwright.errors import InputError, ProofError, counted, option
+from bitwright.errors import ProofError, counted, option
 from bitwright.files.documents import check_fields, one_of, optional, table, text
 from bitwright.program import Algorithm
 from bitwright.program.ensures import joined
-from bitwright.proofs.claims import Claim, Outcome
+from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 
 _WHAT = "a certificate"
 _NOT_TRIED = "not tried"
@@ -127,43 +127,57 @@ def _sizes(looked: InSizes, kinds: int, graphs: str | None) -> Claim:
             return found
         sentence = f"all cells are of {counted(len(looked.proof.kinds), 'kind')} on every graph ({found.method})"
         return replace(found, sizes="every graph", sentence=sentence)
-    own = "as it is" if len(looked.programs) == 1 else "as they are"
-    where = own if looked.text is None else f"at {looked.text}"
-    if graphs is not None:
-        where = f"on {graphs}" + ("" if looked.text is None else f", {where}")
-    sizes = looked.text or graphs or "as it is"
-    return Claim("sizes", "proved", sizes, "compared", f"all cells are of {counted(kinds, 'kind')} {where}")
+    where = [] if graphs is None else [f"on {graphs}"]
+    where += [] if looked.text is None else [f"at {looked.text}"]
+    own = "in this program" if len(looked.programs) == 1 else "in these programs"
+    sentence = f"all cells are of {counted(kinds, 'kind')} {', '.join(where) or own}"
+    return Claim("sizes", "proved", looked.text or graphs or ONE_SIZE, "compared", sentence)
 
 
 def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, Any] | None]:
-    """The claim about the function: at every size if closure over windows proves it, else size by size."""
+    """The claim about the function: at every size if closure over windows proves it, else size by size.
+
+    What is wrong at a size that is not looked at is a note.
+    """
     from bitwright.proofs.function.prove import prove_function
 
     everywhere = prove_function(algorithm)
-    if everywhere.verdict != "not decided":
+    found = everywhere.counterexample
+    if everywhere.verdict == "proved" or (found is not None and _is_at(looked, found["lets"])):
         return everywhere.claim(), everywhere.certificate
     several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
-    claim = _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim())
+    chain = [one for one in everywhere.tried if one.startswith("no chain")]
+    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
+    if found is not None:
+        why = everywhere.sentence()
+    claim = _at_sizes(several, looked.text if looked.text != EVERY else None)
+    if claim.verdict == "proved" and not numbers_of(algorithm):
+        return claim, None
     if claim.verdict == "proved":
-        chain = [one for one in everywhere.tried if one.startswith("no chain")]
-        one = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
-        claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {one}")
+        claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}")
+    elif claim.verdict != "refuted":
+        why = why if found is not None else "; ".join(everywhere.tried)
+        claim = replace(claim, sentence=f"not decided: {joined(everywhere.lines)} ({why}; {claim.sentence})")
     return claim, None
 
 
-def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None, undecided: Claim) -> Claim:
+def _is_at(looked: InSizes, lets: Mapping[str, int]) -> bool:
+    """Whether a program with these numbers is among those that are looked at."""
+    numbers = [list(numbers_of(one.algorithm).values()) for one in looked.programs]
+    return looked.text == EVERY or list(lets.values()) in numbers
+
+
+def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None) -> Claim:
+    """The claim about all these sizes; that of the first one where it is not proved."""
     from bitwright.proofs.unrolling import prove_at_size
 
-    claim = undecided
     for one in programs:
-        try:
-            found = prove_at_size(one.algorithm)
-        except InputError as error:  # the solver is not installed
-            sentence = f"not decided: no proof at every size was found; at single sizes {error}"
-            return Claim("function", "not decided", "none", "closure", sentence)
-        claim = found.claim()
+        claim = (found := prove_at_size(one.algorithm)).claim()
+        if claim.verdict == "refuted":
+            return claim
         if claim.verdict != "proved":
-            return claim if claim.verdict == "refuted" else undecided
+            at = "" if found.size == ONE_SIZE else f"at size {found.size}: "
+            return Claim("function", "not decided", "none", "closure", f"{at}{found.method}")
     if text is None or len(programs) == 1:
         return claim
     return replace(claim, sizes=text, sentence=f"proved at the sizes {text} ({claim.method})")

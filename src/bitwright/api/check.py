@@ -57,6 +57,9 @@ class Checked:
             "warnings": _located(self.warnings),
         }
 
+    def __bool__(self) -> bool:
+        return self.ok
+
     @property
     def ok(self) -> bool:
         """Whether there are no problems."""
@@ -111,12 +114,14 @@ def _read(path: Path, lets: Mapping[str, int] | None) -> Checked:
 
 
 def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:
-    from bitwright.program.text.doubts import doubts
+    from bitwright.program.text.doubts import doubts, node_doubts
 
     algorithm = parse_any(text, name, lets)
     if isinstance(algorithm, NodeProgram):
         kinds = counted(len(algorithm.kinds), "kind")
-        return Checked(f"a node program with {algorithm.sizes}; {kinds} of cells")
+        return Checked(
+            f"a node program with {algorithm.sizes}; {kinds} of cells", warnings=tuple(node_doubts(text, algorithm))
+        )
     program = algorithm.program
     return Checked(program.sizes, warnings=tuple(doubts(text, algorithm)), program_id=program.id)
 

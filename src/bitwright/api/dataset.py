@@ -41,11 +41,6 @@ class Dataset:
         return {"file": str(self.file), **self.about}
 
 
-def training_set_bytes(algorithm: Algorithm, examples: int) -> bytes:
-    """The .npz file of the training set with that many examples."""
-    return TrainingSet(algorithm.program, examples - algorithm.program.templates).npz()
-
-
 def dataset(
     what: Algorithm | Program | str | PathLike[str],
     path: str | PathLike[str],

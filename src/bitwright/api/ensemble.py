@@ -52,6 +52,9 @@ class EnsembleReport:
     digest: str
     seconds: float
 
+    def __bool__(self) -> bool:
+        return self.reached
+
     @property
     def reached(self) -> bool:
         """Whether the accuracy that was asked for is reached."""

@@ -67,6 +67,9 @@ class FamilyInference:
         looked_at = range(self.first, max(self.executions) + 4)
         return "SHORTEST" if any(self._at_size(size) is None for size in looked_at) else "DETERMINED"
 
+    def __bool__(self) -> bool:
+        return self.inferred
+
     @property
     def inferred(self) -> bool:
         """Whether there is a program that reproduces all states."""

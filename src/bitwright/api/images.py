@@ -16,7 +16,8 @@ from bitwright.bits import parse_number, shorten
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.files.storage import as_path, check_writable
-from bitwright.machines.programs import SubleqProgram, with_padding
+from bitwright.machines.programs import SubleqProgram as SubleqProgram
+from bitwright.machines.programs import with_padding as with_padding
 from bitwright.machines.subleq import Shape
 from bitwright.machines.subleq import image_text as image_text
 from bitwright.machines.subleq import misfits as misfits
@@ -79,6 +80,10 @@ class ComputerRun:
     words: Sequence[tuple[MemoryRange, list[int]]]  # of memory, that were asked for
     signed: bool
     output: bytes = b""
+
+    def __bool__(self) -> bool:
+        """Whether it halted, without a step that was unlike the rules'."""
+        return self.halted and not self.ending.tally.wrong
 
     @property
     def halted(self) -> bool:

@@ -46,6 +46,10 @@ class Inference:
     undetermined: Undetermined = "off"  # what becomes of writes that are left open
     comparison: ProgramComparison | None = None  # with a program that was named
 
+    def __bool__(self) -> bool:
+        """Whether rules were inferred, and agree with the program that was named, if one was."""
+        return self.inferred and bool(self.comparison is None or self.comparison.agrees)
+
     @property
     def explained(self) -> bool:
         """Whether some rules with these blocks explain all executions."""

@@ -15,7 +15,7 @@ from bitwright.api.open import subject
 from bitwright.api.trained import algorithm_of, described
 from bitwright.api.whole import algorithm_in, whole_network
 from bitwright.engines.cells.trained import TrainedCells, check_made_for
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, counted, thousandths
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
@@ -161,7 +161,7 @@ class Network(Shown):
             return None
         cost, members = self.training.cost, self.weights.rounded.members
         side = f"{members:,} networks side by side; " if members > 1 else ""
-        margins = f"the smallest margin went from {cost.margin_before:.3f} to {cost.margin:.3f}"
+        margins = f"the smallest margin went from {thousandths(cost.margin_before)} to {thousandths(cost.margin)}"
         wrong = "" if cost.margin > 0 else f": some bits come out wrong; {wider(self.weights.weight_bits)}"
         return f"{side}quantized: on {cost.states:,} states {margins}{wrong}"
 

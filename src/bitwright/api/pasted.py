@@ -10,9 +10,7 @@ from bitwright.bits import parse_signed
 from bitwright.errors import InputError, Problem, ProgramError, shorten
 from bitwright.graphs.named import NamedGraph
 from bitwright.machines import assemble, compile_function
-from bitwright.machines.programs import SubleqProgram as SubleqProgram
-from bitwright.machines.programs import on_sbn_machine
-from bitwright.machines.programs import with_padding as with_padding
+from bitwright.machines.programs import SubleqProgram, on_sbn_machine
 from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v, parse_image
 from bitwright.program import Algorithm, NodeProgram, Topology, parse
 from bitwright.program.graph.node_program import check_graph
@@ -33,6 +31,7 @@ def pasted_nodes(text: str, name: str) -> NodeProgram:
 
 def pasted_sbn(text: str, name: str, machine: str, language: str) -> Algorithm:
     """SBN assembly, or the small language (`python`), on machine A or B."""
+    _check_language("SBN", language, "python")
     text = compile_function(_plain(text), name=name) if language == "python" else _plain(text)
     return on_sbn_machine(assemble(text, name), machine)
 
@@ -50,6 +49,7 @@ def pasted_image(
 
     `check` may refuse a number of words of that width, before the machine is built, which may be large.
     """
+    _check_language("SUBLEQ", language, "image")
     text, labels = _plain(text), dict[str, int]()
     if language == "image":
         image = _image(text)
@@ -96,6 +96,11 @@ def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, S
 def numbers_of(texts: Mapping[str, str]) -> dict[str, int]:
     """Typed input values by name: decimal, negative, 0x or 0b."""
     return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
+
+
+def _check_language(what: str, language: str, other: str) -> None:
+    if language not in ("assembly", other):
+        raise InputError(f"{what} is written in the language assembly or {other}, not in {shorten(language)}")
 
 
 def _plain(text: str) -> str:

@@ -193,8 +193,11 @@ def run(
             raise InputError(f"{' and '.join(of_many)} go with many runs; leave them out")
         algorithm.state(given)  # complains about inputs before anything long begins
         chosen = engine_for(algorithm, engine, network, settings, tell)
+        # Where neither the program nor the caller limits the steps, the default limit says nothing of the time left.
+        limited = steps is not None or algorithm.steps is not None or not hasattr(progress, "working")
         with tell.working("steps", at_most=algorithm.halt is not None) as told:
-            return run_with(algorithm, given, chosen, limit=steps, record=record, progress=told, watch=watch)
+            shown = told if limited else lambda done, _: told(done, 0)
+            return run_with(algorithm, given, chosen, limit=steps, record=record, progress=shown, watch=watch)
     if record or watch is not None:
         raise InputError("record and watch go with a single run; leave them out")
     check_batch(states, of_many.get("workers"))

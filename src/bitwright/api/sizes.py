@@ -72,7 +72,7 @@ def check_covers(looked: InSizes, pattern: Pattern, name: str, tile: int | None)
 def at_size(name: str, size: str | None) -> str:
     """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
     if size is None:
-        return f"{name} as it is"
+        return name
     if size == EVERY:
         return f"{name} at every size"
     if ".." in size:

@@ -62,10 +62,3 @@ def say_compiling(tell: Teller | None = None) -> bool:
         _said.add(COMPILING)
         print(f"bitwright: {COMPILING}", file=sys.stderr)
     return True
-
-
-def keep_nothing() -> None:
-    """Keeps compiled loops off the disk from here on, for a process that may not use files."""
-    from bitwright.compiling import keep_nothing as keep  # takes numba
-
-    keep()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray, any_digits
-from bitwright.errors import InputError, counted, option
+from bitwright.errors import InputError, counted, option, thousandths
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.pages import (
     choose_columns,
@@ -107,7 +107,7 @@ def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
 def _margins(done: Run) -> Iterator[str]:
     """The same in words, for the line of the state that the step begins with."""
     return (
-        "" if margin is None else f"margin {margin:.3f} at {bit}{', WRONG' if margin < 0 else ''}"
+        "" if margin is None else f"margin {thousandths(margin)} at {bit}{', WRONG' if margin < 0 else ''}"
         for margin, bit in _closest(done)
     )
 

@@ -66,7 +66,7 @@ def validate(
     dictionary of outputs; None where a run never ends. With `arrays` it takes NumPy arrays of inputs, which is much
     faster. Without one they are compared with Python's integers for `addition`, `multiplication` and `permutation`,
     with the plain interpreter for SBN code, with the `ensure` lines of a program that give its outputs, and
-    otherwise with what the rules give.
+    otherwise with what the rules give. Every `ensure` line must also be true of every run that ends.
 
     With several `workers`, or a file to `resume` from, a function is in a file, and named as "module:function". A run
     is cut off after `steps` steps. Without a `device` long work through one integer network goes to a GPU, if there is
@@ -75,7 +75,7 @@ def validate(
     >>> from bitwright import addition
     >>> print(validate(addition(3)))
     EXACT: addition (add two 3-bit numbers by ripple carry), engine limit, calibrated rounding, K = 12
-      inputs    64, all there are; 0 wrong by Python's integers
+      inputs    64, all there are; 0 wrong by Python's integers or the ensure lines
       steps     at most 6 in a run; 384 evaluations, 0 unlike the rules
       matches   n = 0 to 3; 14 different (n, writers, matches)
       margin    0.5 at n = 1 where 0 of 1 writer match
@@ -107,8 +107,8 @@ def validate(
     asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
     task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, unsliced)
     if asked is None and algorithm.ensures:
-        tell.note("the ensure lines leave an output open, so they are not tested: certify proves or refutes them")
-    if asked is None and chosen.rounding is None:
+        tell.note("the ensure lines leave an output open; what they leave open is compared with the rules themselves")
+    elif asked is None and chosen.rounding is None:
         tell.note(f"without {option('oracle')} the rules are their own judge: this tests the engine, not the program")
     if task.sliced and say_compiling(tell):
         with tell.working("compiling"):  # by one input, so that no rate counts it

@@ -29,7 +29,7 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
     found = check(file, lets_for(file, let))
     if as_json:
         print_json(found.to_dict())
-        return 0 if found.ok else 1
+        return 0 if found else 1
     if not found.ok:
         print_lines(f"{file}:{problem}" for problem in found.problems)
         click.echo(f"bitwright: {found.sentence}", err=True)
@@ -40,4 +40,4 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
         note(f"{where}: warning: {warning.message}")
     if len(found.warnings) > _MOST:
         note(f"and {counted(len(found.warnings) - _MOST, 'more warning')}; --json lists all")
-    return 0 if found.ok else 1
+    return 0 if found else 1

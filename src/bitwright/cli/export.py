@@ -69,7 +69,7 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
     "values",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="With --to page: the inputs that the page starts with.",
+    help="With --to page: inputs whose run the page opens with.",
 )
 @click.option(
     "--properties", metavar="FROM..TO", help="With --to vnnlib: the states that get a property.  [default: all]"

@@ -22,9 +22,9 @@ def command(port: int, browser: bool) -> int:
     bitwright serve --open
     """
     try:
-        from bitwright.web.listen import serve
+        from bitwright.web.app import serve
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "pydantic", "starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("pydantic", "starlette", "uvicorn"):
             raise
         raise InputError(f"serve needs {error.name}; pip install 'bitwright[web]'") from None
 

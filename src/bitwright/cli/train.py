@@ -114,7 +114,7 @@ def _measure(algorithm: Algorithm, output: Path | None, cells: bool, as_json: bo
     if not found.reached:
         wanted = f"{found.networks:,} networks do not reach {found.wanted:.1%}; allow more with -n"
         click.echo(f"bitwright: {wanted}", err=True)
-    return 0 if found.reached else 1
+    return 0 if found else 1
 
 
 def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, **how: Any) -> int:

@@ -112,6 +112,9 @@ class LocalRule:
         yield f"output alive = near[{centre}]"
         yield "steps generations"
 
+    def __bool__(self) -> bool:
+        return self.inferred
+
     @property
     def inferred(self) -> bool:
         """Whether one rule explains all boards."""

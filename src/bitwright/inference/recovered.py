@@ -150,6 +150,9 @@ class ProgramComparison:
     undecided: int  # of which something is not determined, and nothing differs
     wrong: tuple[str, ...]  # rules of the program, or of the data, that the other side excludes
 
+    def __bool__(self) -> bool:
+        return self.agrees
+
     @property
     def agrees(self) -> bool:
         """Whether nothing in the data speaks against the program."""

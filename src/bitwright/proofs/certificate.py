@@ -81,6 +81,9 @@ class LimitVerdict:
     arithmetic: str = f"python-flint {flint.__version__}, 128-bit balls"
     format: str = FORMAT
 
+    def __bool__(self) -> bool:
+        return self.certified
+
     @property
     def sentence(self) -> str:
         """The verdict and what it rests on, in a few words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+ONE_SIZE = "this program"  # where a claim has its sizes: of a program that has none to choose
 About = Literal["function", "sizes", "network", "limit"]
 Outcome = Literal["proved", "refuted", "tested", "not decided", "not stated"]
 
@@ -15,10 +16,13 @@ class Claim:
 
     about: About
     verdict: Outcome
-    sizes: str  # "every", or the sizes that were looked at, as "1..64"
+    sizes: str  # "every", or the sizes that were looked at, as "1..64"; ONE_SIZE
     method: str  # a phrase: "laws, 311 windows"
     sentence: str  # what a report prints behind the word `about`
     counterexample: dict[str, Any] | None = None  # an input or a state that was replayed
+
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as `--json` prints it."""

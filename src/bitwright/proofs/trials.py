@@ -8,32 +8,47 @@ from random import Random
 
 import numpy as np
 
+from bitwright.bits import BoolArray
 from bitwright.program import Algorithm, Word
+from bitwright.program.ensure_runs import Runs
 from bitwright.running.run import run_batch
 
 LATE = "the run is not over in time"
 Inputs = dict[str, int]
+_AT_ONCE = 1 << 12
 
 
 def wrong_input(
     algorithm: Algorithm, inputs: Sequence[Mapping[str, int]], limit: int | None = None
 ) -> tuple[Inputs, str] | None:
     """The first of these inputs for which an `ensure` line is not true, else the first whose run is late; and why."""
-    states = np.array([algorithm.state(values) for values in inputs])
+    return _wrong_run(algorithm, np.array([algorithm.state(values) for values in inputs]), limit)
+
+
+def wrong_input_of_all(algorithm: Algorithm, limit: int | None = None) -> tuple[Inputs, str] | None:
+    """The same among all inputs."""
+    bits, late = len(algorithm.input_bits), None
+    for first in range(0, 1 << bits, _AT_ONCE):
+        numbers = np.arange(first, min(first + _AT_ONCE, 1 << bits))
+        found = _wrong_run(algorithm, algorithm.states((numbers[:, np.newaxis] >> np.arange(bits) & 1) > 0), limit)
+        if found is not None and found[1] != LATE:
+            return found
+        late = late or found
+    return late
+
+
+def _wrong_run(algorithm: Algorithm, states: BoolArray, limit: int | None) -> tuple[Inputs, str] | None:
+    """The first of these start states with a wrong run, else with a late one, by its inputs."""
     done = run_batch(algorithm, states, limit=limit, workers=1)
-    entered, outputs = (
-        {name: column.astype(object) for name, column in columns.items()} for columns in (done.inputs, done.outputs)
-    )
+    runs = Runs(len(states), done.inputs, done.outputs)
     wrong: dict[int, str] = {}
     for line in algorithm.ensures:
-        true = np.ones(len(inputs), dtype=bool)
-        for row in line.rows():
-            true &= np.asarray(line.value(line.truth, entered, outputs, row), dtype=bool)
-        for place in np.flatnonzero(done.halted & ~true)[:1].tolist():
+        for place in np.flatnonzero(done.halted & runs.broken(line))[:1].tolist():
             wrong.setdefault(place, f"{line} is not true")
     if not wrong and not done.halted.all():
         wrong[int(done.halted.argmin())] = LATE
-    return next(((dict(inputs[place]), wrong[place]) for place in sorted(wrong)), None)
+    place = min(wrong, default=None)
+    return None if place is None else ({name: int(values[place]) for name, values in done.inputs.items()}, wrong[place])
 
 
 def all_inputs(algorithm: Algorithm) -> Iterator[Inputs]:

@@ -69,6 +69,10 @@ class Run(Shown):
     executed: int | None = None  # instructions of a machine, if the algorithm is code for one
     asked: CellEngine | None = field(default=None, repr=False, compare=False)  # the network of cells that made it
 
+    def __bool__(self) -> bool:
+        """Whether it halted, with what the rules give."""
+        return self.halted and self.exact is not False
+
     @property
     def sentence(self) -> str:
         """Engine, steps and margin, in a line."""
@@ -211,6 +215,10 @@ class BatchRun:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __bool__(self) -> bool:
+        """Whether every run halted, with what the rules give."""
+        return bool(self.halted.all() and (self.exact is None or self.exact.all()))
 
     @cached_property
     def inputs(self) -> dict[str, NDArray[Any]]:

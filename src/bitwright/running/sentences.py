@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.errors import counted
+from bitwright.errors import counted, thousandths
 
 
 def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: float | None = None) -> str:
@@ -25,7 +25,7 @@ def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: f
         )
         shown = f"WRONG in {cells['wrong']:,} of {states}" + ("" if margin is None else f", {which}")
     else:
-        least = "" if cells["margin"] is None else f", smallest margin {cells['margin']:.3f}"
+        least = "" if cells["margin"] is None else f", smallest margin {thousandths(cells['margin'])}"
         shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{least}"
     how = "" if steps is None else f"; {counted(steps, 'step')} taken from these answers"
     if cells["evaluated"]:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from importlib import import_module, invalidate_caches
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -22,6 +21,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm
 from bitwright.validation.oracles import Oracle, Values, is_wide, shown
+from bitwright.validation.sources import Sources, import_exactly, sources_of
 
 Given = Oracle | Callable[..., Any] | str
 
@@ -86,6 +86,7 @@ class Function:
     folder: str  # where to look for the module first
     outputs: tuple[str, ...]
     text: bytes | None = field(default=None, repr=False)  # of its file, once read: machines without the file get it too
+    sources: Sources = field(default=Sources(), repr=False)  # once read: its module and all that it imports
     arrays = False
     wide = False
 
@@ -93,21 +94,18 @@ class Function:
     def name(self) -> str:
         return self.where
 
-    @property
-    def digest(self) -> str | None:
-        """The sha256 of the file that the function was read from."""
-        return None if self.text is None else sha256(self.text).hexdigest()
-
     def read(self) -> Self:
-        """The function as its file is now: a validation uses this text from its beginning to its end."""
-        found = replace(self, text=_text(self._names()[0], self.folder))
+        """The function as its files are now: a validation uses these texts from its beginning to its end."""
+        name = self._names()[0]
+        text = _text(name, self.folder)
+        found = replace(self, text=text, sources=sources_of(name, text))
         found.load()
         return found
 
     def load(self) -> Callable[..., Any]:
         """The function, or an InputError that says what is missing."""
         module, name = self._names()
-        loaded = _module(module, self.folder, self.text)
+        loaded = _module(module, self.folder, self.text, self.sources)
         function = getattr(loaded, name, None)
         if not callable(function):
             known = [word for word in vars(loaded) if callable(getattr(loaded, word)) and not word.startswith("_")]
@@ -193,7 +191,7 @@ def given_oracle(algorithm: Algorithm, given: Given, arrays: bool = False) -> Or
 
 
 _lock = Lock()
-_made: dict[tuple[str, bytes], ModuleType] = {}  # modules by the text that they are made of
+_made: dict[tuple[str, Sources], ModuleType] = {}  # modules by the texts that they are made of
 
 
 def _text(name: str, folder: str) -> bytes | None:
@@ -213,23 +211,26 @@ def _text(name: str, folder: str) -> bytes | None:
         raise _cannot_import(name, error) from None
 
 
-def _module(name: str, folder: str, text: bytes | None) -> ModuleType:
+def _module(name: str, folder: str, text: bytes | None, sources: Sources) -> ModuleType:
     """A module made of this very text, whatever its file holds now; without a text, the one that is installed."""
     with _lock:
+        if (name, sources) in _made:
+            return _made[name, sources]
+        import_exactly([one for one in sources.modules if one[0] != name or text is None])
         try:
             if text is None:
-                return import_module(name)
-            if (name, text) not in _made:
+                module = import_module(name)
+            else:
                 spec = spec_from_file_location(name, Path(folder, *name.split(".")).with_suffix(".py"))
                 assert spec is not None
                 module = sys.modules[name] = module_from_spec(spec)
                 exec(compile(text, str(spec.origin), "exec", dont_inherit=True), vars(module))
-                _made[name, text] = module
-            return _made[name, text]
         except BaseException as error:  # whatever a module of the user's does when it is imported
             if text is not None:
                 sys.modules.pop(name, None)
             raise _cannot_import(name, error) from None
+        _made[name, sources] = module
+        return module
 
 
 def _cannot_import(name: str, error: BaseException) -> InputError:

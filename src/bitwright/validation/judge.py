@@ -10,6 +10,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
+from bitwright.program.ensure_runs import Runs
 from bitwright.running.run import run_batch
 from bitwright.running.sliced.lanes import Numbers, Rows
 from bitwright.running.sliced.runs import Look, Outcome, SlicedRuns
@@ -21,36 +22,42 @@ from bitwright.validation.walk import Walker
 
 
 def judged(task: Task, rows: Rows, count: int, outcome: Outcome, look: Look | None = None) -> Tally:
-    """Compares runs with the oracle of a task, or with the rules where it has none.
+    """Compares runs with the oracle of a task, or with the rules where it has none, and tries every `ensure` line.
 
     A run that was cut off is neither right nor wrong; it agrees with an oracle that says that it never ends.
     """
+    inputs, outputs = task.inputs.values(rows, count), values_of(task.algorithm.outputs, outcome.outputs, count)
     if task.oracle is None:
         right = _by_rules(task.algorithm, task.limit, unpack(rows, count), look)
     else:
-        right = expected(task.oracle, task.algorithm, task.inputs.values(rows, count), count, look)
-    found = list(values_of(task.algorithm.outputs, outcome.outputs, count).values())
+        right = expected(task.oracle, task.algorithm, inputs, count, look)
+    found, names = list(outputs.values()), list(outputs)
     differs = np.zeros(count, dtype=bool)
     for given, wanted in zip(found, right.outputs, strict=True):
         differs |= np.asarray(given != wanted, dtype=bool)
     cut = outcome.unfinished
-    wrong = ~cut & (right.endless | (differs & ~right.unknown))
-    names = [word.name for word in task.algorithm.outputs]
+    runs = Runs(count, inputs, outputs)
+    false = np.array([runs.broken(line) for line in task.algorithm.ensures]).reshape(-1, count)
+    wrong = ~cut & (right.endless | (differs & ~right.unknown) | false.any(axis=0))
 
     def row(columns: list[Numbers], place: int) -> dict[str, int]:
         return {name: int(column[place]) for name, column in zip(names, columns, strict=True)}
 
-    failures = tuple(
-        Failure(*case, row(found, place), None if right.endless[place] else row(right.outputs, place))
-        for case, place in _first(task.inputs, rows, count, wrong, MOST_FAILURES)
-    )
+    def failure(case: tuple[int, dict[str, int]], place: int) -> Failure:
+        wanted = {} if right.unknown[place] else row(right.outputs, place)
+        line = next(
+            (str(one) for one, broken in zip(task.algorithm.ensures, false, strict=True) if broken[place]), None
+        )
+        return Failure(*case, row(found, place), None if right.endless[place] else wanted, line)
+
+    failures = tuple(failure(*one) for one in _first(task.inputs, rows, count, wrong, MOST_FAILURES))
     beyond = _first(task.inputs, rows, count, outcome.beyond, 1)
     return Tally(
         inputs=count,
         wrong=int(np.count_nonzero(wrong)),
         unfinished=int(np.count_nonzero(cut)),
         endless=int(np.count_nonzero(cut & right.endless)),
-        unjudged=int(np.count_nonzero(~cut & right.unknown)),
+        unjudged=int(np.count_nonzero(~cut & ~wrong & right.unknown)),
         failures=failures,
         evaluations=outcome.evaluations,
         steps=outcome.steps,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from hashlib import sha256
 from operator import index
-from typing import Any, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 
 from bitwright.bits import BoolArray, any_digits, shorten
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Algorithm
+from bitwright.program.ensure_runs import Runs
 from bitwright.program.ensures import Combined, EnsureLine, Expression, Named, names_in
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers
 from bitwright.running.sliced.runs import Look
@@ -45,8 +47,17 @@ class Oracle(Protocol):
         """The outputs by name; None where the run never ends; UNKNOWN where it cannot say."""
 
 
+class ValueOracle:
+    """An oracle that is a value: its repr holds all that its answers depend on."""
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of it."""
+        return sha256(repr(self).encode()).hexdigest()
+
+
 @dataclass(frozen=True)
-class Arithmetic:
+class Arithmetic(ValueOracle):
     """Python's own integers; the same expressions work on arrays."""
 
     operation: str  # addition, multiplication or permutation
@@ -185,13 +196,14 @@ class _Definition:
 
 
 @dataclass(frozen=True)
-class Ensured:
+class Ensured(ValueOracle):
     """Outputs by the lines that give them as a function of the inputs."""
 
     lines: tuple[str, ...]  # which says what it depends on
     ensures: tuple[EnsureLine, ...]
     definitions: tuple[_Definition, ...]
     widths: tuple[tuple[str, int, bool], ...]  # of the outputs: name, bits, whether signed
+    name: ClassVar[str] = "its ensure lines"
 
     @property
     def arrays(self) -> bool:
@@ -199,20 +211,16 @@ class Ensured:
         plain = all(one.condition is None and one.output.index is None for one in self.definitions)
         return plain and len(self.ensures) == len(self.definitions) == len(self.widths)
 
-    @property
-    def name(self) -> str:
-        return "its ensure lines"
-
     def __call__(self, values: Values) -> Answer:
         """The outputs; UNKNOWN where no line says what one of them is.
 
         Raises InputError where lines contradict each other, so that no outputs make all of them true.
         """
         if values and all(isinstance(value, np.ndarray) for value in values.values()):
-            exact = {name: value.astype(object) for name, value in values.items()}
-            count = len(next(iter(exact.values())))
-            columns = {one.output.text: one.line.value(one.value, exact, {}) for one in self.definitions}
-            return {name: np.broadcast_to(np.asarray(column, dtype=object), count) for name, column in columns.items()}
+            count = len(next(iter(values.values())))
+            runs = Runs(count, values, {})
+            columns = {one.output.text: np.asarray(runs.value(one.line, one.value)) for one in self.definitions}
+            return {name: np.broadcast_to(column, count) for name, column in columns.items()}
         known: dict[str, int] = {}
         bits: dict[tuple[str, int], int] = {}
         for definition in self.definitions:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import counted, option
 from bitwright.running.run import program_id
+from bitwright.validation.oracles import Ensured
 
 if TYPE_CHECKING:
     from bitwright.theory.decisions import Triple
@@ -47,7 +48,7 @@ def document(done: Validation) -> dict[str, Any]:
         "unjudged": tally.unjudged,
         "undecided": tally.undecided,
         "failures": [
-            {"inputs": failure.inputs, "outputs": failure.outputs, "expected": failure.expected}
+            {"inputs": failure.inputs, "outputs": failure.outputs, "expected": failure.expected, "line": failure.line}
             for failure in tally.failures
         ],
         "n_max": tally.n_max,
@@ -70,7 +71,7 @@ def report(done: Validation, again: Callable[[Failure], str] | None = None) -> s
     scope = "all there are" if task.inputs.random is None else f"random, sample seed {task.inputs.seed}"
     lines = [
         f"{done.verdict.upper()}: {about}, engine {engine.name}{rounded}",
-        f"  inputs    {tally.inputs:,}, {scope}; {tally.wrong:,} wrong by {oracle_name(done)}",
+        f"  inputs    {tally.inputs:,}, {scope}; {tally.wrong:,} wrong by {_judges(done)}",
         f"  steps     at most {tally.steps:,} in a run; {tally.evaluations:,} evaluations, "
         f"{tally.wrong_steps:,} unlike the rules",
         f"  matches   n = {min(tally.matches, default=0):,} to {tally.n_max:,}; "
@@ -78,8 +79,6 @@ def report(done: Validation, again: Callable[[Failure], str] | None = None) -> s
         *_networks(done),
         *_undecided(done),
     ]
-    if task.oracle is None and task.algorithm.ensures:
-        lines.append("  ensure    not tested: the lines leave an output open; certify proves or refutes them")
     if done.margin is not None:
         where = "" if done.worst is None else f" at {_situation(done.worst)}"
         lines.append(f"  margin    {done.margin:.6g}{where}")
@@ -90,7 +89,9 @@ def report(done: Validation, again: Callable[[Failure], str] | None = None) -> s
         lines += [f"  declared  {what}", f"            {therefore}"]
     shown = tally.failures[:_SHOWN]
     for failure in shown:
-        right = "should not end" if failure.expected is None else f"should give {_values(failure.expected)}"
+        right = f"but ensure {failure.line}" if failure.line else "should not end"
+        if failure.expected and failure.expected != failure.outputs:
+            right = f"should give {_values(failure.expected)}"
         lines.append(f"  wrong     {_values(failure.inputs) or name} gives {_values(failure.outputs)}, {right}")
         lines += [] if again is None else [f"            {again(failure)}"]
     if tally.wrong > len(shown) > 0:
@@ -103,6 +104,12 @@ def report(done: Validation, again: Callable[[Failure], str] | None = None) -> s
 def oracle_name(done: Validation) -> str:
     """Who says what is right."""
     return "the rules" if done.task.oracle is None else done.task.oracle.name
+
+
+def _judges(done: Validation) -> str:
+    """The oracle, and the `ensure` lines, which are tried beside any oracle."""
+    name = oracle_name(done)
+    return f"{name} or the ensure lines" if done.task.algorithm.ensures and name != Ensured.name else name
 
 
 def broken_bound(done: Validation) -> tuple[str, str]:
@@ -144,7 +151,7 @@ def _undecided(done: Validation) -> list[str]:
         advice = "its 'steps' allows no more" if declared else f"raise {option('steps')}"
         lines.append(f"  undecided {_runs(cut)} did not end within {limit}, and their outputs are not known; {advice}")
     if tally.unjudged:
-        lines.append(f"  undecided {_runs(tally.unjudged)} ended, and {oracle_name(done)} does not know what is right")
+        lines.append(f"  undecided {_runs(tally.unjudged)} ended in outputs that {oracle_name(done)} cannot judge")
     if tally.endless:
         lines.append(f"  endless   {_runs(tally.endless)} did not end within {limit}, and never do, as the oracle says")
     return lines

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from bitwright.files.documents import Check, check_fields, each, optional, real, table, whole
+from bitwright.files.documents import Check, check_fields, each, optional, real, table, text, whole
 from bitwright.theory.decisions import Triple
 
 MOST_FAILURES = 10  # that a tally remembers, those with the smallest index; all are counted
@@ -15,12 +15,13 @@ MOST_FAILURES = 10  # that a tally remembers, those with the smallest index; all
 
 @dataclass(frozen=True)
 class Failure:
-    """An input whose run ended otherwise than the oracle says. No expected outputs: it should not have ended."""
+    """An input whose run ended otherwise than the oracle says, or so that an `ensure` line is false."""
 
     index: int
     inputs: dict[str, int]
     outputs: dict[str, int]
-    expected: dict[str, int] | None
+    expected: dict[str, int] | None  # None: it should not have ended; empty where the oracle does not know
+    line: str | None = None  # the first `ensure` line that is false
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Tally:
     """Counts over inputs, over runs, and over the states on their way."""
 
     inputs: int = 0
-    wrong: int = 0  # runs that ended otherwise than the oracle says
+    wrong: int = 0  # runs that ended otherwise than the oracle says, or so that an `ensure` line is false
     unfinished: int = 0  # runs that the step limit cut off; what they would give is not known
     endless: int = 0  # of these, the ones of which the oracle says that they never end
     unjudged: int = 0  # runs that ended, but of which the oracle does not know what is right
@@ -108,11 +109,13 @@ class Tally:
 
 def _to_text(case: Failure | BrokenBound) -> dict[str, Any]:
     """Its numbers in base 16, which Python reads and writes at any length."""
-    return {name: _each_number(hex, value) for name, value in vars(case).items()}
+    return {name: value if name == "line" else _each_number(hex, value) for name, value in vars(case).items()}
 
 
 def _from_text(document: dict[str, Any]) -> dict[str, Any]:
-    return {name: _each_number(lambda text: int(text, 16), value) for name, value in document.items()}
+    line = {"line": document["line"]} if "line" in document else {}
+    numbers = {name: value for name, value in document.items() if name != "line"}
+    return {name: _each_number(lambda text: int(text, 16), value) for name, value in numbers.items()} | line
 
 
 def _each_number(convert: Callable[[Any], Any], value: Any) -> Any:
@@ -130,7 +133,7 @@ _COUNTS = ("inputs", "wrong", "unfinished", "endless", "unjudged", "evaluations"
 _COUNT = whole(0, 2**200)
 _VALUES, ANY_TABLE = table(_number), table(lambda _: None)
 _CROWD: dict[str, Check] = {"index": _number, "inputs": _VALUES}
-_FAILURE: dict[str, Check] = {**_CROWD, "outputs": _VALUES, "expected": optional(_VALUES)}
+_FAILURE: dict[str, Check] = {**_CROWD, "outputs": _VALUES, "expected": optional(_VALUES), "line": optional(text())}
 _FIELDS: dict[str, Check] = {
     **dict.fromkeys((*_COUNTS, "steps"), _COUNT),
     "failures": each(ANY_TABLE, most=MOST_FAILURES),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,7 @@ from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, n
 from bitwright.theory.encoding.packed import unpack
 from bitwright.theory.ranges import blocks_range
 from bitwright.validation.functions import Function
-from bitwright.validation.oracles import Oracle
+from bitwright.validation.oracles import Oracle, ValueOracle
 from bitwright.validation.tally import ANY_TABLE, Tally
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
@@ -148,10 +148,17 @@ class Prepared:
         task, oracle = self.task, self.task.oracle
         content = None
         if isinstance(oracle, Function):
+            content = oracle.sources.digest
+            if oracle.sources.hidden is not None:
+                raise InputError(
+                    f"a file to resume from cannot say whether the oracle is the same: {oracle.sources.hidden}, which "
+                    "can run what no import line names; use import lines, or leave out the file"
+                )
+        elif isinstance(oracle, ValueOracle):
             content = oracle.digest
-        elif is_dataclass(oracle):
-            content = sha256(repr(oracle).encode()).hexdigest()
-        rules = replace(task.algorithm, ensures=(), invariants=())  # they are in the oracle where they count
+        elif oracle is not None:
+            raise InputError(f"a file to resume from cannot say whether the oracle {oracle.name} is the same")
+        rules = replace(task.algorithm, invariants=())  # which are not tested
         return {
             "algorithm": sha256(rules.text().encode()).hexdigest(),
             **task.engine.describe(),
@@ -173,7 +180,7 @@ def prepare(task: Task) -> Prepared:
     return Prepared(task, uuid4().hex)
 
 
-FORMAT = "bitwright validation 2"
+FORMAT = "bitwright validation 3"
 _MAX_BYTES = 1 << 28
 _WHAT = "a validation file"
 

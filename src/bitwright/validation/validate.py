@@ -51,7 +51,7 @@ class Validation:
 
     @property
     def verdict(self) -> Verdict:
-        """Exact: every run ended, as the oracle says, and every step was the rules' step.
+        """Exact: every run ended, as the oracle and all `ensure` lines say, and every step was the rules' step.
 
         Not exact: some step was another, or some run ended otherwise than the oracle says. Not decided: nothing wrong
         was seen, but of some runs it is not known whether they are right. An oracle may also say that a run never ends;
@@ -81,7 +81,7 @@ class Validation:
 
         >>> from bitwright import addition, validate
         >>> validate(addition(3)).report().splitlines()[1]
-        "  inputs    64, all there are; 0 wrong by Python's integers"
+        "  inputs    64, all there are; 0 wrong by Python's integers or the ensure lines"
         """
         with any_digits():
             return report(self, again)
@@ -108,6 +108,9 @@ class Validation:
     def exact(self) -> bool:
         """Whether the verdict is `exact`."""
         return self.verdict == "exact"
+
+    def __bool__(self) -> bool:
+        return self.exact
 
     @property
     def bound_broken(self) -> bool:

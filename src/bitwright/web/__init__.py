@@ -1,1 +1,1 @@
-"""`bitwright serve`: a local page to write, run and inspect programs, with processes that do the work."""
+"""`bitwright serve`: a local page to write, run and inspect programs, and the process that does its work."""

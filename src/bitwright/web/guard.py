@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import logging
 import re
-from json import dumps
 from secrets import compare_digest
 
-from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger("bitwright.web")
-_PAGE = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "content-security-policy": _PAGE,
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
@@ -39,68 +37,48 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        started = False
+        started, total = False, 0
 
         async def answer(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
-                started = True
-                present = {name.lower() for name, _ in message["headers"]}
-                more = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in present]
-                message = {**message, "headers": [*message["headers"], *more]}
+                started, headers = True, MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
-        try:
-            if (problem := self._problem(scope)) is not None:
-                return await _refuse(answer, *problem)
-            inner = {**scope, "path": scope["path"][len(self._prefix) - 1 :], "root_path": ""}
-            await self._app(inner, self._counted(receive), answer)
-        except Exception:
-            log.exception("a request failed")
-            if not started:
-                await _refuse(answer, 500, "bitwright itself failed here; the server's terminal says more")
-        return None
-
-    def _problem(self, scope: Scope) -> tuple[int, str] | None:
-        """Why a request is refused: status and message."""
-
-        def given(name: bytes) -> list[str]:
-            return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
-
-        host = next(iter(given(b"host")), "")
-        if not _LOCAL.fullmatch(host):
-            return 421, "this server answers to localhost and 127.0.0.1 only"
-        if any(origin.lower() != f"http://{host}".lower() for origin in given(b"origin")):
-            return 403, "requests are taken from this server's own page only"
-        begin = scope["path"][: len(self._prefix)]
-        if not compare_digest(begin.encode("utf-8", "replace"), self._prefix.encode()):
-            return 403, "open the address that bitwright serve printed: the token in it is missing here, or is another"
-        if any(not length.isdecimal() or int(length) > self._body for length in given(b"content-length")):
-            return 413, self._too_large()
-        return None
-
-    def _counted(self, receive: Receive) -> Receive:
-        """Counts the bytes of a body that does not say how long it is."""
-        total = 0
-
         async def counted() -> Message:
+            """Counts the bytes of a body that does not say how long it is."""
             nonlocal total
             message = await receive()
             total += len(message.get("body", b""))
-            if total > self._body:
-                raise HTTPException(413, self._too_large(), {"connection": "close"})
+            self._check_size(total)
             return message
 
-        return counted
+        try:
+            self._check(scope["path"], Headers(scope=scope))
+            inner = {**scope, "path": scope["path"][len(self._prefix) - 1 :], "root_path": ""}
+            return await self._app(inner, counted, answer)
+        except HTTPException as error:
+            refusal = JSONResponse({"error": error.detail}, error.status_code, error.headers)
+        except Exception:
+            log.exception("a request failed")
+            refusal = JSONResponse({"error": "bitwright itself failed here; the server's terminal says more"}, 500)
+        return None if started else await refusal(scope, receive, answer)
 
-    def _too_large(self) -> str:
-        return f"a request has at most {self._body >> 10:,} KiB here; make the program shorter"
+    def _check(self, path: str, headers: Headers) -> None:
+        """Raises HTTPException for a request that is refused."""
+        host = headers.get("host", "")
+        if not _LOCAL.fullmatch(host):
+            raise HTTPException(421, "this server answers to localhost and 127.0.0.1 only")
+        if any(origin.lower() != f"http://{host}".lower() for origin in headers.getlist("origin")):
+            raise HTTPException(403, "requests are taken from this server's own page only")
+        if not compare_digest(path[: len(self._prefix)].encode("utf-8", "replace"), self._prefix.encode()):
+            raise HTTPException(403, "open the address that bitwright serve printed; the token in this one is wrong")
+        for length in headers.getlist("content-length"):
+            self._check_size(int(length) if length.isdecimal() and len(length) < 20 else self._body + 1)
 
-
-async def _refuse(send: Send, status: int, message: str) -> None:
-    body = dumps({"error": message}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == 413:  # nobody reads what is still to come
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    def _check_size(self, size: int) -> None:
+        if size > self._body:
+            message = f"a request has at most {self._body >> 10:,} KiB here; make the program shorter"
+            raise HTTPException(413, message, {"connection": "close"})

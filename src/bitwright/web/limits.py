@@ -1,4 +1,4 @@
-"""The limits of the server: sizes, steps, time and memory of a request, and how much waits or is kept."""
+"""What the local page allows one request, and its worker process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """All limits in one place; the page shows those that its users may meet."""
+    """All limits; the page shows those that its users may meet."""
 
     text: int = 65_536  # characters of a pasted program
     body: int = 1 << 19  # bytes of a request
@@ -18,20 +18,14 @@ class Limits:
     kernel: int = 700  # examples that are solved for densely
     network: int = 256  # examples that a network is trained on
     width: int = 16_384
-    members: int = 4  # networks trained for one run
     proof: int = 1 << 24  # states that a network is tried on
-    memory_bits: int = 1 << 15  # of machine V, of whose steps none is recorded: 1,024 words of 32 bits
+    memory_bits: int = 1 << 15  # of machine V, whose steps are not recorded: 1,024 words of 32 bits
     console: int = 1 << 16  # bytes that machine V prints
     nodes: int = 2_000  # of a graph
     edges: int = 10_000
     drawn: int = 300  # nodes of a graph that is drawn before it runs
     seconds: float = 20.0
     check_seconds: float = 5.0
-    start_seconds: float = 120.0  # for a process to get ready
-    memory: int = 3 << 30  # bytes of address space of one process
-    waiting: int = 64  # runs that wait for a process
-    result: int = 8 << 20  # bytes of one result
-    kept: int = 1 << 30  # bytes of all results; the oldest make room
-    kept_seconds: float = 1800.0  # how long a result is kept after its run ended or it was last looked at
-    poll_seconds: float = 10.0  # the longest wait for news of a run
-    warm: bool = True  # whether a process tries everything once before it is confined; without, it can only add
+    memory: int = 3 << 30  # bytes of address space of the worker
+    result: int = 32 << 20  # bytes of the files of one result, and of any file that the worker writes
+    kept: int = 8  # results whose files can be downloaded

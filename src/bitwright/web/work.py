@@ -1,124 +1,157 @@
-"""The work behind a request, without the web: checks a text, or runs a program and reports on it."""
+"""The work behind a request: checks a program, draws a graph, or runs a program and reports on it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
-from bitwright import Algorithm, Run
+from bitwright import Algorithm, NodeProgram
 from bitwright.api.certify import certify
-from bitwright.api.dataset import training_set_bytes
-from bitwright.api.engines import EngineChoice
+from bitwright.api.graphs import on_graph
+from bitwright.api.images import ImageConsole, MachineTally, SubleqProgram, image_text, run_image, with_padding
+from bitwright.api.numbers import json_text
 from bitwright.api.pasted import numbers_of
 from bitwright.api.run import run as run_program
-from bitwright.api.size import size as size_of
-from bitwright.errors import BitwrightError, InputError
+from bitwright.api.size import size
+from bitwright.errors import BitwrightError, InputError, Problem, ProgramError
 from bitwright.pages import graph_page, run_title, trace_page
-from bitwright.web.choosing import describe, engine_for, read_source
-from bitwright.web.computers import describe_computer, read_computer, run_computer
-from bitwright.web.graphs import describe_nodes, node_rows, read_algorithm
+from bitwright.pages.graph.layout import graph_layout
 from bitwright.web.limits import Limits
-from bitwright.web.told import Files, Progress, attempt, json_file, problems_in
+from bitwright.web.programs import Progress, check_size, describe, make_engine, read_graph, read_program
+from bitwright.web.requests import Request
 
-_INEXACT = "This is not what the rules give; use more networks or a wider one."
+Files = dict[str, bytes]
+Done = tuple[dict[str, Any], Files]  # what the page shows, and the files to download
+_SHARE = 0.8  # of the time of a request that machine V may run: the rest is for its report
 
 
-def check(source: Mapping[str, Any], limits: Limits) -> dict[str, object]:
-    """The problems of a program by line and column, or its description."""
+def check(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa: ARG001
+    """The problems of a program by line and column, or its description; a problem of the whole program has line 0."""
     try:
-        if source["kind"] == "subleq":
-            about = describe_computer(read_computer(source, limits), limits)
-        elif source["kind"] == "nodes":
-            about = describe_nodes(source, limits)
-        else:
-            about = describe(read_source(source, limits), limits)
+        return {"ok": True, "problems": [], "count": 0, "about": describe(request.source, limits)}, {}
     except BitwrightError as error:
-        return problems_in(error)
-    return {"ok": True, "problems": [], "count": 0, "about": about}
+        problems = error.problems if isinstance(error, ProgramError) else (Problem(0, 0, str(error)),)
+    found = [{"line": p.line, "column": p.column, "message": p.message} for p in problems[:200]]  # nobody reads more
+    return {"ok": False, "problems": found, "count": len(problems), "about": None}, {}
 
 
-def run(request: Mapping[str, Any], limits: Limits, progress: Progress) -> tuple[dict[str, object], Files]:
+def draw(request: Request, limits: Limits, progress: Progress) -> Done:  # noqa: ARG001
+    """A graph with the positions of its nodes; no nodes if there are too many to draw."""
+    graph = read_graph(request.source.graph, limits)
+    shape, names = graph.topology, graph.names
+    found: dict[str, Any] = {"count": shape.nodes, "nodes": [], "edges": [], "places": []}
+    if shape.nodes <= limits.drawn:
+        places = graph_layout(shape, names).places.tolist()
+        found |= {"nodes": list(names), "edges": shape.edge_ends.tolist(), "places": places}
+    return found, {}
+
+
+def run(request: Request, limits: Limits, progress: Progress) -> Done:
     """Runs a program; returns the facts for the page, and the files to download."""
-    if request["source"]["kind"] == "subleq":
-        return run_computer(request, limits, progress)
     progress("reading the program")
-    source, rounding = request["source"], request["rounding"]
-    on_graph, values = source["kind"] == "nodes", dict[str, int]()
-    algorithm = read_algorithm(request, limits) if on_graph else read_source(source, limits)
-    if not on_graph:
-        values = numbers_of(request["inputs"])
+    what, values = read_program(request.source, limits), dict[str, int]()
+    if isinstance(what, SubleqProgram):
+        return _run_computer(what, request, limits, progress)
+    if isinstance(what, NodeProgram):
+        given = {name: text.strip() for name, text in request.inputs.items() if text.strip()}
+        algorithm: Algorithm = on_graph(what, read_graph(request.source.graph, limits), given)
+        check_size(algorithm.program, limits, graph=True)
+    else:
+        algorithm, values = what, numbers_of(request.inputs)
         algorithm.state(values)  # complains about inputs before anything long begins
-    examples = EngineChoice(rounding=rounding).examples(algorithm)
-    most = _most_steps(algorithm, request["max_steps"], limits)
-    engine = engine_for(algorithm, request, limits, progress)
+    engine = make_engine(algorithm, request, progress)
     done = run_program(
         algorithm,
         values,
         engine=engine,
-        steps=most,
+        steps=min(request.max_steps, limits.cells // algorithm.program.bits),
         record=True,
         progress=lambda step, limit: progress("running", step, limit),
     )
     progress("comparing with the rules")
-    exact = done.exact
-    progress("proving")
-    proof = attempt(lambda: certify(algorithm, rounding=rounding))
-    certificate = {"problem": proof} if isinstance(proof, str) else proof.to_dict()
-    size = attempt(lambda: size_of(algorithm, request["delta"]).to_dict())
-    progress("writing the trace")
-    page, text = (graph_page(done), str(source["text"])) if on_graph else (trace_page(done), algorithm.text())
-    files = {"trace.html": page.encode(), "program.bw": text.encode()}
-    if not isinstance(proof, str):
-        files["certificate.json"] = proof.text().encode()
-    if not isinstance(size, str):
-        files["size.json"] = json_file(size)
-    missing = {}  # downloads that a run can do without, and why they are not there
-    if isinstance(learnt := attempt(lambda: _training_set(algorithm, examples, limits)), str):
-        missing["training-set.npz"] = learnt
-    else:
-        files["training-set.npz"] = learnt
-    result = done.to_dict()
-    files["run.json"] = json_file(result)
-    shown: dict[str, Any] = {
+    facts = done.to_dict()
+    files = {"program.bw": algorithm.text().encode(), "run.json": json_text(facts).encode()}
+    facts.pop("value", None)
+    shown = facts | {
         "title": run_title(done),
-        "note": _unfinished(done, request["max_steps"]) or ("" if exact is not False else _INEXACT),
-        "missing": missing,
-        "certificate": certificate,
-        "size": {"problem": size} if isinstance(size, str) else size,
         "templates": algorithm.program.templates,
-        "exact": exact,
-        "networks": list(engine.digests),  # by which one sees that it is the network that was proved
+        "exact": done.exact,
+        "networks": list(engine.digests),  # which show that it is the network that was proved
+        "inputs": {name: str(value) for name, value in done.inputs.items()},  # JSON readers refuse long numbers
+        "outputs": {name: str(value) for name, value in done.outputs.items()},
     }
-    for name, values in (("inputs", done.inputs), ("outputs", done.outputs)):  # JavaScript would round long numbers
-        shown[name] = {name: str(value) for name, value in values.items()}
-    if on_graph:
-        shown["nodes"] = node_rows(done.nodes)
-    return {name: value for name, value in result.items() if name != "value"} | shown, files
+    progress("proving")
+    shown["certificate"] = document(files, "certificate.json", lambda: certify(algorithm, rounding=request.rounding))
+    shown["size"] = document(files, "size.json", lambda: size(algorithm))
+    progress("writing the trace")
+    if isinstance(what, NodeProgram):
+        shown["nodes"] = {str(node): {k: _cell(v) for k, v in own.items()} for node, own in done.nodes.items()}
+        files |= {"program.bw": request.source.text.encode(), "trace.html": graph_page(done).encode()}
+    else:
+        files["trace.html"] = trace_page(done).encode()
+    return shown, files
 
 
-def _most_steps(algorithm: Algorithm, asked: int | None, limits: Limits) -> int:
-    allowed = min(limits.steps, limits.cells // algorithm.program.bits)
-    if asked is None and algorithm.halt is None and (algorithm.steps or 0) > allowed:
-        raise InputError(
-            f"this program takes {algorithm.steps:,} steps; for its {algorithm.program.bits:,} bits this server makes "
-            f"at most {allowed:,}; make it smaller, or give a step limit to see the beginning"
-        )
-    return allowed if asked is None else min(asked, allowed)
+def document(files: Files, name: str, make: Callable[[], Any]) -> dict[str, Any]:
+    """What a document says, which is added to the files; or the problem for which there is none."""
+    try:
+        found = make()
+    except BitwrightError as error:
+        return {"problem": str(error)}
+    facts: dict[str, Any] = found.to_dict()
+    files[name] = (found.text() if hasattr(found, "text") else json_text(facts)).encode()
+    return facts
 
 
-def _training_set(algorithm: Algorithm, examples: int, limits: Limits) -> bytes:
-    program = algorithm.program
-    if program.templates * max(program.templates, program.bits) > limits.cells:
-        raise InputError(f"a training set of {examples:,} examples is too large for this server")
-    return training_set_bytes(algorithm, examples)
+def _cell(value: Any) -> str:
+    """An output of a node, as text."""
+    if isinstance(value, list):
+        return ", ".join(":".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value)
+    return "" if value is None else str(value)
 
 
-def _unfinished(done: Run, asked: int | None) -> str:
-    if done.halted:
-        return ""
-    why = "your step limit"
-    if done.steps == done.algorithm.steps:
-        why = "its 'steps' allows no more"
-    elif asked is None or asked > done.limit:
-        why = f"the most this server makes for {done.algorithm.program.bits:,} bits"
-    return f"It did not halt within {done.steps:,} steps ({why}); what follows is the run so far."
+def _run_computer(program: SubleqProgram, request: Request, limits: Limits, progress: Progress) -> Done:
+    """Runs an image on machine V, whose steps are not recorded, so runs may be long."""
+    if request.inputs:
+        raise InputError(f"machine V has no inputs but its console, got {', '.join(request.inputs)[:60]}")
+    progress("making the machine")
+    engine = make_engine(with_padding(program.machine.algorithm()), request, progress)
+    done = run_image(
+        program,
+        _Console(request, limits, progress),
+        engine=engine,
+        instructions=request.max_instructions,
+        seconds=_SHARE * limits.seconds,
+        memory=[f"0:{program.machine.shape.words - 1}"],
+        signed=True,
+    )
+    [(_, memory)] = done.words
+    facts = done.to_dict()
+    shown = {
+        "title": f"{program.name} on machine V",
+        "shape": str(program.machine.shape),
+        "console": done.output.decode("utf-8", "replace"),
+        "memory": memory,
+        "labels": program.labels,
+        "wrong": 0 if engine.name == "templates" else done.ending.tally.wrong,
+    }
+    files = {"output.txt": done.output, "run.json": json_text(facts).encode()}
+    files |= {"memory.dec": image_text(memory).encode(), "image.dec": image_text(program.image).encode()}
+    return facts | shown, files
+
+
+class _Console(ImageConsole):
+    """Keeps the first bytes of output, and reports how far the run is."""
+
+    def __init__(self, request: Request, limits: Limits, progress: Progress) -> None:
+        super().__init__(request.console.encode())
+        self._limit, self._most, self._progress = request.max_instructions or 0, limits.console, progress
+
+    def write(self, byte: int) -> None:
+        if len(self.collected) < self._most:
+            super().write(byte)
+
+    def look(self, now: MachineTally) -> bool:
+        printed = self.collected.decode("utf-8", "replace")
+        self._progress("running", now.instructions, self._limit, console=printed, unit="instruction")
+        return len(self.collected) < self._most

@@ -1,7 +1,4 @@
-"""A process that works for the server: jobs come in as lines of JSON, answers go out as lines of JSON and files.
-
-An answer names its files with their sizes, and their bytes follow. Nothing is ever unpickled.
-"""
+"""The process that works for the page: jobs come in as lines of JSON, and answers go out as lines of JSON."""
 
 from __future__ import annotations
 
@@ -11,102 +8,83 @@ import signal
 import sys
 import time
 import traceback
+from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
 
-from bitwright.errors import BitwrightError
-from bitwright.web import work
-from bitwright.web.confine import confine
-from bitwright.web.graphs import laid_out
+from pydantic import ValidationError
+
+from bitwright.errors import BitwrightError, InputError, shorten
 from bitwright.web.limits import Limits
-from bitwright.web.told import Files
-from bitwright.web.warm import warm_up
+from bitwright.web.requests import Request
 
-MOST_JOBS = 200  # then a fresh process takes its place
-_PATIENCE = 10  # seconds beyond its time after which a process whose server is gone ends itself
+_PATIENCE = 10  # seconds of processor time that a job has beyond its time, where the server is gone
+_SMALL = '{"source": {"kind": "addition", "bits": 2}, "inputs": {"p": "1", "q": "1"}, "engine": "limit"}'
 
 
-def main(settings: Mapping[str, Any], what: str) -> None:
-    """Answers jobs one after the other, runs or checks, until the server hangs up."""
-    limits = Limits(**settings)
-    answers = os.fdopen(os.dup(1), "wb")
+def main(settings: Mapping[str, Any]) -> None:
+    """Does one job after the other until the server hangs up."""
+    limits, answers = Limits(**settings), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not disturb the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.set_int_max_str_digits(0)  # inputs and outputs may have any size; time is limited
-    try:
-        warm_up(limits, what)
-        confine(limits.memory)
-    except Exception:
-        return _send(answers, _broken())
-    _send(answers, {"kind": "ready"})
-    for done, line in enumerate(sys.stdin.buffer, start=1):
-        _alarm(int(limits.seconds) + _PATIENCE)
-        answer, files = _answer(json.loads(line), limits, Reporter(answers))
-        _alarm(0)
-        leaving = answer.pop("leaving", False) or done >= MOST_JOBS
-        sizes = [[name, len(data)] for name, data in files.items()]
+    phase, last = "", 0.0
+
+    def send(**message: Any) -> None:
+        answers.write(json.dumps(message, allow_nan=False).encode() + b"\n")
+        answers.flush()
+
+    def progress(now: str, step: int = 0, limit: int = 0, **shown: Any) -> None:
+        nonlocal phase, last
+        if now != phase or time.monotonic() - last >= 0.2:
+            phase, last = now, time.monotonic()
+            send(kind="progress", phase=phase, step=step, limit=limit, shown=shown)
+
+    for name, most in (("AS", limits.memory), ("FSIZE", limits.result), ("CORE", 0)):
+        _limit(name, most)
+    for do in ("run", "train"):
+        _do(do, _SMALL, Limits(), lambda *_, **__: None)  # loads what takes time to load
+    send(kind="ready")
+    for line in sys.stdin.buffer:
+        job = json.loads(line)
+        _limit("CPU", int(time.process_time() + limits.seconds) + _PATIENCE, for_good=False)
         try:
-            _send(answers, {**answer, "leaving": leaving, "files": sizes}, *files.values())
-        except (TypeError, ValueError, RecursionError):  # a result that JSON cannot hold, of which nothing was sent yet
-            _send(answers, {**_broken(), "leaving": leaving, "files": []})
-        if leaving:
-            break
-    return None
+            result, files = _do(job["do"], job["request"], limits, progress)
+            send(kind="done", last=False, result=result, files=files)
+        except BitwrightError as error:
+            send(kind="refused", last=False, message=" ".join(str(error).split()))
+        except MemoryError:
+            allowed = f"the {limits.memory >> 20:,} MiB that this page allows"
+            send(kind="refused", last=True, message=f"this needs more memory than {allowed}; make it smaller")
+        except Exception:  # a mistake of ours, also a result that JSON cannot hold
+            send(kind="broken", last=False, message=traceback.format_exc())
 
 
-def _answer(job: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], Files]:
+def _do(do: str, text: str, limits: Limits, progress: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """The result of a job, and its files in base 64."""
+    from bitwright.web import training, work  # which take memory, within the limits
+
+    does: dict[str, Any] = {"check": work.check, "graph": work.draw, "run": work.run, "train": training.train}
     try:
-        result, files = _do(job["do"], job["request"], limits, progress)
-        return {"kind": "done", "result": result}, files
-    except BitwrightError as error:
-        return {"kind": "refused", "message": " ".join(str(error).split())}, {}
-    except MemoryError:
-        message = (
-            f"this needs more memory than the {limits.memory >> 20:,} MiB that this server allows; make it smaller"
+        request = Request.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the request"
+        raise InputError(shorten(f"{where}: {first['msg']}", 300)) from None
+    result, files = does[do](request, limits, progress)
+    if (size := sum(map(len, files.values()))) > limits.result:
+        raise InputError(
+            f"the trace and files of this run take {size >> 20:,} MiB; this page keeps at most "
+            f"{limits.result >> 20:,} MiB of a run; make it smaller or lower its step limit"
         )
-        return {"kind": "refused", "message": message, "leaving": True}, {}
-    except Exception:  # a mistake of ours: the server tells so, and this process goes on with the next job
-        return _broken(), {}
+    return result, {name: b64encode(data).decode() for name, data in files.items()}
 
 
-def _broken() -> dict[str, Any]:
-    return {"kind": "broken", "trace": traceback.format_exc()}
-
-
-def _do(what: str, request: Mapping[str, Any], limits: Limits, progress: Reporter) -> tuple[dict[str, Any], Files]:
-    match what:
-        case "check":
-            return work.check(request["source"], limits), {}
-        case "graph":
-            return laid_out(request["graph"], limits), {}
-        case "network":
-            from bitwright.web.training import train_network  # which checks do without
-
-            return train_network(request, limits, progress)
-    return work.run(request, limits, progress)
-
-
-class Reporter:
-    """Reports the progress of a run to the server, a few times a second."""
-
-    def __init__(self, answers: BinaryIO) -> None:
-        self._answers, self._phase, self._told = answers, "", 0.0
-
-    def __call__(self, phase: str, step: int = 0, limit: int = 0, **shown: Any) -> None:
-        now = time.monotonic()
-        if phase == self._phase and now - self._told < 0.2:
-            return
-        self._phase, self._told = phase, now
-        _send(self._answers, {"kind": "progress", "phase": phase, "step": step, "limit": limit, "shown": shown})
-
-
-def _alarm(seconds: int) -> None:
-    if hasattr(signal, "alarm"):
-        signal.alarm(seconds)
-
-
-def _send(answers: BinaryIO, message: Mapping[str, Any], *files: bytes) -> None:
-    answers.write(json.dumps(message, allow_nan=False).encode() + b"\n")
-    for data in files:
-        answers.write(data)
-    answers.flush()
+def _limit(name: str, value: int, for_good: bool = True) -> None:
+    """Has the kernel limit what this process may take, where it can: Windows cannot, nor macOS the memory."""
+    with suppress(ImportError, ValueError, OSError):  # or an operator's limit is already lower
+        resource: Any = import_module("resource")
+        which = getattr(resource, f"RLIMIT_{name}")
+        resource.setrlimit(which, (value, value if for_good else resource.getrlimit(which)[1]))

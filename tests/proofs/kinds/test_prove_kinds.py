@@ -211,7 +211,7 @@ def test_nodes_as_an_extent_are_a_size() -> None:
 
 def test_a_program_without_a_text_is_proved_as_it_is() -> None:
     claim = prove_kinds(permutation([2, 3, 1])).claim()
-    assert (claim.verdict, claim.sizes) == ("proved", "as it is")
+    assert (claim.verdict, claim.sizes) == ("proved", "this program")
 
 
 def test_the_certificate_is_json_and_progress_reaches_its_end() -> None:

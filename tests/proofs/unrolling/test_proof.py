@@ -1,7 +1,9 @@
 """Proofs at a size: what holds for all inputs by trying them all is proved, and nothing else."""
 
 import random
+import sys
 import warnings
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -116,14 +118,40 @@ def test_division_is_proved_and_its_mistake_refuted():
 
 
 def test_multiplication_unrolled_needs_no_invariant():
-    plain = bitwright.parse(
-        "".join(x + "\n" for x in example("multiplication", 4).text().splitlines() if not x.startswith("invariant"))
-    )
+    plain, longer = (without_invariants(l) for l in (4, 9))
     found = prove_at_size(plain)
     assert (found.verdict, len(found.lemmas)) == ("proved", 1)
-    few = prove_at_size(plain, conflicts=10)
+    few = prove_at_size(longer, conflicts=10)
     assert few.verdict == "not decided"
-    assert "10 conflicts" in few.method
+    assert "10 conflicts; 2^18 inputs are too many to try all of them" in few.method
+
+
+def without_invariants(l):
+    lines = example("multiplication", l).text().splitlines()
+    return bitwright.parse("".join(f"{line}\n" for line in lines if not line.startswith("invariant")))
+
+
+def test_few_inputs_are_all_tried_where_nothing_else_decides(monkeypatch):
+    """Within 10 conflicts, and without the solver, whose absence is one of the reasons where there are many inputs."""
+    assert prove_at_size(without_invariants(4), conflicts=10).sentence == "proved (all 256 inputs tried)"
+    monkeypatch.setitem(sys.modules, "pysolvers", None)
+    assert prove_at_size(without_invariants(4)).sentence == "proved (all 256 inputs tried)"
+    monkeypatch.setattr(proofs, "_wrong_run", lambda _: None)
+    found = prove_at_size(replace(without_invariants(4), ensures=["product != 143"]))
+    assert (found.verdict, found.counterexample) == ("refuted", {"multiplicand": 11, "multiplier": 13})
+    many = prove_at_size(without_invariants(9))
+    assert (many.verdict, many.method) == (
+        "not decided",
+        "a solver needs python-sat; install it with: pip install 'bitwright[prove]'; "
+        "2^18 inputs are too many to try all of them",
+    )
+
+
+def test_runs_that_may_end_later_are_not_tried_to_the_end(monkeypatch):
+    monkeypatch.setattr(proofs, "_by_unrolling", lambda *_: None)
+    rules = "bits x h\nblock x h\nwhen x=1 write x\nwrite h\ninput x\nhalt when h\noutput x\nensure x == 0"
+    waits = bitwright.parse(rules.replace("write h", "when x=0 h=0 write h"))
+    assert "a run of all inputs takes more than" in prove_at_size(waits).method
 
 
 def test_nothing_stated_is_said():
@@ -158,6 +186,7 @@ def test_a_counterexample_that_is_none_when_replayed_decides_nothing(monkeypatch
     wrong = bitwright.parse(addition(3).text().replace("steps 6", "steps 5") + "ensure sum == p + q + 1\n")
     assert prove_at_size(wrong).verdict == "refuted"
     monkeypatch.setattr(proofs, "wrong_input", lambda *_: None)
+    monkeypatch.setattr(proofs, "_MOST_BITS", 0)
     assert prove_at_size(wrong).verdict == "not decided"
 
 

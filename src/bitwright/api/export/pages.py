@@ -147,7 +147,8 @@ def program_page(
     else:
         name, chosen, make = sized
         sizes = every_size(network, pattern, make, chosen)
-    about = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
+    about: dict[str, Any] = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
+    about["runs"] = bool(values)  # who gives inputs wants to see their result
     if sizes.formula is not None:
         checked = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in sizes.compared)
         about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."

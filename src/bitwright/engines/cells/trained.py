@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bitwright.engines.cells.engine import TABLED, CellEngine
 from bitwright.engines.cells.network import CellNetwork, CellTables
-from bitwright.errors import InputError, counted, readable
+from bitwright.errors import InputError, counted, readable, thousandths
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
 from bitwright.networks.integer import check_belongs
@@ -59,7 +59,7 @@ class TrainedCells:
         states = counted(self.tables.states, "local state")
         said = f"proved on all {states}" if self.proved else f"{states}, {self.tables.wrong:,} wrong"
         exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved else ""
-        margin = f"; smallest margin {self.tables.margin:.3f}" if isfinite(self.tables.margin) else ""
+        margin = f"; smallest margin {thousandths(self.tables.margin)}" if isfinite(self.tables.margin) else ""
         return f"{said}{margin}{exact}"
 
     def engine(self, what: Algorithm | Program, evaluate: bool = False) -> CellEngine:

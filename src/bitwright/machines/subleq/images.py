@@ -38,6 +38,9 @@ class ImageRun:
     def halted(self) -> bool:
         return self.reason in ("halt", "fault")
 
+    def __bool__(self) -> bool:
+        return self.halted
+
 
 def run_images(
     machine: MachineV,

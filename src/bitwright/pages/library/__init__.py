@@ -17,12 +17,6 @@ from importlib.resources import files
 MODULES = ("dom", "theme", "canvas", "bits", "player", "graph", "layout")  # each imports only earlier ones
 
 
-def library_files() -> dict[str, bytes]:
-    """Scripts and styles by file name, for a server."""
-    names = (*(f"{name}.mjs" for name in MODULES), "base.css", "dark.css")
-    return {name: _asset(name).encode() for name in names}
-
-
 def library_script() -> str:
     """All modules as one script."""
     return plain_script(_asset(f"{name}.mjs") for name in MODULES)

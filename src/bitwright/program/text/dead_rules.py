@@ -27,15 +27,33 @@ def possible(algorithm: Algorithm) -> tuple[BoolArray, BoolArray]:  # (k,), (K,)
     A bit may be on if an input or the start sets it, or a template that may match writes it; a template may match if
     all bits that it wants on may be. What it wants off is left out of account.
     """
-    program = algorithm.program
+    return _woken(algorithm.program, _first(algorithm))
+
+
+def in_time(algorithm: Algorithm) -> BoolArray:  # (K,)
+    """The same templates without those that want a bit which is on at the beginning alone with one that is off then."""
+    program, first = algorithm.program, _first(algorithm)
+    wanting, wanted = wanted_bits(program)
+    at_once = np.bincount(wanting, ~first[wanted], program.templates) == 0
+    later = np.zeros(program.bits, dtype=bool)
+    later[_slices(program.write_bits, program.write_start, np.flatnonzero(at_once))] = True
+    return np.asarray(at_once | _woken(program, later)[1])
+
+
+def _first(algorithm: Algorithm) -> BoolArray:  # (k,)
+    """The bits that may be on at the beginning."""
+    bits = np.zeros(algorithm.program.bits, dtype=bool)
+    bits[[*algorithm.start, *algorithm.input_bits.tolist()]] = True
+    return bits
+
+
+def _woken(program: Program, bits: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """The bits that may be on once these may be, and the templates that may then match."""
     wanting, wanted = wanted_bits(program)
     missing = np.bincount(wanting, minlength=program.templates)  # of the bits that each template wants on
     order = np.argsort(wanted, kind="stable")
     by_bit, first = wanting[order], np.searchsorted(wanted[order], np.arange(program.bits + 1))
-    bits, templates = np.zeros(program.bits, dtype=bool), missing == 0
-    bits[list(algorithm.start)] = True
-    for word in algorithm.inputs:
-        bits[list(word.bits)] = True
+    bits, templates = bits.copy(), missing == 0
     bits[_slices(program.write_bits, program.write_start, np.flatnonzero(templates))] = True
     fresh = np.flatnonzero(bits)
     while len(fresh):

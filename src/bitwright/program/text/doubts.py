@@ -12,12 +12,21 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import Problem, counted, listing
-from bitwright.program.algorithm import Algorithm
+from bitwright.program.algorithm import Algorithm, Word
 from bitwright.program.cells import check_same_order, distinct
+from bitwright.program.graph.node_program import NodeProgram
 from bitwright.program.layout import IntArray
 from bitwright.program.program import MAX_BLOCK
 from bitwright.program.text import syntax
-from bitwright.program.text.dead_rules import DeadRules, WrittenRule, never_on, possible, wanted_bits, written_rules
+from bitwright.program.text.dead_rules import (
+    DeadRules,
+    WrittenRule,
+    in_time,
+    never_on,
+    possible,
+    wanted_bits,
+    written_rules,
+)
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.text.scanner import Token
 
@@ -29,11 +38,20 @@ def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
         [
             *_without_effect(tree, algorithm),
             *lost_pairs(tree, algorithm),
+            *_unkept(tree, algorithm),
             *_unused(tree, algorithm),
             *_orders(tree, algorithm),
             *_mixed(tree, algorithm),
         ]
     )
+
+
+def node_doubts(text: str, program: NodeProgram) -> list[Problem]:
+    """Warnings about bits of a node program that become 0 together, in the order of its text."""
+    schema = program.schema()
+    inputs = tuple(Word(word.name, word.bits) for word in schema.inputs)
+    alone = Algorithm(program.name, schema.program, inputs=inputs, start=schema.start, steps=1)
+    return sorted(lost_pairs(parse_statements(text), alone))
 
 
 def _without_effect(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
@@ -167,6 +185,43 @@ def _line_of(tree: SyntaxTree, algorithm: Algorithm, cell: int) -> Token:
     return next(
         item.token for item in tree.statements if isinstance(item, syntax.Cell) and place == f"line {item.token.line}"
     )
+
+
+def _unkept(tree: SyntaxTree, algorithm: Algorithm) -> Iterator[Problem]:
+    """Inputs with a bit that is gone before any rule that wants it can match.
+
+    No rule that can match writes it, and each that wants it wants another bit, too, that is off at the beginning. Of
+    each input one rule is named.
+    """
+    program = algorithm.program
+    able, live = possible(algorithm)[1], in_time(algorithm)
+    wanting, wanted = wanted_bits(program)
+    first = np.zeros(program.bits, dtype=bool)
+    first[[*algorithm.start, *algorithm.input_bits.tolist()]] = True
+    brief = first.copy()
+    brief[program.write_bits[live[np.repeat(np.arange(program.templates), np.diff(program.write_start))]]] = False
+    rules = {rule.text: rule for rule in written_rules(tree)}
+    for word in algorithm.inputs:
+        own = np.isin(wanted, word.bits) & brief[wanted]
+        used = wanted[own & live[wanting]]
+        idle = own & able[wanting] & ~np.isin(wanted, used)
+        lost = np.unique(wanted[idle])
+        texts = [program.rules[program.template_rule[template]] for template in wanting[idle].tolist()]
+        rule = next((rules[text] for text in texts if text in rules), None)
+        if rule is None:
+            continue
+        template = wanting[idle][texts.index(rule.text)]
+        gone, other = (
+            program.layout.name_of(int(bits[0]))
+            for bits in (wanted[idle & (wanting == template)], wanted[(wanting == template) & ~first[wanted]])
+        )
+        more = f" (and {counted(len(lost) - 1, 'more such bit')})" if len(lost) > 1 else ""
+        yield Problem(
+            rule.line,
+            rule.column,
+            f"{gone} is on at the beginning alone, since no rule that can match writes it, and this rule wants it "
+            f"together with {other}, which is off then; keep it, as in 'when {gone}=1 {other}=0 write {gone}'{more}",
+        )
 
 
 def lost_pairs(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:

@@ -78,6 +78,9 @@ class NetworkVerdict:
     of: str = "network"
     format: str = FORMAT
 
+    def __bool__(self) -> bool:
+        return self.certified
+
     @property
     def sentence(self) -> str:
         """The verdict and the states that it is about, in a few words."""

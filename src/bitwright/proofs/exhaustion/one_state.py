@@ -52,6 +52,9 @@ class OneState:
     right: bool
     bits: tuple[LookedAt, ...]
 
+    def __bool__(self) -> bool:
+        return self.right
+
 
 def state_with(program: Program, text: str) -> tuple[BoolArray, int | None]:  # (k,)
     """The state with these bits on, given by name with spaces between, and of a pattern the kind of its cell.

@@ -57,6 +57,9 @@ class FunctionProof:
     def proved(self) -> bool:
         return self.verdict == "proved"
 
+    def __bool__(self) -> bool:
+        return self.proved
+
     def sentence(self) -> str:
         if self.verdict == "proved":
             return f"proved at every size ({self.method})"
@@ -131,7 +134,8 @@ def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell
     except NoChainError as error:
         return undecided(str(error))
     if text is None:
-        return undecided("the program has no rule text")
+        sized = algorithm.sizing is not None and algorithm.sizing.text is not None
+        return undecided("the program is not what its rule text says" if sized else "the program has no size to choose")
     try:
         chain = read_chain(text, algorithm.name, lets)
         specs = [Specification(chain, line) for line in algorithm.ensures]

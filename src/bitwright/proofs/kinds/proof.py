@@ -19,7 +19,7 @@ from bitwright.program.text.expand import expand
 from bitwright.program.text.lets import mentions
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.claims import Claim
+from bitwright.proofs.claims import ONE_SIZE, Claim
 from bitwright.proofs.kinds.affine import Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of, cutoff, representatives
 from bitwright.proofs.kinds.lines import Lines, NotCoveredError
@@ -127,6 +127,9 @@ class KindsProof:
     refusal: str | None = None  # the line and the reason, where the theorem does not cover the text
     of_text: bool = True  # whether it is about a rule text, or about a program as it is
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
     @property
     def method(self) -> str:
         """How it is known, in a phrase."""
@@ -143,7 +146,7 @@ class KindsProof:
         """The link of the chain that is about sizes."""
         kinds = counted(len(self.kinds), "kind")
         if self.verdict == "proved":
-            sizes = "every" if self.of_text else "as it is"
+            sizes = "every" if self.of_text else ONE_SIZE
             sentence = f"all cells are of {kinds} at every size ({self.method})"
             if len(self.smallest) > 1 and max(self.smallest.values()) > 1:  # smaller ones may be programs, too
                 sizes = ", ".join(f"{name}>={least}" for name, least in self.smallest.items())

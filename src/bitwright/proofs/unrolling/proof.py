@@ -17,18 +17,19 @@ from bitwright.bits import from_bits, shorten
 from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm, Word
 from bitwright.program.ensures import EnsureLine
-from bitwright.proofs.claims import Claim
-from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input
+from bitwright.proofs.claims import ONE_SIZE, Claim
+from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input, wrong_input_of_all
 from bitwright.proofs.unrolling.laws import BitLaw, LawFinder, law_document, linear, weight_of
 from bitwright.proofs.unrolling.numbers import Blasted
 from bitwright.proofs.unrolling.polynomials import stronger_equation
 from bitwright.proofs.unrolling.rounds import Rounds, UndecidedError
 from bitwright.proofs.unrolling.runs import RunTooLargeError, UnrolledRun, unroll
-from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, Prover
+from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, NoSolverError, Prover
 from bitwright.running.progress import Progress, as_progress
 
 _TRIED = 64  # random inputs that are run first, and as many extreme ones
 _STEPS = 10_000  # that these take at most, where nothing else is declared
+_MOST_BITS, _WORK = 16, 1 << 36  # of inputs that are all tried, and template-steps of their runs: some seconds
 FORMAT = "bitwright function at a size 1"
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 
@@ -50,20 +51,25 @@ class SizeProof:
     counterexample: dict[str, int] | None = None  # an input whose run was replayed, and is wrong
     found: dict[str, Any] = field(default_factory=dict, repr=False)  # laws and relations, for the certificate
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
     @property
     def size(self) -> str:
-        """Its first number, such as the 64 of `let l = 64`; `this size` if it has none."""
-        sizing = self.algorithm.sizing
-        return str(next(iter(sizing.numbers.values()))) if sizing is not None and sizing.numbers else "this size"
+        """Its number, such as the 64 of `let l = 64`, or its numbers, as in `l=64,k=2`."""
+        numbers = {} if self.algorithm.sizing is None else self.algorithm.sizing.numbers
+        if len(numbers) == 1:
+            return str(*numbers.values())
+        return ",".join(f"{name}={value}" for name, value in numbers.items()) or ONE_SIZE
 
     @property
     def sentence(self) -> str:
         """The verdict in a line."""
+        at = "" if self.size == ONE_SIZE else f" at size {self.size}"
         if self.counterexample is not None:
             given = ", ".join(f"{name} = {value}" for name, value in self.counterexample.items())
-            return f"refuted: a run with {given} is wrong" if given else "refuted: its run is wrong"
-        at = self.size if self.size == "this size" else f"size {self.size}"
-        return f"{self.verdict} at {at} ({self.method})" if self.method else self.verdict
+            return f"refuted: a run with {given} is wrong{at}" if given else f"refuted: its run is wrong{at}"
+        return f"{self.verdict}{at} ({self.method})" if self.method else self.verdict
 
     def certificate(self) -> dict[str, Any]:
         """What a checker needs besides the rules and the proofs of the lemmas."""
@@ -97,10 +103,10 @@ def prove_at_size(
         return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
     prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
     reasons = []
-    for method in (_by_rounds, _by_instructions, _by_unrolling):
+    for method in (_by_rounds, _by_instructions, _by_unrolling, _by_trying):
         try:
             found = method(algorithm, prover)
-        except (UndecidedError, RunTooLargeError) as error:
+        except (UndecidedError, RunTooLargeError, NoSolverError) as error:
             reasons.append(str(error))
             continue
         if found is not None:
@@ -108,7 +114,7 @@ def prove_at_size(
                 (folder / "rules.bw").write_text(algorithm.text())
                 (folder / "certificate.json").write_text(json.dumps(found.certificate(), indent=1) + "\n")
             return found
-    return SizeProof(algorithm, "not decided", "; ".join(reasons), tuple(prover.lemmas))
+    return SizeProof(algorithm, "not decided", "; ".join(dict.fromkeys(reasons)), tuple(prover.lemmas))
 
 
 def prove_at_sizes(
@@ -180,6 +186,22 @@ def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
     if lemma.verdict == "refuted":
         return _refuted(algorithm, prover, [bool(lemma.failing[node]) for node in run.graph.inputs])
     raise UndecidedError(f"CaDiCaL found no proof within {prover.conflicts:,} conflicts")
+
+
+def _by_trying(algorithm: Algorithm, prover: Prover) -> SizeProof:
+    """By running every input, where there are few."""
+    bits = len(algorithm.input_bits)
+    if bits > _MOST_BITS:
+        raise UndecidedError(f"2^{bits} inputs are too many to try all of them")
+    limit = min(_STEPS, _WORK // ((1 << bits) * max(1, algorithm.program.templates)))
+    if algorithm.steps is not None and algorithm.steps > limit:
+        raise UndecidedError(f"all {1 << bits:,} inputs for {algorithm.steps:,} steps are too much to try")
+    wrong = wrong_input_of_all(algorithm, limit if algorithm.steps is None else None)
+    if wrong is not None and wrong[1] == LATE and algorithm.steps is None:
+        raise UndecidedError(f"a run of all inputs takes more than {limit:,} steps")
+    if wrong is not None:
+        return SizeProof(algorithm, "refuted", "a run", tuple(prover.lemmas), wrong[0])
+    return SizeProof(algorithm, "proved", f"all {counted(1 << bits, 'input')} tried", tuple(prover.lemmas))
 
 
 def _refuted(algorithm: Algorithm, prover: Prover, bits: Sequence[bool]) -> SizeProof:

@@ -24,6 +24,10 @@ CONFLICTS = 200_000  # in a lemma; then it is not decided
 _SAMPLES = 256  # random inputs that are tried first
 
 
+class NoSolverError(InputError):
+    """The solver is not installed."""
+
+
 @dataclass(frozen=True)
 class Lemma:
     """The verdict on a lemma: proved, refuted by values of the inputs, or neither within the limit."""
@@ -35,6 +39,9 @@ class Lemma:
     conflicts: int = 0
     digest: str = ""  # sha256 of the CNF in DIMACS
     failing: dict[int, int] = field(default_factory=dict)  # the value of each input node, where it is refuted
+
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
 
 
 @dataclass
@@ -145,7 +152,7 @@ def _solver(clauses: Sequence[Sequence[int]], trace: BinaryIO | None) -> Iterato
         import pysolvers
         from pysat.solvers import Cadical195
     except ImportError:
-        raise InputError("this needs python-sat; install it with: pip install 'bitwright[prove]'") from None
+        raise NoSolverError("a solver needs python-sat; install it with: pip install 'bitwright[prove]'") from None
     solver = Cadical195()
     try:
         if trace is not None:  # its own with_proof option writes DRAT; LRAT must be asked for first

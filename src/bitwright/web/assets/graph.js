@@ -65,17 +65,28 @@ const explicit = () => ({ nodes: graph.nodes.map(({ name }) => name), edges: gra
 async function layOut(wanted) {
   const mine = ++asked;
   try {
-    const found = await ask("POST", "api/graph", { graph: wanted });
+    const found = (await ask("api/graph", { source: { kind: "nodes", graph: wanted } })).result;
     if (mine !== asked) return;
     graph.nodes = found.nodes.map((name, at) => ({ name, x: found.places[at][0], y: found.places[at][1] }));
     graph.edges = found.edges;
-    say(found.drawn ? `${grouped(graph.nodes.length)} nodes, ${grouped(graph.edges.length)} edges` : `${grouped(found.count)} nodes are too many to be drawn here; it can be run`);
+    say(found.nodes.length ? `${grouped(graph.nodes.length)} nodes, ${grouped(graph.edges.length)} edges` : `${grouped(found.count)} nodes are too many to be drawn here; it can be run`);
   } catch (error) {
     if (mine !== asked) return;
     graph.nodes = graph.edges = [];
     say(error.message);
   }
+  keepNamed();
   showGraph();
+}
+
+// Inputs at nodes that are not there any longer go; the only one of its kind goes to the first node.
+
+function keepNamed() {
+  const names = graph.nodes.map(({ name }) => name), there = (key) => key === "*" || names.includes(key) || key.split("-").every((end) => names.includes(end));
+  if (names.length) for (const word of inputWords().filter(({ place: own }) => own !== "whole")) {
+    const text = inputText(word.name), found = items(text, names), left = new Map([...found].filter(([key]) => there(key)));
+    if (left.size < found.size) setInput(word.name, textOf(left.size || !word.marks || word.place !== "node" ? left : new Map([[names[0], "1"]]), word));
+  }
 }
 
 export function showGraph(keepFrame = false) {

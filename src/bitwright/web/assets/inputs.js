@@ -28,12 +28,24 @@ export function showInputs(kind, found, known) {
   element("inputs").dataset.names = names;
   element("inputs").replaceChildren(...found.map((word) => {
     const { name, bits, signed, place } = word;
-    const field = make("input", { value: known[name] ?? usual(word), name, inputMode: signed || place ? "text" : "numeric", spellcheck: false });
+    const field = make("input", { value: fitting(kind, word, known[name]), name, inputMode: signed || place ? "text" : "numeric", spellcheck: false });
     field.addEventListener("input", () => { known[name] = field.value; changed(); });
     known[name] = field.value;
     const wide = kind === "permutation" || place || bits > 40;
     return make("label", { className: wide ? "wide" : "" }, make("span", make("code", name), make("small", ` ${hint(kind, word)}`)), field);
   }));
+}
+
+// What was there before, as far as it fits into this input.
+
+function fitting(kind, word, text) {
+  const { bits, signed, place } = word;
+  if (text === undefined || place !== undefined) return text ?? usual(word);
+  if (kind === "permutation") return text.slice(0, bits).padEnd(bits, "0");
+  let number = null;
+  try { number = BigInt(text.trim()); } catch { return usual(word); }
+  const [low, high] = signed ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1)] : [0n, 2n ** BigInt(bits)];
+  return number >= low && number < high ? text : usual(word);
 }
 
 const usual = ({ place, unique, marks, least }) => (!place ? "0" : place === "whole" ? least : unique ? "order" : marks ? "" : `*:${least}`);

@@ -4,7 +4,7 @@ import { ask } from "./ask.js";
 import { element, grouped, hear, make, notice, sentence, submitted, terms } from "./library/dom.mjs";
 import { graphEditor } from "./graph.js";
 import { given, keep, kind, number, program, refused, settled, soon, source } from "./program.js";
-import { showLive, showMade, showRun } from "./results.js";
+import { clearResults, showLive, showMade, showRun } from "./results.js";
 import { openLink, share } from "./share.js";
 import { split } from "./split.js";
 import { tabs } from "./tabs.js";
@@ -18,30 +18,27 @@ const ENGINES = {
   network: "One small network for all cells of the program, of integers, trained now and tried on all their local states. Several networks, a width or the sign rule ask for networks of the whole state.",
 };
 const STORE = "bitwright";
-let running = null, abandoned = false, known = null;
+let running = null, known = null; // what cancels the job that is under way
 
 async function start() {
   followTheme(() => {});
   tabs();
   split();
-  try { known = await ask("GET", "api/about"); } catch (error) { fail(error.message); return; }
+  try { known = await ask("api/about"); } catch (error) { fail(error.message); return; }
   limits(known.limits, known.version);
   graphEditor(soon, known.limits);
-  program(known, recalled(), engine);
+  program(known, recalled(), engine, changed);
   share(fail);
   await openLink(fail);
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
   submitted("setup", run);
   hear("setup", "input", () => { if (running === null) fail(""); }); // it was about something else
   hear("train", "click", train);
-  hear("cancel", "click", cancel);
+  hear("cancel", "click", () => running.abort());
   addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
   });
-  addEventListener("pagehide", () => {
-    remember();
-    if (running) fetch(`api/runs/${running}`, { method: "DELETE", keepalive: true });
-  });
+  addEventListener("pagehide", remember);
   document.documentElement.dataset.ready = "yes";
 }
 
@@ -56,20 +53,34 @@ function engine() {
   if (cells) element("network-of").value = "cells";
 }
 
+// What was found out about another program is of no use any longer, and nor is a job for it.
+
+function changed() {
+  running?.abort();
+  say("");
+  clearResults();
+}
+
 function request() {
   const asked = { ...given(), engine: element("engine").value, rounding: element("rounding").value };
   if (kind() === "subleq") asked.max_instructions = number("max-instructions", "the instruction limit", 0, 1e12);
-  else asked.max_steps = number("max-steps", "the step limit", 0, known.limits.steps);
-  if (["sampled", "network"].includes(asked.engine)) Object.assign(asked, { networks: number("networks", "the number of networks", 1, asked.engine === "network" ? known.limits.members : 1e9) ?? 1, seed: number("seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0 });
+  else asked.max_steps = number("max-steps", "the step limit", 0, known.limits.steps) ?? known.limits.steps;
+  if (["sampled", "network"].includes(asked.engine)) Object.assign(asked, { networks: number("networks", "the number of networks", 1, 1e9) ?? 1, seed: number("seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0 });
   if (asked.engine === "network") asked.width = number("width", "the width", 1, known.limits.width);
-  return asked;
+  return possible(asked, asked.engine, asked.rounding, asked.networks > 1 || asked.width ? "whole" : "cells");
 }
 
-const run = () => follow("api/runs", request, showRun);
+const run = () => follow("api/run", request, showRun);
 
-const train = () => follow("api/networks", () => ({
+const train = () => follow("api/train", () => possible({
   source: source(), of: element("network-of").value, seed: number("network-seed", "the seed", 0, Number.MAX_SAFE_INTEGER) ?? 0, width: number("network-width", "the width", 1, known.limits.width),
-}), made);
+}, "network", "calibrated", element("network-of").value), made);
+
+function possible(asked, ...choice) {
+  const problem = refused(...choice);
+  if (problem !== null) throw new Error(problem);
+  return asked;
+}
 
 /** Shows a network that was trained, and has the next run take its steps by it: the same seed gives the same network. */
 function made(job) {
@@ -84,38 +95,25 @@ function made(job) {
 
 async function follow(path, asked, show) {
   if (running !== null) return;
-  running = "";
-  abandoned = false;
+  const mine = running = new AbortController();
   fail("");
   busy(true);
   say("");
   remember();
-  const which = kind();
   try {
     await settled();
-    let job = await ask("POST", path, asked());
-    running = job.id;
-    if (abandoned) await ask("DELETE", `api/runs/${job.id}`);
-    while (!abandoned && (job.state === "waiting" || job.state === "running")) {
-      doing(job);
-      job = await ask("GET", `api/runs/${job.id}?after=${job.version}`);
-    }
-    if (abandoned || job.state === "cancelled") say("cancelled");
-    else if (job.state === "done") { show(job, which); say("done"); reveal(); }
-    else { say(""); fail(job.message); }
+    const body = asked();
+    mine.signal.throwIfAborted();
+    show({ ...await ask(path, body, { signal: mine.signal, progress: doing }), asked: body });
+    say("done");
+    reveal();
   } catch (error) {
-    say(abandoned ? "cancelled" : "");
-    if (!abandoned) fail(error.message);
+    say(error.name === "AbortError" ? "cancelled" : "");
+    if (error.name !== "AbortError") fail(error.message);
   } finally {
     running = null;
     busy(false);
   }
-}
-
-async function cancel() {
-  abandoned = true;
-  say("cancelling");
-  if (running) try { await ask("DELETE", `api/runs/${running}`); } catch { /* it is over already */ }
 }
 
 // Progress.
@@ -129,12 +127,10 @@ function busy(yes) {
   document.documentElement.dataset.busy = yes ? "yes" : "";
 }
 
-function doing(job) {
-  const bar = element("progress"), { phase = "", step = 0, limit = 0, shown = {} } = job.progress ?? {};
+function doing({ phase, step, limit, shown }) {
+  const bar = element("progress"), unit = shown.unit ?? "step";
   if (limit) { bar.max = limit; bar.value = step; } else bar.removeAttribute("value");
-  const unit = shown.unit ?? "step";
-  if (job.state === "waiting") say(job.ahead ? `waiting: ${grouped(job.ahead)} before you` : "waiting");
-  else say(limit ? `${phase}: ${unit} ${grouped(step)} of at most ${grouped(limit)}` : step ? `${phase}: ${grouped(step)} ${unit}s` : phase || "starting");
+  say(limit ? `${phase}: ${unit} ${grouped(step)} of at most ${grouped(limit)}` : step ? `${phase}: ${grouped(step)} ${unit}s` : phase);
   showLive(shown);
 }
 
@@ -152,7 +148,7 @@ function limits(l, version) {
     ["a text", `${grouped(l.text)} characters`], ["a program", `${grouped(l.bits)} bits, ${grouped(l.templates)} templates`],
     ["a run", `${grouped(l.steps)} steps, ${grouped(l.cells)} bits in all steps together`], ["time", `${l.seconds} seconds`],
     ["memory", `${grouped(l.memory / 2 ** 20)} MiB`], ["kernel", `${grouped(l.kernel)} examples`],
-    ["network", `${grouped(l.network)} examples, ${l.members} networks of width ${grouped(l.width)}`], ["proof", `${grouped(l.proof)} states`],
+    ["network", `${grouped(l.network)} examples, width ${grouped(l.width)}`], ["proof", `${grouped(l.proof)} states`],
     ["machine V", `${grouped(l.memory_bits)} bits of memory, ${grouped(l.console)} bytes printed`], ["a graph", `${grouped(l.nodes)} nodes, ${grouped(l.edges)} edges`],
   ];
   element("limits").replaceChildren(

@@ -15,15 +15,17 @@ const TEXTS = ["rules", "nodes", ...Object.keys(LANGUAGES).flatMap((kind) => Obj
 const FIELDS = ["bits", "order", "machine", "words", "word-width", "dialect"];
 const texts = {}, chosen = {}, values = {}, consoles = {}; // by kind and language; values by name too
 const languages = { sbn: "assembly", subleq: "assembly" };
-let examples = [], limits = {}, shown = "addition", asking = null, timer = 0, checking = Promise.resolve(), about = null, described = () => {};
+let examples = [], limits = {}, shown = "addition", timer = 0, checking = null, again = false, about = null, described = () => {}, changed = () => {};
 
 export const kind = () => document.querySelector("input[name=kind]:checked").value;
 const slot = (which = kind()) => (which in LANGUAGES ? `${which} ${languages[which]}` : which);
 export const isText = (which) => TEXTS.includes(slot(which));
 
-export function program(known, kept, told) {
-  ({ examples, limits } = known);
+export function program(known, kept, told, altered) {
+  limits = known.limits;
+  examples = known.examples.map((one) => ({ inputs: {}, console: "", ...one, name: one.file.split("/").at(-1), language: one.file.endsWith(".py") ? "python" : "assembly" }));
   described = told;
+  changed = altered;
   inputs(() => { if (shown === "nodes") showGraph(); });
   editor(() => { texts[slot()] = read(); chosen[slot()] = ""; element("example").value = ""; soon(); });
   for (const which of TEXTS) {
@@ -81,14 +83,19 @@ export function show() {
   about = null;
   element("verdict").textContent = "";
   noInputs();
+  changed();
   described();
   if (shown === "nodes" && !graphState()) useGraph();
   now();
 }
 
-// Why this server does not run the program with that engine; null if it does, or if that is not known yet.
+// Why the program is not run or trained with that engine here; null if it is, or if that is not known yet.
 
-export const refused = (engine, rounding) => about?.engines[engine]?.[rounding] ?? null;
+export function refused(engine, rounding, of = "cells") {
+  const cells = engine === "network" && rounding === "calibrated" && of === "cells";
+  const most = { kernel: limits.kernel, network: limits.network }[engine], examples = about?.examples[cells ? "cells" : rounding];
+  return examples > most ? `the engine ${engine} takes at most ${grouped(most)} examples here, ${cells ? "the cells of this program have" : "this program has"} ${grouped(examples)}` : null;
+}
 
 // The program as the server reads it.
 
@@ -119,9 +126,10 @@ function integer(text, what, least, most) {
   return number;
 }
 
-// Checking, a moment after the last key.
+// Checking, a moment after the last key; one text at a time, since the worker does one job after the other.
 
 export function soon() {
+  changed();
   document.documentElement.dataset.checked = "";
   clearTimeout(timer);
   timer = setTimeout(now, 250);
@@ -131,7 +139,8 @@ function now() {
   document.documentElement.dataset.checked = "";
   clearTimeout(timer);
   timer = 0;
-  checking = check();
+  again = true;
+  checking ??= check().finally(() => { checking = null; });
 }
 
 // Resolves when the program has been checked, so that its inputs are known.
@@ -142,27 +151,28 @@ export function settled() {
 }
 
 async function check() {
-  asking?.abort();
-  const mine = asking = new AbortController();
-  try {
-    const answer = await ask("POST", "api/check", { source: source() }, { signal: mine.signal });
-    if (mine !== asking) return;
-    about = answer.about;
-    described();
-    mark(isText(shown) ? answer.problems : [], answer.count);
-    if (answer.ok) {
-      showInputs(slot(), about.inputs, values[slot()] ??= { ...DEFAULTS[shown] });
-      if (shown === "nodes") showGraph();
-      say(summary(about));
-    } else {
-      noInputs(isText(shown) ? "They are known once the text has no problems." : "");
-      say(isText(shown) ? plural(answer.count, "problem") : answer.problems[0].message, true);
-    }
-  } catch (error) {
-    if (error.name === "AbortError" || mine !== asking) return;
-    mark([]);
+  while (again) {
+    again = false;
+    let answer = null, failure = "";
+    try { answer = (await ask("api/check", { source: source() })).result; } catch (error) { failure = error.message; }
+    if (!again) take(answer, failure);
+  }
+}
+
+function take(answer, failure) {
+  about = answer?.about ?? null;
+  described();
+  mark(answer && isText(shown) ? answer.problems : [], answer?.count);
+  if (about) {
+    showInputs(slot(), about.inputs, values[slot()] ??= { ...DEFAULTS[shown] });
+    if (shown === "nodes") showGraph();
+    say(summary(about));
+  } else if (answer && isText(shown)) {
+    noInputs("They are known once the text has no problems.");
+    say(plural(answer.count, "problem"), true);
+  } else {
     noInputs();
-    say(error.message, true);
+    say(failure || answer.problems[0].message, true);
   }
 }
 
@@ -172,7 +182,7 @@ function say(text, wrong = false) {
   document.documentElement.dataset.checked = wrong ? "wrong" : "right";
 }
 
-function summary({ bits, blocks, templates, steps, machine, notes = [] }) {
+function summary({ bits, blocks, templates, steps, machine, notes }) {
   const sizes = [[templates, "template"], [bits, "bit"], [blocks, "block"]];
   const counted = sizes.map(([count, what]) => plural(count, what)).join(", ");
   return [`No problems: ${counted}${steps === null ? "" : `, at most ${plural(steps, "step")}`}${machine ? `; ${machine}` : ""}`, ...notes].join(". Note: ");

@@ -10,7 +10,6 @@ const FILES = {
   "trace.html": "the trace, a page that works offline",
   "certificate.json": "the certificate of the limit; bitwright certify --check proves it again",
   "size.json": "the ensemble size",
-  "training-set.npz": "the training set: X, Y and their names",
   "program.bw": "the program as rule text",
   "output.txt": "what the program printed",
   "memory.dec": "the words of memory at the end",
@@ -21,15 +20,32 @@ const FILES = {
   "run.json": "inputs, outputs and figures of this run",
 };
 
-export function showRun({ id, result, files }, kind) {
-  begin(result);
+const ENDS = {
+  limit: "It was stopped at your limit of {}.",
+  time: "It did not halt within the time that this page has for a run; it made {}.",
+  stopped: "It was stopped after {}, because it had printed more than this page keeps.",
+  stuck: "Nothing moves any more after {}, and it has not halted: the engine has lost its way.",
+  fault: "It halted after {} at an operand that its dialect does not allow.",
+};
+
+// Why a run ended before it halted, and whether something was wrong.
+
+function note({ halted, steps, exact, ended, instructions, wrong }, { max_steps }) {
+  if (ended !== undefined) return `${wrong ? `${plural(wrong, "step")} of ${grouped(steps)} differ from what the rules give. ` : ""}${(ENDS[ended] ?? "").replace("{}", plural(instructions, "instruction"))}`;
+  if (!halted) return `It did not halt within ${plural(steps, "step")}${steps === max_steps ? ", the step limit" : ""}; what follows is the run so far.`;
+  return exact === false ? "This is not what the rules give; use more networks or a wider one." : "";
+}
+
+export function showRun({ id, result, files, asked }) {
+  const { kind } = asked.source;
+  begin(result, note(result, asked));
   element("facts").textContent = facts(result);
   element("outputs").replaceChildren(...Object.entries(result.outputs ?? {}).map(([name, value]) => {
     const bits = kind === "permutation" ? BigInt(value).toString(2).padStart(result.bits, "0") : value;
     const shown = make("dd", { textContent: shortened(bits, 58), title: bits });
     return make("div", { className: bits.length > 16 ? "wide" : "" }, make("dt", name), shown);
   }));
-  downloads(id, files, result.missing);
+  downloads(id, files);
   if (kind === "subleq") {
     showConsole(result);
     offer("console", "files");
@@ -39,7 +55,7 @@ export function showRun({ id, result, files }, kind) {
   size(result.size);
   if (result.nodes) nodes(result.nodes);
   element("trace").title = result.nodes ? "The run on the graph" : "Trace of the run";
-  element("trace").src = `api/runs/${id}/trace.html`;
+  element("trace").src = `api/files/${id}/trace.html`;
   offer(...(result.nodes ? ["trace", "nodes", "certificate", "size", "files"] : ["trace", "certificate", "size", "files"]));
 }
 
@@ -65,14 +81,22 @@ export function showLive({ curve, tolerance, console: printed }) {
   offer(tab);
 }
 
-function begin(result) {
+export function clearResults() {
+  live = "";
+  proved = null;
+  element("empty").hidden = false;
+  element("found").hidden = true;
+  element("trace").removeAttribute("src");
+}
+
+function begin({ title }, said = "") {
   live = "";
   element("empty").hidden = true;
   element("found").hidden = false;
-  element("title").textContent = result.title;
+  element("title").textContent = title;
   element("outputs").replaceChildren();
   element("facts").textContent = "";
-  notice(result.note ?? "", "note");
+  notice(said, "note");
 }
 
 // What every node of a graph put out.
@@ -83,11 +107,12 @@ function nodes(rows) {
     make("tbody", ...Object.entries(rows).map(([node, own]) => row(node, ...names.map((name) => own[name] || "–"))))));
 }
 
-function facts({ steps, engine, rounding, margin, exact, templates, cells, instructions, networks = [] }) {
+function facts({ steps, engine, rounding, margin, exact, templates, cells, instructions, wrong, networks = [] }) {
   const parts = [plural(templates, "template"), ...(instructions === undefined ? [] : [plural(instructions, "instruction")]), plural(steps, "step"), `engine ${engine}`];
   if (rounding) parts.push(`${rounding} rounding`);
   if (margin !== null && margin !== undefined) parts.push(`smallest margin ${margin.toPrecision(3)}`);
-  if (exact) parts.push(instructions === undefined ? "every output as the rules give it" : "every step as the rules give it");
+  if (exact) parts.push("every output as the rules give it");
+  if (wrong === 0 && engine !== "templates") parts.push("every step as the rules give it");
   const own = networks.length === 1 && networks[0] === proved ? "; this is the network that you trained and proved" : "";
   return parts.join(", ") + (cells ? `; ${behind(cells)}; ${plural(steps, "step")} taken from these answers${own}` : "");
 }
@@ -146,14 +171,14 @@ function size(s) {
   );
 }
 
-function downloads(id, files, missing) {
+function downloads(id, files, missing = {}) {
   const rows = Object.keys(files).sort((one, other) => order(one) - order(other)).map((name) => make("li", {},
-    make("a", { href: `api/runs/${id}/${name}?save=true`, download: name, textContent: name }),
+    make("a", { href: `api/files/${id}/${name}`, download: name, textContent: name }),
     make("span", { className: "soft", textContent: ` ${kib(files[name])}${FILES[name] ? ` · ${FILES[name]}` : ""}` })));
   rows.push(...Object.entries(missing).map(([name, why]) => make("li.soft", `${name} is not there: ${why}`)));
-  const open = make("a", { href: `api/runs/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
+  const open = make("a", { href: `api/files/${id}/trace.html`, target: "_blank", rel: "noopener", textContent: "Open the trace in a tab of its own" });
   element("panel-files").replaceChildren(make("ul.files", ...rows), ...("trace.html" in files ? [make("p", open)] : []),
-    make("p.soft", "The server keeps results for a while only; what you download is yours."));
+    make("p.soft", "The server keeps the last results only; what you download is yours."));
 }
 
 const order = (name) => (name in FILES ? Object.keys(FILES).indexOf(name) : 100);

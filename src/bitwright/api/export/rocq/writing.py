@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from unicodedata import combining, normalize
 
 from bitwright.api.export.claims import claim_of
 from bitwright.api.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
@@ -208,8 +209,12 @@ check: all
 
 
 def module_name(text: str) -> str:
-    """A name that Rocq takes for a folder of files: `examples/gray.bw` is `Gray`."""
-    words = re.findall(r"[A-Za-z0-9]+", Path(text).stem)
+    """A name that Rocq takes for a folder of files: `examples/gray.bw` is `Gray`, `é` is `E`, and `λ` is `N3bb`."""
+    plain = normalize("NFKD", Path(text).stem)  # é as e and an accent
+    spelt = "".join(
+        one if one.isascii() or not one.isalpha() else f" {ord(one):x} " for one in plain if not combining(one)
+    )
+    words = re.findall(r"[A-Za-z0-9]+", spelt)
     name = "".join(word[:1].upper() + word[1:] for word in words)
     if not name:
         raise InputError(f"{option('path')} needs a name with a letter, got {text}")

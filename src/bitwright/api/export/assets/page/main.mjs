@@ -127,6 +127,7 @@ function start() {
   app.weights = new WeightsView(app);
   followTheme(() => app.paint());
   new ResizeObserver(() => app.draw()).observe(document.body);
+  if (facts.runs) app.player.toggle("run");
   document.documentElement.dataset.ready = "";
 }
 

@@ -1,0 +1,132 @@
+"""The program, graph and engine of a request, within the limits of the page; nothing here reads a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import Any
+
+from bitwright import Algorithm, NodeProgram, Program, Recipe
+from bitwright.api.engines import Engine, EngineChoice, choose_engine
+from bitwright.api.graphs import NamedGraph, shaped_graph
+from bitwright.api.images import SubleqProgram, misfits, with_padding
+from bitwright.api.making import Curve, FloatNetwork, watched
+from bitwright.api.open import named_algorithm
+from bitwright.api.pasted import drawn_graph, pasted_image, pasted_nodes, pasted_rules, pasted_sbn, whole_program
+from bitwright.errors import InputError, counted
+from bitwright.web.limits import Limits
+from bitwright.web.requests import Graph, ProgramSource, Request
+
+What = Algorithm | NodeProgram | SubleqProgram
+Progress = Callable[..., None]  # the phase of the work, how far it is, of how much, and what can be shown so far
+
+
+def read_program(source: ProgramSource, limits: Limits) -> What:
+    """The program of a request; raises BitwrightError if it has problems or cannot run here."""
+    text, name = source.text, source.title
+    match source.kind:
+        case "subleq":
+            check = partial(_check_memory, limits)
+            return pasted_image(check, text, name, source.language, source.words, source.width, source.dialect)
+        case "nodes":
+            return pasted_nodes(text, name)
+        case "rules":
+            found = pasted_rules(text, name)
+        case "sbn":
+            found = pasted_sbn(text, name, source.machine, source.language)
+        case "permutation":
+            found = named_algorithm("permutation", order=source.order)
+        case "addition":
+            found = named_algorithm("addition", source.bits, counter=source.counter)
+        case "multiplication":
+            found = named_algorithm("multiplication", source.bits)
+    check_size(found.program, limits)
+    return found
+
+
+def _check_memory(limits: Limits, words: int, width: int) -> None:
+    if words * width > limits.memory_bits:
+        most = f"{limits.memory_bits:,} bits of memory, such as 1,024 words of {limits.memory_bits >> 10}"
+        raise InputError(f"this machine has {words:,} words of {width} bits; this page takes at most {most}")
+
+
+def check_size(program: Program, limits: Limits, graph: bool = False) -> None:
+    """Raises InputError for a program that is too large, by itself or on its `graph`."""
+    here, smaller = (" on this graph", "; take a smaller graph") if graph else ("", "")
+    for size, most, what in ((program.bits, limits.bits, "bits"), (program.templates, limits.templates, "templates")):
+        if size > most:
+            raise InputError(f"this program has {size:,} {what}{here}; this page takes at most {most:,}{smaller}")
+
+
+def read_graph(graph: Graph, limits: Limits) -> NamedGraph:
+    """The graph of a request; raises InputError if it is invalid or too large."""
+    if graph.shape is None:
+        found = drawn_graph(graph.nodes, graph.edges, graph.directed)
+    elif graph.nodes or graph.edges:
+        raise InputError("a graph is given by its shape or by its nodes and edges; leave out one of them")
+    else:
+        numbers = [int(part) for part in re.findall("[0-9]+", graph.shape)[:2]]
+        if (prod(numbers) if "x" in graph.shape else max(numbers, default=0)) > limits.edges:  # it is not even made
+            raise InputError(f"{graph.shape} is too large; this page takes at most {limits.nodes:,} nodes")
+        found = shaped_graph(graph.shape)
+    shape = found.topology
+    for count, most, what in ((shape.nodes, limits.nodes, "nodes"), (shape.edges, limits.edges, "edges")):
+        if count > most:
+            raise InputError(f"this graph has {count:,} {what}; this page takes at most {most:,}")
+    return found
+
+
+def describe(source: ProgramSource, limits: Limits) -> dict[str, object]:
+    """What the page shows about a valid program, and needs to ask for its inputs and to offer engines."""
+    what, inputs, notes = read_program(source, limits), list[dict[str, Any]](), list[str]()
+    if isinstance(what, SubleqProgram):
+        shape, algorithm, steps = what.machine.shape, with_padding(what.machine.algorithm()), None
+        machine, notes = f"machine V of {shape}; {counted(len(what.image), 'word')} in use", misfits(shape, what.image)
+    elif isinstance(what, NodeProgram):
+        graph = read_graph(source.graph, limits)
+        algorithm, schema = whole_program(what, graph)
+        check_size(algorithm.program, limits, graph=True)
+        inputs, steps = [_graph_input(word) for word in schema.inputs], schema.steps
+        machine = f"{graph.topology.nodes:,} nodes, {graph.topology.edges:,} edges"
+    else:
+        algorithm, steps, computer = what, what.steps, what.computer
+        inputs = [{"name": word.name, "bits": len(word.bits), "signed": word.signed} for word in what.inputs]
+        machine = "" if computer is None else f"machine {computer.machine.kind} with {computer.code.sizes}"
+    program = algorithm.program
+    examples = {name: EngineChoice("limit", name).examples(algorithm) for name in ("calibrated", "sign")}
+    examples["cells"] = sum(kind.templates for kind in program.kinds.kinds)
+    sizes = {"bits": program.bits, "blocks": program.blocks, "templates": program.templates, "steps": steps}
+    return {**sizes, "examples": examples, "inputs": inputs, "machine": machine, "notes": notes}
+
+
+def _graph_input(word: Any) -> dict[str, object]:
+    marks = word.width == 1 and not word.unique and word.place != "whole"  # naming some nodes or edges is enough
+    least, most = map(str, word.range)
+    own = {name: getattr(word, name) for name in ("name", "signed", "place", "unique", "one")}
+    return {**own, "bits": word.width, "marks": marks, "least": least, "most": most}
+
+
+def make_engine(algorithm: Algorithm, request: Request, progress: Progress) -> Engine:
+    """As on the command line: `network` is one network of the cells, unless a setting asks for the whole state."""
+    choice = EngineChoice(request.engine)
+    if request.engine != "templates":  # which rounds nothing; there the rounding is that of the certificate
+        choice = replace(choice, rounding=request.rounding)
+    if choice.has_networks:
+        choice = replace(choice, networks=request.networks, seed=request.seed)
+    if choice.trains:
+        choice = replace(choice, width=request.width)
+    what = "a network of cells" if choice.by_cells else f"network {{}} of {request.networks}"
+
+    def train(program: Program, recipe: Recipe) -> FloatNetwork:
+        return train_network(program, recipe, what.format(recipe.member + 1), progress)[0]
+
+    return choose_engine(algorithm, choice, train=train)
+
+
+def train_network(program: Program, recipe: Recipe, what: str, progress: Progress) -> tuple[FloatNetwork, Curve]:
+    """Trains a network, and reports the progress and all errors so far."""
+    report = partial(progress, f"training {what} at width {recipe.width:,}", tolerance=recipe.plan.tolerance)
+    return watched(program, recipe, lambda step, most, curve: report(step, most, curve=curve))
