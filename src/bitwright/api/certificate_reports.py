@@ -85,6 +85,10 @@ def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
     if model["oracle"] is not None:
         yield f"  oracle    {model['oracle']['name']} says what is right, not the rules"
     yield f"  numbers   {c.arithmetic}"
+    ran = "not installed, so no state was run; pip install onnxruntime"
+    if model["runtime"] is not None:
+        ran = f"{model['runtime']} was given every state, alone and in batches"
+    yield f"  runtime   {ran}"
 
 
 def _computes(c: NetworkCertificate) -> bool:

@@ -169,7 +169,7 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVer
         margin=margin_of(network, found),
         closest=None if nearest is None else look_at(task, nearest[1], distance=nearest[0]),
         counterexample=None if first is None else look_at(task, first[1], wrong=found.wrong > 0),
-        arithmetic=_arithmetic(network),
+        arithmetic=_arithmetic(network) + _doubt(task, found),
         examples=program.templates + _padding(network),
         padding=_padding(network),
         width=network.width if isinstance(network, FittedModel) else network.shape.width,
@@ -201,10 +201,22 @@ def _padding(network: AnyNetwork | FittedModel) -> int:
 def _model(task: ProofTask) -> dict[str, Any] | None:
     if not isinstance(task.network, FittedModel):
         return None
-    oracle = task.oracle
-    against = None if oracle is None else {"name": oracle.model.name, "sha256": oracle.digest}
+    oracle, against = task.oracle, None
+    if oracle is not None:
+        against = {"name": oracle.model.name, "sha256": oracle.digest, "threshold": oracle.model.threshold}
     machine = None if task.network.exact else f"{platform.system()} {platform.machine()}, {task.device}"
-    return {**task.network.about(), "oracle": against, "machine": machine}
+    return {**task.network.about(), "oracle": against, "runtime": task.network.model.runtime, "machine": machine}
+
+
+def _doubt(task: ProofTask, found: Findings) -> str:
+    """Why a network of your own is not decided, where that is not for the size of its rounding errors."""
+    if not isinstance(task.network, FittedModel) or found.first_undecided is None:
+        return ""
+    from bitwright.proofs.exhaustion.models import doubt
+
+    domain, place = task.domain, found.first_undecided[1]
+    kind = domain.kind_at(place) if isinstance(domain, CellsDomain) else None
+    return doubt(task.network, domain.state(place), kind, task.oracle)
 
 
 def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:

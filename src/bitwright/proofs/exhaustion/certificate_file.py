@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from bitwright.workers import Workers
 # Who made it and when, and the sizes that were looked at; all else must come out the same again.
 _INFORMATION = {"version", "seconds", "sizes"}
 _MACHINES_OWN = {"by_n", "distance", "closest", "arithmetic", "model"}  # of a network that was made elsewhere
-_PASSING = {"name", "machine"}
+_PASSING = {"name", "machine", "runtime"}
 _MAX_BYTES = 1 << 26
 _WHAT = "a certificate of a network"
 
@@ -77,8 +77,11 @@ def check_network_certificate(
     progress: Progress | None = None,
     device: str = "cpu",
     oracle: FittedModel | None = None,
-) -> None:
-    """Goes through the whole domain again; raises ProofError at the first claim that is not confirmed."""
+) -> NetworkVerdict:
+    """Goes through the whole domain again; raises ProofError at the first claim that is not confirmed.
+
+    Returns the certificate; of a network of your own with what this machine says of its arithmetic.
+    """
     check_speaks_of(certificate, algorithm, network)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device, "oracle": oracle}
     again = certify_network(algorithm, network, certificate.domain, **how)
@@ -91,6 +94,7 @@ def check_network_certificate(
         if field.name not in _INFORMATION and not same:
             said, is_now = shorten(str(claimed)), shorten(str(found))
             raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+    return replace(certificate, **{name: getattr(again, name) for name in _MACHINES_OWN}) if elsewhere else certificate
 
 
 def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel) -> None:
@@ -166,6 +170,7 @@ _MODEL_FIELDS: dict[str, Check] = {
     "columns": each(whole(0, _MOST), 2, 2),
     "threshold": _number,
     "oracle": optional(_ANY_TABLE),
+    "runtime": optional(text()),
     "machine": optional(text()),
 }
 _FIELDS = checks_of(

@@ -108,9 +108,14 @@ class ProofTask:
             "network": self.network.digest,
             "part": self.part,
             **self.domain.describe(),
-            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.about()}),
-            **({} if self.oracle is None else {"oracle": self.oracle.digest}),
+            **({} if not isinstance(self.network, FittedModel) else {"model": _about(self.network)}),
+            **({} if self.oracle is None else {"oracle": _about(self.oracle)}),
         }
+
+
+def _about(network: FittedModel) -> dict[str, Any]:
+    """What a network is, how it is read, and what runs it."""
+    return {"digest": network.digest, "runtime": network.model.runtime, **network.about()}
 
 
 def prove_part(task: ProofTask, number: int) -> Findings:
