@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel
-from bitwright.errors import BitwrightError, counted
+from bitwright.errors import BitwrightError, InputError, counted
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import CellsDomain, Domain, Place, usual_domain
@@ -251,6 +251,11 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
                 bit = min(found.bits, key=lambda one: one.distance, default=None)
             else:
                 bit = _least_certain(domain, network, state, kind, found, wrong)
+    if isinstance(network, FittedModel) and not network.exact and (bit is None or (wrong and bit.right)):
+        raise InputError(
+            f"{network.model.name} gives other outputs for the same state when it is run again; a network to certify "
+            "always gives the same"
+        )
     other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
     if bit is None or other or (wrong and bit.right):
         raise BitwrightError(
