@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from own_networks import as_module, as_onnx, layers_of, onnx_of
 
-from bitwright import InputError, Model, addition, certify
+from bitwright import InputError, Model, addition, certify, validate
 from bitwright.networks.foreign import as_model
 from bitwright.networks.foreign.graph import Node, OperatorGraph
 from bitwright.networks.foreign.operators import OPERATORS
@@ -307,6 +308,22 @@ def test_an_oracle_is_resumed_with_its_own_threshold(tmp_path: Path) -> None:
     certify(PLAIN, network, oracle=Model(network, threshold=0.25), resume=tmp_path / "part")
     with pytest.raises(InputError, match="another"):
         certify(PLAIN, network, oracle=Model(network, threshold=2.0), resume=tmp_path / "part")
+
+
+@pytest.mark.parametrize("reads", ["cells", "states"])
+def test_a_validation_is_resumed_by_the_same_network_alone(reads: Any, tmp_path: Path) -> None:
+    import torch
+
+    class Own(torch.nn.Sequential):
+        pass
+
+    adder, part = replace(addition(2), ensures=()), tmp_path / "part"
+    module = as_module(layers_of(adder.program, reads))
+    assert validate(adder, network=Model(module, reads), resume=part).exact
+    with pytest.raises(InputError, match=r"not begun|another|other"):
+        validate(adder, network=Model(module, reads, threshold=0.25), resume=part)
+    with pytest.raises(InputError, match="cannot say whether it is the same"):
+        validate(adder, network=Model(Own(module), reads), resume=tmp_path / "new")
 
 
 LAYERS_OF_TORCH: dict[str, Callable[[Any], Any]] = {

@@ -194,6 +194,10 @@ class FittedModel:
             "threshold": self.model.threshold,
         }
 
+    def describe(self) -> dict[str, Any]:
+        """What it is, how it is read, and what runs it: all that its outputs depend on."""
+        return {"digest": self.digest, "runtime": self.model.runtime, "device": self.device, **self.about()}
+
     def decide(self, matched: BoolArray) -> Answers:
         """Its outputs if these templates match, one for every bit; 0 for bits without an output."""
         rows = self.columns.rows(matched)
@@ -230,13 +234,13 @@ class ModelEngine(Engine):
         self.program, self._model, self._reads = program, model, reads
         self._fitted = FittedModel.of(model, reads, program)
         self._rules = PackedRules(self._fitted.columns.program)
-        self.digests = [model.digest]
+        self.digests, self.covered = [model.digest], model.covered
 
     def __reduce__(self) -> tuple[type[ModelEngine], tuple[Program, HeldModel, Reads]]:
         return ModelEngine, (self.program, self._model, self._reads)
 
     def describe(self) -> dict[str, object]:
-        return {"engine": self.name, "trained networks": list(self.digests), "model": self._fitted.about()}
+        return {"engine": self.name, "trained networks": list(self.digests), "model": self._fitted.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return ArrayBatch(self, states)

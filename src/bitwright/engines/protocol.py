@@ -146,6 +146,7 @@ class Engine(ABC):
     seed: int | None = None
     networks: int | None = None
     digests: Sequence[str] = ()  # of what is used, not of its file
+    covered: bool = True  # whether they cover all that it evaluates
 
     @property
     def cell_facts(self) -> Mapping[str, object] | None:

@@ -34,6 +34,7 @@ class Decider(ABC):
     seed: int | None = None
     width: int | None = None
     digests: Sequence[str] = ()
+    covered = True  # whether digests cover all that it evaluates
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
         self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
@@ -45,6 +46,10 @@ class Decider(ABC):
     def made_from(self) -> tuple[Any, ...]:
         """The arguments that make an equal one."""
         return self.pattern, self.examples, self.rounding
+
+    def describe(self) -> dict[str, object]:
+        """What else its answers depend on."""
+        return {}
 
     @abstractmethod
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:

@@ -58,6 +58,7 @@ class CellEngine(Engine):
         self.name, self.rounding = decider.engine, decider.rounding
         self.examples, self.kind = decider.examples, decider.kind
         self.seed, self.networks, self.digests = decider.seed, decider.networks, decider.digests
+        self.covered = decider.covered
         self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, where there are no tables
 
     def __getstate__(self) -> dict[str, object]:
@@ -143,7 +144,7 @@ class CellEngine(Engine):
     def describe(self) -> dict[str, object]:
         drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}
         own = {"cells": list(self.digests), **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
-        return {**super().describe(), **own}
+        return {**super().describe(), **own, **self.cells.decider.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self.evaluate or self.tables is None:

@@ -108,14 +108,9 @@ class ProofTask:
             "network": self.network.digest,
             "part": self.part,
             **self.domain.describe(),
-            **({} if not isinstance(self.network, FittedModel) else {"model": _about(self.network)}),
-            **({} if self.oracle is None else {"oracle": _about(self.oracle)}),
+            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.describe()}),
+            **({} if self.oracle is None else {"oracle": self.oracle.describe()}),
         }
-
-
-def _about(network: FittedModel) -> dict[str, Any]:
-    """What a network is, how it is read, and what runs it."""
-    return {"digest": network.digest, "runtime": network.model.runtime, **network.about()}
 
 
 def prove_part(task: ProofTask, number: int) -> Findings:
