@@ -66,6 +66,8 @@ class Making:
             limits = (0, 1) if kind == "bool" else (np.iinfo(kind).min, np.iinfo(kind).max)
             most = rng.choice((3, 3, 100, limits[1]))
             values = [max(limits[0], min(limits[1], rng.randint(-most - 1, most))) for _ in range(size)]
+            if rng.random() < 0.2:
+                values = [rng.choice((*limits, 0, 1)) for _ in range(size)]
             return np.array(values, dtype=kind).reshape(shape)
         scale = 2.0 ** rng.choice((0, 0, 0, -5, -20, -60, -64, -100, -126, -140, 24, 60))
         whole = rng.random() < 0.6
@@ -120,9 +122,12 @@ def _pair(making: Making, at: Made) -> None:
     rng = making.rng
     operators = ("Add", "Sub", "Mul", "Max", "Min", *_COMPARISONS)
     operator = rng.choice(("And", "Or") if at.kind == "bool" else operators)
-    others = [one for one in making.made if one.kind == at.kind and one.shape == at.shape]
+    others = [one for one in making.made if one.kind == at.kind and len(one.shape) == len(at.shape)]
     if rng.random() < 0.3:
-        other = rng.choice(others).name
+        second = rng.choice(others)
+        if any(1 not in pair and pair[0] != pair[1] for pair in zip(at.shape, second.shape, strict=True)):
+            return
+        other, at = second.name, replace(at, shape=tuple(map(max, at.shape, second.shape)))
     else:
         some = ((), (1,), at.shape[-1:], (1, *at.shape[1:]), (2, *at.shape[1:]), (1, *at.shape), (*at.shape[1:], 1))
         shape = rng.choice((*some[:4] * 3, *some))
@@ -143,6 +148,26 @@ def _single(making: Making, at: Made) -> None:
         making.node("Clip", [at.name, *given], at.kind, at.shape)
     else:
         making.node(rng.choice(("Relu", "Neg", "Neg", "Identity")), [at.name], at.kind, at.shape)
+
+
+def _vanishing(making: Making, at: Made) -> None:
+    """Products by very small numbers, and what is left of them."""
+    if at.kind in _FLOATS:
+        name, tiny = at.name, 2.0 ** -making.rng.choice((40, 60, 63, 64))
+        for _ in range(making.rng.randint(1, 3) if at.kind == "float32" else 16):
+            factor = making.constant(np.array([tiny], dtype=at.kind))
+            making.node("Mul", [name, factor], at.kind, at.shape)
+            name = making.made[-1].name
+        none = making.constant(np.array([0], dtype=at.kind))
+        making.node(making.rng.choice(_COMPARISONS), [name, none], "bool", at.shape)
+
+
+def _least(making: Making, at: Made) -> None:
+    """The end of an integer type, and its negative."""
+    if at.kind in ("int8", "int32", "int64"):
+        least = np.array([np.iinfo(at.kind).min + making.rng.randint(0, 1)], dtype=at.kind)
+        making.node("Min", [at.name, making.constant(least)], at.kind, at.shape)
+        making.node("Neg", [making.made[-1].name], at.kind, at.shape)
 
 
 def _type(making: Making, at: Made) -> None:
@@ -205,15 +230,7 @@ def _columns(making: Making, at: Made) -> None:
 
 
 _STEPS: tuple[Callable[[Making, Made], None], ...] = (
-    _layer,
-    _layer,
-    _pair,
-    _pair,
-    _single,
-    _type,
-    _total,
-    _shape,
-    _columns,
+    *(_layer, _layer, _pair, _pair, _single, _type, _total, _shape, _columns, _vanishing, _least),
 )
 
 
