@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from own_networks import as_module, as_onnx, layers_of, onnx_of
 from bitwright import InputError, Model, addition, certify, validate
 from bitwright.networks.foreign import as_model
 from bitwright.networks.foreign.graph import Node, OperatorGraph
-from bitwright.networks.foreign.operators import OPERATORS
+from bitwright.networks.foreign.operators import LATEST, OPERATORS
 from bitwright.networks.foreign.tensors import NotReadError
 
 PLAIN = addition(3).program
@@ -447,3 +448,16 @@ def test_every_operator_of_the_table_is_one_of_the_standard() -> None:
         assert schema.since_version <= operator.first
         known = {*schema.attributes} | {*onnx.defs.get_schema(name, 25, "").attributes}
         assert set(operator.attributes) <= known
+
+
+def test_the_guide_lists_the_operators() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "own-network.md").read_text()
+    section = page.partition("## Operators that are proved")[2]
+    assert f"In operator sets up to {LATEST}" in section
+    listed = dict.fromkeys(OPERATORS, 0)
+    for names, first in re.findall(r"^\| (`.*`) \| (\d+)(?: to \d+)? \|", section, flags=re.MULTILINE):
+        listed |= dict.fromkeys(re.findall(r"`(\w+)`", names), int(first))
+    assert listed.pop("Constant") == 1
+    moved = {"Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Concat", "Gather"}
+    firsts = {name: min(7, one.first) if name in moved else one.first for name, one in OPERATORS.items()}
+    assert listed == firsts
