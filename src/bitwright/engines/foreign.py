@@ -201,8 +201,9 @@ class FittedModel:
     def decide(self, matched: BoolArray) -> Answers:
         """Its outputs if these templates match, one for every bit; 0 for bits without an output."""
         rows = self.columns.rows(matched)
-        given, error = self.model.answers(rows) if self.exact else (self.model.run(rows, self.device), None)
-        return Answers(self._spread(given), None if error is None else self._spread(error))
+        if not self.exact and self.device != "cpu":
+            return Answers(given := self._spread(self.model.run(rows, self.device)), np.zeros_like(given))
+        return Answers(*map(self._spread, self.model.answers(rows)))
 
     def ran(self, matched: BoolArray, alone: bool = True) -> FloatArray | None:
         """What the runtime gives for these, one at a time or together; None where none is installed."""

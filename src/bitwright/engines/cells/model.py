@@ -59,10 +59,8 @@ class ModelDecider(Decider):
 
     def _answers(self, matched: BoolArray) -> tuple[BoolArray, FloatArray]:
         found, threshold = self._fitted.decide(matched), self._model.threshold
-        margins = np.abs(found.outputs - threshold)
-        if found.error is not None:
-            margins = margins - found.error
-            self.exact = self.exact and bool((margins > 0).all())
+        margins = np.abs(found.outputs - threshold) - found.error
+        self.exact = self.exact and bool(((margins > 0) | (found.error == 0)).all())
         return found.outputs > threshold, margins
 
     def _bit_by_bit(self, kind: int, matched: BoolArray) -> BoolArray:  # (states, K) -> (states, K of columns)

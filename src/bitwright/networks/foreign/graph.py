@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -86,16 +87,16 @@ class OperatorGraph:
         tensors = [tensor for name, tensor in found.items() if not tensor.constant and name != self.input]
         floats = [tensor for tensor in tensors if tensor.kind in DIGITS]
         return Analysis(
-            exact=all(tensor.error is None for tensor in tensors),
+            exact=not any(tensor.error.any() for tensor in found.values()),
             kinds=tuple(sorted({tensor.kind for tensor in floats})),
-            grid=max((tensor.grid or 0 for tensor in floats), default=0),
-            units=max((tensor.largest * 2.0 ** (tensor.grid or 0) for tensor in floats), default=0.0),
+            grid=int(max((tensor.grid for tensor in floats if isfinite(tensor.grid)), default=0)),
+            units=max((tensor.largest * 2.0**tensor.grid for tensor in floats if isfinite(tensor.grid)), default=0.0),
         )
 
     def _evaluate(self, inputs: NDArray[Any]) -> dict[str, Tensor]:
         rows = np.asarray(inputs, dtype=np.float64)
         known = dict(self._constants)
-        known[self.input] = Tensor(rows, self.kind, np.ones((1, rows.shape[1])), 0)
+        known[self.input] = Tensor(rows, self.kind, np.ones((1, rows.shape[1])), 0, np.zeros_like(rows))
         for node in self.nodes:
             known[node.output] = self._computed(node, known)
         if self.output not in known:
@@ -118,7 +119,7 @@ class OperatorGraph:
         if operator.alike and len({one.kind for one in given}) != 1:
             raise NotReadError(f"the operator {node.operator} has inputs of several types")
         try:
-            found = operator.bound(inputs, node.attributes)
+            found = operator.bound(*inputs, **node.attributes)
         except NotReadError:
             raise
         except (ArithmeticError, ValueError, LookupError, TypeError) as error:  # shapes

@@ -31,10 +31,10 @@ Given = str | PathLike[str] | Callable[..., Any]
 
 
 class Answers(NamedTuple):
-    """Outputs, and how far every runtime may be from them; None where that is not known, or is nothing."""
+    """Outputs, and how far any runtime may be from them, or 0 for those that one has given."""
 
     outputs: NDArray[np.float64]  # (batch, columns)
-    error: NDArray[np.float64] | None
+    error: NDArray[np.float64]
 
 
 class PlainFunction:
@@ -198,7 +198,7 @@ class HeldModel:
         if self.analysis(inputs.shape[1]) is not None:
             found = self.source.graph(inputs)
             return Answers(found.values, found.error)
-        return Answers(self.run(inputs), None)
+        return Answers(given := self.run(inputs), np.zeros_like(given))
 
     def run(self, inputs: NDArray[Any], device: str = "cpu", alone: bool = True) -> NDArray[np.float64]:
         """Its outputs as the runtime gives them on this machine, for one row at a time or all together."""

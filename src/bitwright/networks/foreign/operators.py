@@ -15,30 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.networks.foreign.tensors import (
-    DIGITS,
-    LARGEST,
-    Array,
-    NotReadError,
-    Tensor,
-    Terms,
-    common,
-    errors,
-    product,
-    summed,
-    together,
-)
+from bitwright.networks.foreign.tensors import DIGITS, LARGEST, Array, NotReadError, Tensor, Terms, summed
 
 LATEST = 25  # the last operator set that was looked at
-Inputs = Sequence[Tensor | None]
-Attributes = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Operator:
     """One row of the table."""
 
-    bound: Callable[[Inputs, Attributes], Tensor]
+    bound: Callable[..., Tensor]  # of the inputs, and the attributes by name
     first: int  # operator set
     attributes: Mapping[str, Collection[Any] | None] = field(default_factory=dict)  # values; None: the function looks
     alike: bool = True  # whether all inputs have one type
@@ -56,33 +42,17 @@ def _apart(*tensors: Tensor) -> None:
             raise NotReadError("a constant for each row of the batch")
 
 
-def _given(inputs: Inputs, count: int) -> list[Tensor]:
-    found = [one for one in inputs if one is not None]
-    if len(found) != count:
-        raise NotReadError(f"{len(found)} inputs in place of {count}")
-    return found
-
-
-def _one(change: Callable[[Tensor], Tensor]) -> Callable[[Inputs, Attributes], Tensor]:
-    return lambda inputs, _: change(*_given(inputs, 1))
-
-
-def _two(combine: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Inputs, Attributes], Tensor]:
-    return lambda inputs, _: combine(*_given(inputs, 2))
-
-
 # Sums and products
 
 
 def _sum(first: Tensor, second: Tensor, sign: int = 1) -> Tensor:
     _apart(first, second)
-    one, other = first.sum(), second.sum()
     return summed(
         first.values + sign * second.values,
         first.size + second.size,
-        Terms(one.count + other.count, one.mass + other.mass, together(one.lost, other.lost)),
+        first.terms + second.terms,
         first.kind,
-        common(first, second),
+        max(first.grid, second.grid),
         first.largest + second.largest,
     )
 
@@ -93,137 +63,116 @@ def _difference(first: Tensor, second: Tensor) -> Tensor:
     return _sum(first, second, -1)
 
 
-def _times(first: Tensor, second: Tensor) -> Tensor:
-    _apart(first, second)
-    both, sizes = errors(first, second), (np.abs(first.values), np.abs(second.values))
-    one, other = first.sum(), second.sum()
+def _times(first: Tensor, second: Tensor, by: Callable[[Array, Array], Array] = np.multiply, many: int = 0) -> Tensor:
+    """Products, or sums of this many of them."""
+    sizes = np.abs(first.values), np.abs(second.values)
+    lost = by(sizes[0] + first.error, second.error) + by(first.error, sizes[1])
+    count = many or first.terms.count + second.terms.count
+    mass = by(sizes[0], sizes[1]) if many else first.terms.mass * second.terms.mass
     return summed(
-        first.values * second.values,
-        first.size * second.size,
-        Terms(
-            one.count + other.count,
-            one.mass * other.mass,
-            None if both is None else sizes[0] * both[1] + sizes[1] * both[0] + both[0] * both[1],
-        ),
+        by(first.values, second.values),
+        by(first.size, second.size),
+        Terms(count, mass, lost),
         first.kind,
-        product(first, second),
+        first.grid + second.grid,
         first.largest + second.largest,
     )
 
 
-def _products(first: Tensor, second: Tensor, kind: str, bias: Tensor | None = None) -> Tensor:
-    """A matrix product, (batch, m) with constant (m, columns), and a bias that may be its first or its last term."""
+def _multiplied(first: Tensor, second: Tensor) -> Tensor:
+    _apart(first, second)
+    return _times(first, second)
+
+
+def _product(first: Tensor, second: Tensor) -> Tensor:
+    """A matrix product, (batch, m) with constant (m, columns)."""
     if first.constant or first.values.ndim != 2 or second.values.ndim != 2 or not second.constant:
         raise NotReadError("a product that is not of rows with constant weights")
-    weights = np.abs(second.values)
-    lost = None if first.error is None else first.error @ weights
-    if second.error is not None:
-        lost = together(lost, (np.abs(first.values) + (0 if first.error is None else first.error)) @ second.error)
-    values, size, grid = first.values @ second.values, first.size @ weights, product(first, second)
-    terms, factor = Terms(len(weights), np.abs(first.values) @ weights, lost), first.largest + second.largest
-    if bias is not None:
-        more, shape = bias.sum(), values.shape
-        values, size, grid = values + bias.values, size + bias.size, None if grid is None else _finer(grid, bias)
-        terms = Terms(terms.count + more.count, terms.mass + more.mass, together(terms.lost, more.lost))
-        if bias.values.ndim > 2 or values.shape != shape:
-            raise NotReadError("a bias that is larger than what it is added to")
-        _apart(first, bias)
-    return summed(values, size, terms, kind, grid, factor)
+    return _times(first, second, np.matmul, len(second.values))
 
 
-def _finer(grid: int, bias: Tensor) -> int | None:
-    return None if bias.grid is None else max(grid, bias.grid)
+def _gemm(first: Tensor, second: Tensor, bias: Tensor | None = None, *, transB: int = 0, **_: float) -> Tensor:
+    found = _product(first, second.moved(np.transpose) if transB else second)
+    if bias is not None and np.broadcast_shapes(bias.size.shape, found.size.shape) != found.size.shape:
+        raise NotReadError("a bias that is larger than what it is added to")
+    return found if bias is None else _sum(found, bias)
 
 
-def _gemm(inputs: Inputs, attributes: Attributes) -> Tensor:
-    first, second, *bias = _given(inputs, len(inputs))
-    second = second.moved(np.transpose) if attributes.get("transB", 0) else second
-    return _products(first, second, first.kind, *bias)
-
-
-def _matmul_integer(inputs: Inputs, _: Attributes) -> Tensor:
-    if any(not point.constant or point.values.any() for point in inputs[2:] if point is not None):
+def _product_of_bytes(first: Tensor, second: Tensor, *points: Tensor) -> Tensor:
+    if len(points) > 2 or any(not point.constant or point.values.any() for point in points):
         raise NotReadError("zero points other than 0")
-    first, second = _given(inputs[:2], 2)
     if 2 * first.largest * second.largest >= 1 << 15:
         raise NotReadError("products of bytes two of which may not fit the 16 bits that some processors add them in")
-    return _products(first, second, "int32")
+    return _product(replace(first, kind="int32"), second)
 
 
-def _reduced(inputs: Inputs, attributes: Attributes) -> tuple[Tensor, Callable[[Any], Callable[[Array], Array]]]:
-    """What is reduced over its last axis, and how to apply a method that does it."""
-    tensor = _given(inputs[:1], 1)[0]
-    axes, last = _axes(inputs, attributes), tensor.values.ndim - 1
+def _reduced(tensor: Tensor, axes: Sequence[int], keepdims: int) -> Callable[[Any], Callable[[Array], Array]]:
+    """Makes a method of arrays one over the last axis alone."""
+    last = tensor.values.ndim - 1
     if last == 0 or [axis % (last + 1) for axis in axes] != [last]:
         raise NotReadError("a reduction over other axes than the last")
-    keep = bool(attributes.get("keepdims", 1))
-    return tensor, lambda method: lambda array: np.asarray(method(array, axis=-1, keepdims=keep))
+    return lambda method: lambda array: np.asarray(method(array, axis=-1, keepdims=bool(keepdims)))
 
 
-def _reduce_sum(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, over = _reduced(inputs, attributes)
-    total, own, count = over(np.sum), tensor.sum(), tensor.values.shape[-1]
-    terms = Terms(own.count * count, total(own.mass), None if own.lost is None else total(own.lost))
+def _total(tensor: Tensor, along: Tensor | None = None, *, axes: Any = (), keepdims: int = 1, **_: int) -> Tensor:
+    total = _reduced(tensor, axes if along is None else _integers(along), keepdims)(np.sum)
+    terms = Terms(tensor.terms.count * tensor.values.shape[-1], total(tensor.terms.mass), total(tensor.terms.lost))
     return summed(total(tensor.values), total(tensor.size), terms, tensor.kind, tensor.grid, tensor.largest)
 
 
 # Choices
 
 
-def _reduce_max(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, over = _reduced(inputs, attributes)
-    return replace(tensor, terms=None).moved(over(np.max))
+def _largest(tensor: Tensor, along: Tensor | None = None, *, axes: Any = (), keepdims: int = 1, **_: int) -> Tensor:
+    over = _reduced(tensor, axes if along is None else _integers(along), keepdims)
+    return replace(tensor, known=None).moved(over(np.max))
 
 
-def _extreme(choose: Callable[[Array, Array], Array]) -> Callable[[Inputs, Attributes], Tensor]:
+def _extreme(choose: Callable[[Array, Array], Array]) -> Callable[..., Tensor]:
     """The larger or the smaller of numbers."""
 
-    def bound(inputs: Inputs, _: Attributes) -> Tensor:
-        first, *others = _given(inputs, len(inputs))
-        first = replace(first, terms=None)
+    def bound(first: Tensor, *others: Tensor) -> Tensor:
+        first = replace(first, known=None)
         for other in others:
             _apart(first, other)
-            both, size = errors(first, other), np.maximum(first.size, other.size)
-            error = None if both is None else np.maximum(*both)
-            constant = first.constant and other.constant
-            values = choose(first.values, other.values)
-            first = Tensor(values, first.kind, size, common(first, other), error, constant)
+            size, error = np.maximum(first.size, other.size), np.maximum(first.error, other.error)
+            alone, grid = first.constant and other.constant, max(first.grid, other.grid)
+            first = Tensor(choose(first.values, other.values), first.kind, size, grid, error, alone)
         return first
 
     return bound
 
 
-def _clip(inputs: Inputs, _: Attributes) -> Tensor:
-    found = _given(inputs[:1], 1)[0]
-    low, high = (*inputs[1:], None, None)[:2]
-    if any(limit is not None and (not limit.constant or limit.values.ndim) for limit in (low, high)):
+def _clip(tensor: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+    limits = [limit for limit in (low, high) if limit is not None]
+    if any(not limit.constant or limit.values.ndim for limit in limits):
         raise NotReadError("limits that are no constant numbers")
-    if low is not None and high is not None and low.values > high.values:
+    if [*map(_number, limits)] != sorted(map(_number, limits)):
         raise NotReadError("limits of which the lower one is larger")
-    found = found if low is None else _extreme(np.maximum)([found, low], {})
-    return found if high is None else _extreme(np.minimum)([found, high], {})
+    found = tensor if low is None else _extreme(np.maximum)(tensor, low)
+    return found if high is None else _extreme(np.minimum)(found, high)
 
 
-def _comparison(compare: Callable[[Array, Array], NDArray[np.bool_]]) -> Callable[[Inputs, Attributes], Tensor]:
+def _number(tensor: Tensor) -> float:
+    return float(tensor.values)
+
+
+def _comparison(compare: Callable[[Array, Array], NDArray[np.bool_]]) -> Callable[..., Tensor]:
     """1 or 0, with an error of 1 where it is not certain."""
 
-    def combine(first: Tensor, second: Tensor) -> Tensor:
+    def bound(first: Tensor, second: Tensor) -> Tensor:
         _apart(first, second)
-        both = errors(first, second)
-        uncertain = None if both is None else np.abs(first.values - second.values) <= both[0] + both[1]
-        return Tensor(
-            compare(first.values, second.values).astype(np.float64),
-            "bool",
-            np.ones(np.broadcast_shapes(first.size.shape, second.size.shape)),
-            0,
-            None if uncertain is None else uncertain.astype(np.float64),
-        )
+        error = first.error + second.error
+        open_ = (np.abs(first.values - second.values) <= error) & (error > 0)
+        size = np.ones(np.broadcast_shapes(first.size.shape, second.size.shape))
+        values = compare(first.values, second.values).astype(np.float64)
+        return Tensor(values, "bool", size, 0, open_.astype(np.float64))
 
-    return _two(combine)
+    return bound
 
 
 def _negative(tensor: Tensor) -> Tensor:
-    if tensor.kind in LARGEST and (tensor.unsigned or tensor.largest > LARGEST[tensor.kind]):
+    if tensor.unsigned or tensor.largest > LARGEST.get(tensor.kind, np.inf):
         raise NotReadError(f"a negative that may leave the range of {tensor.kind}")
     return replace(tensor, values=-tensor.values)
 
@@ -233,62 +182,47 @@ def _inverse(tensor: Tensor) -> Tensor:
 
 
 def _positive(tensor: Tensor) -> Tensor:
-    return replace(tensor, values=np.maximum(tensor.values, 0), terms=None)
+    return replace(tensor, values=np.maximum(tensor.values, 0), known=None)
 
 
-def _cast(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, kind = _given(inputs, 1)[0], attributes["to"]
-    if kind in DIGITS:  # rounded where it has more digits than the type
+def _cast(tensor: Tensor, *, to: str, **_: object) -> Tensor:
+    if to in DIGITS:  # rounded where it has more digits than the type
         terms = Terms(1, np.abs(tensor.values), tensor.error)
-        return summed(tensor.values, tensor.size, terms, kind, tensor.grid, tensor.largest)
-    if kind not in LARGEST:
-        raise NotReadError(f"a cast to {kind}, whose arithmetic is not known")
-    if tensor.kind in DIGITS and tensor.error is not None:
-        raise NotReadError("a cast of rounded numbers to integers")
-    found = replace(tensor, kind=kind, grid=0, terms=None)
-    if kind == "bool":
-        return replace(found, values=(tensor.values != 0).astype(np.float64), size=np.ones_like(tensor.size))
-    if tensor.largest > LARGEST[kind] or (found.unsigned and not tensor.unsigned):
-        raise NotReadError(f"a cast of numbers that may be outside the range of {kind}")
+        return summed(tensor.values, tensor.size, terms, to, tensor.grid, tensor.largest)
+    if to not in LARGEST or (tensor.kind in DIGITS and tensor.error.any()):
+        raise NotReadError(f"a cast to {to} whose result is not certain")
+    found = replace(tensor, kind=to, grid=0, known=None)
+    if to == "bool":
+        return replace(found, values=1.0 * (tensor.values != 0), size=np.ones_like(tensor.size))
+    if tensor.largest > LARGEST[to] or (found.unsigned and not tensor.unsigned):
+        raise NotReadError(f"a cast of numbers that may be outside the range of {to}")
     return replace(found, values=np.trunc(tensor.values))
 
 
 # Numbers in other places
 
 
-def _gather(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, at = _given(inputs, 2)
-    axis = attributes.get("axis", 0)
-    if at.error is not None:
-        raise NotReadError("Gather by rounded numbers")
+def _gather(tensor: Tensor, at: Tensor, *, axis: int = 0) -> Tensor:
     index = at.values.astype(np.int64)
     if at.constant and (tensor.constant or axis % tensor.values.ndim):
         return tensor.moved(lambda array: np.take(array, index, axis=axis))
-    if at.constant or not tensor.constant or axis or tensor.error is not None:
+    if at.constant or at.error.any() or not tensor.constant or axis:
         raise NotReadError("Gather by numbers that depend on the input, from others that do")
     most = tensor.size.max(axis=0)
     size = np.broadcast_to(most, (*at.size.shape, *most.shape))
-    return Tensor(np.take(tensor.values, index, axis=0), tensor.kind, size, tensor.grid)
+    return replace(tensor.moved(lambda array: np.take(array, index, axis=0)), size=size)
 
 
-def _concat(inputs: Inputs, attributes: Attributes) -> Tensor:
-    found, axis = _given(inputs, len(inputs)), attributes["axis"]
-    _apart(*found)
-    if axis not in (1, -1) or any(one.values.ndim != 2 or one.constant for one in found):
+def _concat(*tensors: Tensor, axis: int) -> Tensor:
+    _apart(*tensors)
+    if axis not in (1, -1) or any(one.values.ndim != 2 or one.constant for one in tensors):
         raise NotReadError("Concat of other things than columns")
-    both = errors(*found)
-    return Tensor(
-        np.concatenate([one.values for one in found], axis=1),
-        found[0].kind,
-        np.concatenate([one.size for one in found], axis=1),
-        common(*found),
-        None if both is None else np.concatenate(both, axis=1),
-    )
+    parts: Any = {name: np.hstack([getattr(one, name) for one in tensors]) for name in ("values", "size", "error")}
+    return replace(tensors[0], **parts, grid=max(one.grid for one in tensors), known=None)
 
 
-def _reshape(inputs: Inputs, _: Attributes) -> Tensor:
+def _reshape(tensor: Tensor, target: Tensor, **_: int) -> Tensor:
     """Rows that become others: those of one state several, such as its cells, or the other way round."""
-    tensor, target = _given(inputs, 2)
     rows, *shape = _integers(target)
     if tensor.constant or rows not in (0, -1) or min([1, *shape]) < 1:
         raise NotReadError("Reshape to a size that is not that of the rows of one state")
@@ -298,38 +232,30 @@ def _reshape(inputs: Inputs, _: Attributes) -> Tensor:
     return tensor.moved(lambda array: array.reshape(-1, *shape))
 
 
-def _flat(tensor: Tensor) -> Tensor:
+def _flat(tensor: Tensor, **_: int) -> Tensor:
     if tensor.constant:
         raise NotReadError("Flatten of constants")
     return tensor.moved(lambda array: array.reshape(len(array), -1))
 
 
-def _other_shape(move: Callable[[Array, tuple[int, ...]], Array], more: int) -> Callable[[Inputs, Attributes], Tensor]:
+def _other_shape(move: Callable[[Array, tuple[int, ...]], Array], more: int) -> Callable[..., Tensor]:
     """Squeeze and Unsqueeze, of other axes than the rows."""
 
-    def bound(inputs: Inputs, attributes: Attributes) -> Tensor:
-        tensor, axes = _given(inputs[:1], 1)[0], _axes(inputs, attributes)
-        rank = tensor.values.ndim + more * len(axes)
-        if not tensor.constant and any(axis % rank == 0 for axis in axes):
+    def bound(tensor: Tensor, along: Tensor | None = None, *, axes: Sequence[int] = ()) -> Tensor:
+        axes = tuple(axes if along is None else _integers(along))
+        if not axes or (
+            not tensor.constant and any(axis % (tensor.values.ndim + more * len(axes)) == 0 for axis in axes)
+        ):
             raise NotReadError("rows of the batch that are no rows any more")
-        return tensor.moved(lambda array: move(array, tuple(axes)))
+        return tensor.moved(lambda array: move(array, axes))
 
     return bound
 
 
-def _transpose(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor = _given(inputs, 1)[0]
+def _transpose(tensor: Tensor, *, perm: Sequence[int] | None = None) -> Tensor:
     if not tensor.constant:
         raise NotReadError("Transpose of what depends on the input")
-    return tensor.moved(lambda array: np.transpose(array, attributes.get("perm")))
-
-
-def _axes(inputs: Inputs, attributes: Attributes) -> list[int]:
-    """The axes of an operator: its second input, or an attribute."""
-    axes = attributes.get("axes") if len(inputs) < 2 or inputs[1] is None else _integers(inputs[1])
-    if not axes:
-        raise NotReadError("axes that are left out")
-    return list(axes)
+    return tensor.moved(lambda array: np.transpose(array, perm))
 
 
 def _integers(tensor: Tensor) -> list[int]:
@@ -343,34 +269,34 @@ _GEMM = {"alpha": (1.0,), "beta": (1.0,), "transA": (0,), "transB": (0, 1)}
 _CAST = {"to": None, "saturate": (1,), "round_mode": (b"up",)}  # the other two are of numbers of 8 bits
 
 OPERATORS: dict[str, Operator] = {
-    "Add": Operator(_two(_sum), 7),
+    "Add": Operator(_sum, 7),
     "And": Operator(_extreme(np.minimum), 7),
     "Cast": Operator(_cast, 9, _CAST),
     "Clip": Operator(_clip, 11, optional=True),
     "Concat": Operator(_concat, 11, {"axis": None}),
     "Equal": Operator(_comparison(np.equal), 7),
-    "Flatten": Operator(_one(_flat), 9, {"axis": (1,)}),
+    "Flatten": Operator(_flat, 9, {"axis": (1,)}),
     "Gather": Operator(_gather, 11, {"axis": None}, alike=False),
     "Gemm": Operator(_gemm, 7, _GEMM),
     "Greater": Operator(_comparison(np.greater), 7),
     "GreaterOrEqual": Operator(_comparison(np.greater_equal), 12),
-    "Identity": Operator(_one(lambda tensor: tensor), 1),
+    "Identity": Operator(lambda tensor: tensor, 1),
     "Less": Operator(_comparison(np.less), 7),
     "LessOrEqual": Operator(_comparison(np.less_equal), 12),
-    "MatMul": Operator(_two(lambda first, second: _products(first, second, first.kind)), 7),
-    "MatMulInteger": Operator(_matmul_integer, 10, alike=False),
+    "MatMul": Operator(_product, 7),
+    "MatMulInteger": Operator(_product_of_bytes, 10, alike=False),
     "Max": Operator(_extreme(np.maximum), 8),
     "Min": Operator(_extreme(np.minimum), 8),
-    "Mul": Operator(_two(_times), 7),
-    "Neg": Operator(_one(_negative), 7),
-    "Not": Operator(_one(_inverse), 1),
+    "Mul": Operator(_multiplied, 7),
+    "Neg": Operator(_negative, 7),
+    "Not": Operator(_inverse, 1),
     "Or": Operator(_extreme(np.maximum), 7),
-    "ReduceMax": Operator(_reduce_max, 11, _AXES, alike=False),
-    "ReduceSum": Operator(_reduce_sum, 11, _AXES, alike=False),
-    "Relu": Operator(_one(_positive), 7),
+    "ReduceMax": Operator(_largest, 11, _AXES, alike=False),
+    "ReduceSum": Operator(_total, 11, _AXES, alike=False),
+    "Relu": Operator(_positive, 7),
     "Reshape": Operator(_reshape, 7, {"allowzero": (0,)}, alike=False),
     "Squeeze": Operator(_other_shape(np.squeeze, 0), 11, {"axes": None}, alike=False),
-    "Sub": Operator(_two(_difference), 7),
+    "Sub": Operator(_difference, 7),
     "Transpose": Operator(_transpose, 7, {"perm": None}),
     "Unsqueeze": Operator(_other_shape(np.expand_dims, 1), 11, {"axes": None}, alike=False),
 }

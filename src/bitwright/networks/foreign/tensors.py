@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from bitwright.errors import InputError
 
 Array = NDArray[np.float64]
 DIGITS = {"float32": 24, "float64": 53}  # of a significand
-_NORMAL = {"float32": 126, "float64": 1022}  # 2^-this is the smallest number that no runtime takes for 0
+_NORMAL = {"float32": 2.0**-126, "float64": 2.0**-1022}
 _MOST = {"float32": 2.0**126, "float64": 2.0**1000}
 LARGEST = {  # of an integer type, and its negative with a sign
     "bool": 1,
@@ -51,7 +52,10 @@ class Terms:
 
     count: int
     mass: Array  # the sum of absolute values, for these inputs
-    lost: Array | None = None  # how far the terms themselves may be off together
+    lost: Array  # how far the terms themselves may be off together
+
+    def __add__(self, other: Terms) -> Terms:
+        return Terms(self.count + other.count, self.mass + other.mass, self.lost + other.lost)
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,10 @@ class Tensor:
     values: Array
     kind: str  # its type
     size: Array  # of the same shape, for one state: no absolute value, and no part of a sum, exceeds it
-    grid: int | None  # every runtime gives multiples of 2^-grid; None: it may give anything
-    error: Array | None = None  # None where every runtime gives just these values
+    grid: float  # every runtime gives multiples of 2^-grid, or where it is infinite anything
+    error: Array  # 0 where every runtime gives just these values
     constant: bool = False
-    terms: Terms | None = None
+    known: Terms | None = None
 
     @property
     def largest(self) -> float:
@@ -79,18 +83,16 @@ class Tensor:
         """Whether its type has no negative numbers."""
         return self.kind == "bool" or self.kind.startswith("uint")
 
-    def sum(self) -> Terms:
-        """The terms that it adds up; a number is a sum of one."""
-        return self.terms or Terms(1, np.abs(self.values), self.error)
+    @property
+    def terms(self) -> Terms:
+        """What it adds up; a number is a sum of one."""
+        return self.known or Terms(1, np.abs(self.values), self.error)
 
     def moved(self, move: Callable[[Array], Array]) -> Tensor:
         """The same numbers in other places."""
-
-        def also(array: Array | None) -> Array | None:
-            return None if array is None else move(array)
-
-        terms = self.terms and Terms(self.terms.count, move(self.terms.mass), also(self.terms.lost))
-        return replace(self, values=move(self.values), size=move(self.size), error=also(self.error), terms=terms)
+        parts: Any = {name: move(getattr(self, name)) for name in ("values", "size", "error")}
+        terms = self.known and Terms(self.known.count, move(self.known.mass), move(self.known.lost))
+        return replace(self, **parts, known=terms)
 
 
 def constant(array: NDArray[Any]) -> Tensor:
@@ -102,63 +104,41 @@ def constant(array: NDArray[Any]) -> Tensor:
     if not np.isfinite(values).all():
         raise InputError("the network has weights that are NaN or infinite")
     size = np.abs(values)
-    if kind in LARGEST:
-        if size.max(initial=0) > 1 << 53:
-            raise NotReadError("there are integers beyond 2^53")
-        return Tensor(values, kind, size, 0, None, True)
-    flushed = np.where(size < 2.0 ** -_NORMAL[kind], size, 0)
-    return Tensor(values, kind, size, _grid(values), flushed if flushed.any() else None, True)
+    if kind in LARGEST and size.max(initial=0) > 1 << 53:
+        raise NotReadError("there are integers beyond 2^53")
+    flushed = size if kind in DIGITS else 0 * size  # a subnormal number may be taken for 0
+    return Tensor(values, kind, size, _grid(values), np.where(size < _smallest(kind), flushed, 0), True)
 
 
-def common(*tensors: Tensor) -> int | None:
-    """The grid on which all of these lie."""
-    grids = [one.grid for one in tensors]
-    return None if None in grids else max(grid for grid in grids if grid is not None)
-
-
-def product(first: Tensor, second: Tensor) -> int | None:
-    """The grid on which products of these lie."""
-    return None if first.grid is None or second.grid is None else first.grid + second.grid
-
-
-def errors(*tensors: Tensor) -> tuple[Array, ...] | None:
-    """The errors of each, or None where all are exact."""
-    if all(one.error is None for one in tensors):
-        return None
-    return tuple(np.zeros_like(one.values) if one.error is None else one.error for one in tensors)
-
-
-def together(*lost: Array | None) -> Array | None:
-    """The sum of errors, or None where there are none."""
-    some = [one for one in lost if one is not None]
-    return sum(some[1:], some[0]) if some else None
-
-
-def summed(values: Array, size: Array, terms: Terms, kind: str, grid: int | None, factor: float) -> Tensor:
+def summed(values: Array, size: Array, terms: Terms, kind: str, grid: float, factor: float) -> Tensor:
     """A sum of these terms: `size` bounds that of their absolute values for all inputs, `factor` each factor."""
     largest = float(size.max(initial=0))
     if kind in LARGEST:
-        if kind == "bool" or grid is None or largest > LARGEST[kind]:
+        if kind == "bool" or largest > LARGEST[kind]:
             raise NotReadError(f"a sum may leave the range of {kind}")
         return Tensor(values, kind, size, grid, terms.lost)
-    if grid is not None and grid <= _NORMAL[kind] and largest * 2.0**grid <= 2.0 ** DIGITS[kind]:
-        return Tensor(values, kind, size, grid, terms.lost, terms=terms)
+    if 2.0**-grid >= _smallest(kind) and largest <= 2.0 ** (DIGITS[kind] - grid):
+        return Tensor(values, kind, size, grid, terms.lost, known=terms)
     if largest > _MOST[kind]:
         raise NotReadError(f"a sum may exceed the largest {kind} number")
-    flushed, gamma = 4 * terms.count * 2.0 ** -_NORMAL[kind] * (1 + factor), _gamma(terms.count + 2, kind)
-    lost = flushed if terms.lost is None else terms.lost + flushed
-    error = (lost + gamma * (terms.mass + lost)) * _OWN
-    terms = replace(terms, lost=lost + np.zeros_like(terms.mass))
-    return Tensor(values, kind, (size * (1 + gamma) + flushed) * _OWN, None, error, terms=terms)
+    flushed, gamma = 4 * terms.count * _smallest(kind) * (1 + factor), _gamma(terms.count + 2, kind)
+    terms = replace(terms, lost=terms.lost + flushed)
+    error = (terms.lost + gamma * (terms.mass + terms.lost)) * _OWN
+    return Tensor(values, kind, (size * (1 + gamma) + flushed) * _OWN, inf, error, known=terms)
 
 
-def _grid(values: Array) -> int | None:
+def _smallest(kind: str) -> float:
+    """The smallest number that no runtime takes for 0."""
+    return _NORMAL.get(kind, 1.0)
+
+
+def _grid(values: Array) -> float:
     """The smallest g for which all values are multiples of 2^-g."""
     for grid in range(_FINEST + 1):
         scaled = np.ldexp(values, grid)
         if np.array_equal(scaled, np.rint(scaled)):
             return grid
-    return None
+    return inf
 
 
 def _gamma(terms: int, kind: str) -> float:

@@ -49,7 +49,7 @@ class ModelJudge:
         found, threshold = self._network.decide(matched), self._network.model.threshold
         truth, doubtful = self._expected(matched)
         over = found.outputs - threshold
-        error = np.zeros(1) if found.error is None else found.error
+        error = found.error
         right = np.where(truth, over - error > 0, over + error <= 0)
         wrong = np.where(truth, over + error <= 0, over - error > 0)
         distance = np.where(truth, over, -over) - error
@@ -68,9 +68,8 @@ class ModelJudge:
             return np.zeros(1, dtype=bool), found.outputs
         if not network.exact:
             return np.asarray((together > threshold) != (alone > threshold)), alone
-        error = np.zeros(1) if found.error is None else found.error
         away = np.maximum(np.abs(alone - found.outputs), np.abs(together - found.outputs))
-        return away > error, alone
+        return away > found.error, alone
 
     def _expected(self, matched: BoolArray) -> tuple[BoolArray, BoolArray]:
         """What is right, and where that is not certain."""
@@ -78,8 +77,7 @@ class ModelJudge:
             return self._truth(matched), np.zeros(1, dtype=bool)
         found = self._oracle.decide(matched)
         over = found.outputs - self._oracle.model.threshold
-        doubtful = np.zeros(1, dtype=bool) if found.error is None else np.abs(over) <= found.error
-        return over > 0, doubtful
+        return over > 0, (np.abs(over) <= found.error) & (found.error > 0)
 
 
 def look_at_model(
