@@ -22,6 +22,7 @@ from own_networks import as_onnx, layers_of
 
 from bitwright import addition, certify
 from bitwright.networks.foreign import HeldModel, as_model
+from bitwright.networks.foreign.model import Answers
 from bitwright.networks.foreign.operators import OPERATORS
 from bitwright.networks.foreign.tensors import NotReadError
 
@@ -70,8 +71,8 @@ class Making:
                 values = [rng.choice((*limits, 0, 1)) for _ in range(size)]
             return np.array(values, dtype=kind).reshape(shape)
         scale = 2.0 ** rng.choice((0, 0, 0, -5, -20, -60, -64, -100, -126, -140, 24, 60))
-        whole = rng.random() < 0.6
-        values = [scale * (rng.randint(-4, 4) if whole else rng.gauss(0, 1)) for _ in range(size)]
+        whole, most = rng.random() < 0.6, rng.choice((4, 4, 5_000))
+        values = [scale * (rng.randint(-most, most) if whole else rng.gauss(0, 1)) for _ in range(size)]
         return np.array(values).reshape(shape).astype(kind)
 
 
@@ -219,7 +220,9 @@ def _columns(making: Making, at: Made) -> None:
     others = [one for one in making.made if one.kind == at.kind and len(one.shape) == len(at.shape) == 2]
     if others and rng.random() < 0.4:
         other = rng.choice(others)
-        making.node("Concat", [at.name, other.name], at.kind, (at.shape[0], at.shape[1] + other.shape[1]), axis=1)
+        axis, shape = rng.choice((1, -1, 1, -1, 0)), list(at.shape)
+        shape[axis] += other.shape[axis]
+        making.node("Concat", [at.name, other.name], at.kind, tuple(shape), axis=axis)
     elif rng.random() < 0.2 and len(at.shape) == 2:
         making.node("Transpose", [at.name], at.kind, at.shape[::-1])
     elif len(at.shape) > 1:
@@ -242,8 +245,7 @@ def take_graph(data: bytes) -> None:
     if held.analysis(columns) is None:
         raise NotReadError("nothing is known of this graph")
     rows = np.array(list(product((0, 1), repeat=columns)))
-    found = held.answers(rows)
-    rng = Random(data)
+    found, rng = answers(held, rows), Random(data)
     for at, row in enumerate(rows.tolist()):
         for by in (Reals(), Floats(rng)):
             away = abs(evaluated(model, row, by)[0] - exact(found.outputs[at]))
@@ -251,9 +253,17 @@ def take_graph(data: bytes) -> None:
     run_alike(held, rows)
 
 
+def answers(held: HeldModel, rows: np.ndarray) -> Answers:
+    """What is proved of these rows; what is known for one of them is known for all."""
+    try:
+        return held.answers(rows)
+    except NotReadError as error:
+        raise AssertionError(str(error)) from error
+
+
 def run_alike(held: HeldModel, rows: np.ndarray) -> None:
     """The runtime gives what is proved, whatever other rows there are."""
-    found = held.answers(rows)
+    found = answers(held, rows)
     for alone in (True, False):
         assert (np.abs(held.run(rows, alone=alone) - found.outputs) <= found.error).all(), f"alone: {alone}"
 

@@ -226,9 +226,8 @@ def _reshape(tensor: Tensor, target: Tensor, **_: int) -> Tensor:
     rows, *shape = _integers(target)
     if tensor.constant or rows not in (0, -1) or min([1, *shape]) < 1:
         raise NotReadError("Reshape to a size that is not that of the rows of one state")
-    width = int(np.prod(shape))
-    if tensor.size.size % width or (rows == 0 and tensor.size[0].size != width):
-        raise NotReadError("Reshape that joins the rows of several states")
+    if rows == 0 and tensor.size[0].size != np.prod(shape):
+        raise NotReadError("Reshape to other rows than it says")
     return tensor.moved(lambda array: array.reshape(-1, *shape))
 
 
