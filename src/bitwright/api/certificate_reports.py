@@ -87,7 +87,7 @@ def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
     yield f"  numbers   {c.arithmetic}"
     ran = "not installed, so no state was run; pip install onnxruntime"
     if model["runtime"] is not None:
-        ran = f"{model['runtime']} was given every state, alone and in batches"
+        ran = f"{model['runtime'].rpartition(' ')[0]} was given every state, alone and in batches"
     yield f"  runtime   {ran}"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.networks.foreign.tensors import DIGITS, LARGEST, Array, NotReadError, Tensor, Terms, summed
+from bitwright.networks.foreign.tensors import DIGITS, LARGEST, Addends, Array, NotReadError, Tensor, summed
 
 LATEST = 25  # the last operator set that was looked at
 
@@ -72,7 +72,7 @@ def _times(first: Tensor, second: Tensor, by: Callable[[Array, Array], Array] = 
     return summed(
         by(first.values, second.values),
         by(first.size, second.size),
-        Terms(count, mass, lost),
+        Addends(count, mass, lost),
         first.kind,
         first.grid + second.grid,
         first.largest + second.largest,
@@ -116,7 +116,7 @@ def _reduced(tensor: Tensor, axes: Sequence[int], keepdims: int) -> Callable[[An
 
 def _total(tensor: Tensor, along: Tensor | None = None, *, axes: Any = (), keepdims: int = 1, **_: int) -> Tensor:
     total = _reduced(tensor, axes if along is None else _integers(along), keepdims)(np.sum)
-    terms = Terms(tensor.terms.count * tensor.values.shape[-1], total(tensor.terms.mass), total(tensor.terms.lost))
+    terms = Addends(tensor.terms.count * tensor.values.shape[-1], total(tensor.terms.mass), total(tensor.terms.lost))
     return summed(total(tensor.values), total(tensor.size), terms, tensor.kind, tensor.grid, tensor.largest)
 
 
@@ -187,7 +187,7 @@ def _positive(tensor: Tensor) -> Tensor:
 
 def _cast(tensor: Tensor, *, to: str, **_: object) -> Tensor:
     if to in DIGITS:  # rounded where it has more digits than the type
-        terms = Terms(1, np.abs(tensor.values), tensor.error)
+        terms = Addends(1, np.abs(tensor.values), tensor.error)
         return summed(tensor.values, tensor.size, terms, to, tensor.grid, tensor.largest)
     if to not in LARGEST or (tensor.kind in DIGITS and tensor.error.any()):
         raise NotReadError(f"a cast to {to} whose result is not certain")

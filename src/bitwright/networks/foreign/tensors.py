@@ -47,15 +47,15 @@ class NotReadError(InputError):
 
 
 @dataclass(frozen=True)
-class Terms:
+class Addends:
     """The sum that a tensor is, for a runtime that adds up in another order."""
 
     count: int
     mass: Array  # the sum of absolute values, for these inputs
     lost: Array  # how far the terms themselves may be off together
 
-    def __add__(self, other: Terms) -> Terms:
-        return Terms(self.count + other.count, self.mass + other.mass, self.lost + other.lost)
+    def __add__(self, other: Addends) -> Addends:
+        return Addends(self.count + other.count, self.mass + other.mass, self.lost + other.lost)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Tensor:
     grid: float  # every runtime gives multiples of 2^-grid, or where it is infinite anything
     error: Array  # 0 where every runtime gives just these values
     constant: bool = False
-    known: Terms | None = None
+    known: Addends | None = None
 
     @property
     def largest(self) -> float:
@@ -84,14 +84,14 @@ class Tensor:
         return self.kind == "bool" or self.kind.startswith("uint")
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> Addends:
         """What it adds up; a number is a sum of one."""
-        return self.known or Terms(1, np.abs(self.values), self.error)
+        return self.known or Addends(1, np.abs(self.values), self.error)
 
     def moved(self, move: Callable[[Array], Array]) -> Tensor:
         """The same numbers in other places."""
         parts: Any = {name: move(getattr(self, name)) for name in ("values", "size", "error")}
-        terms = self.known and Terms(self.known.count, move(self.known.mass), move(self.known.lost))
+        terms = self.known and Addends(self.known.count, move(self.known.mass), move(self.known.lost))
         return replace(self, **parts, known=terms)
 
 
@@ -110,7 +110,7 @@ def constant(array: NDArray[Any]) -> Tensor:
     return Tensor(values, kind, size, _grid(values), np.where(size < _smallest(kind), flushed, 0), True)
 
 
-def summed(values: Array, size: Array, terms: Terms, kind: str, grid: float, factor: float) -> Tensor:
+def summed(values: Array, size: Array, terms: Addends, kind: str, grid: float, factor: float) -> Tensor:
     """A sum of these terms: `size` bounds that of their absolute values for all inputs, `factor` each factor."""
     largest = float(size.max(initial=0))
     if kind in LARGEST:
