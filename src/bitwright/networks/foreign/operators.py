@@ -81,6 +81,8 @@ def _times(first: Tensor, second: Tensor, by: Callable[[Array, Array], Array] = 
 
 def _multiplied(first: Tensor, second: Tensor) -> Tensor:
     _apart(first, second)
+    if first.kind == "float64":
+        raise NotReadError("a factor of float64, which onnxruntime may make one of float32 of a matrix product")
     return _times(first, second)
 
 
