@@ -1,9 +1,14 @@
-"""Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding."""
+"""Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding.
+
+The same weights give the same integers on every machine. Sums are of integers that float64 holds exactly, so that no
+order of summation matters: the trained weights are taken on a grid for that (`_Grid`). The rest is elementwise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 
@@ -20,6 +25,7 @@ from bitwright.networks.integer import (
     writer_numbers,
 )
 from bitwright.networks.network import FloatNetwork
+from bitwright.networks.start import Float
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -60,10 +66,11 @@ def quantize(
         sample = PackedRules(program).matched(states), np.ones(states.shape, dtype=bool)
     products = sum(network.shape.width for network in networks) * (program.templates + program.bits)
     most = max(16, _WORK // products)
-    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most])
     first = np.concatenate([network.first[:, : program.templates] for network in networks])
     last = np.concatenate([network.last for network in networks], axis=1)
-    spreads = (float(first.std()) or 1.0, float(last.std()) or 1.0)
+    grids = _grids(first, last, most_matches(program))
+    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most], grids)
+    spreads = (grids[0].spread or 1.0, grids[1].spread or 1.0)
     largest = 2 ** (weight_bits - 1) - 1
 
     def rounded(clips: tuple[float, float]) -> tuple[IntegerNetwork, float]:
@@ -123,12 +130,48 @@ def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (co
     return states
 
 
+_EXACT = 53  # bits of an integer that float64 holds
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Weights as multiples of a power of two."""
+
+    whole: FloatArray
+    unit: float
+
+    @property
+    def spread(self) -> float:
+        """Their standard deviation."""
+        whole = self.whole.astype(np.int64)
+        total, squares = int(whole.sum()), int((whole * whole).sum())
+        return self.unit * sqrt(whole.size * squares - total * total) / whole.size
+
+
+def _grids(first: Float, last: Float, most: int) -> tuple[_Grid, _Grid]:
+    """Both layers, on the finest grids of equally many bits on which every sum of n <= `most` matches is exact."""
+    products = (_EXACT - (most * len(first)).bit_length()) // 2
+    squares = (63 - max(first.size, last.size).bit_length()) // 2
+    return _on_grid(first, min(products, squares)), _on_grid(last, min(products, squares))
+
+
+def _on_grid(layer: Float, bits: int) -> _Grid:
+    largest = int(np.frexp(np.abs(layer).max())[1])  # every weight is below 2^largest
+    whole = np.rint(np.ldexp(layer.astype(np.float64), bits - largest))
+    return _Grid(whole, 2.0 ** (largest - bits))
+
+
 class _Sample:
     """Some states, to measure how far a network is from a wrong bit in them."""
 
     def __init__(
-        self, networks: Sequence[FloatNetwork], program: Program, matched: BoolArray, looked_at: BoolArray
-    ) -> None:  # (states, K), (states, k)
+        self,
+        networks: Sequence[FloatNetwork],
+        program: Program,
+        matched: BoolArray,  # (states, K)
+        looked_at: BoolArray,  # (states, k)
+        grids: tuple[_Grid, _Grid],
+    ) -> None:
         self._networks, self._program, self._looked_at = networks, program, looked_at
         self._n = np.count_nonzero(matched, axis=1)
         self._matched = matched.astype(np.float64)
@@ -136,7 +179,7 @@ class _Sample:
         template = np.repeat(np.arange(program.templates), np.diff(program.write_start))
         written[template, program.write_bits] = 1
         self._truth = self._matched @ written > 0  # (states, k)
-        self._outputs = self._average()
+        self._outputs = self._average(*grids)
 
     def __len__(self) -> int:
         return len(self._n)
@@ -149,7 +192,7 @@ class _Sample:
         like, program = self._networks[0], self._program
         sums = self._sums(first, last)
         said = self._outputs * sum_scale(self._n, like.shape.inputs, len(first), rounded)[:, None]
-        gain = float((sums * said).sum() / max(1e-300, float((said * said).sum()))) or 1.0
+        gain = _in_order(sums * said) / max(1e-300, _in_order(said * said)) or 1.0
         rounded = replace(rounded, gain=abs(gain))
         writers = writer_numbers(program)
         table = _thresholds(like, program, len(first), rounded, writers)
@@ -172,19 +215,22 @@ class _Sample:
         over = (self._outputs - found.at) / found.unit[:, None]
         return float(np.where(self._truth, over, -over)[self._at_stake].min(initial=np.inf))
 
-    def _sums(self, first: Int8, last: Int8) -> FloatArray:  # (states, k)
-        """G of every state: in float64, exact for all sums that can occur here."""
+    def _sums(self, first: Int8 | FloatArray, last: Int8 | FloatArray) -> FloatArray:  # (states, k)
+        """G of every state: in float64, exact for all sums of integers that can occur here."""
         before, after = first.T.astype(np.float64), last.T.astype(np.float64)
         parts = (self._matched[at : at + _PART] for at in range(0, len(self), _PART))  # a hidden layer may be large
         return np.concatenate([np.maximum(part @ before, 0) @ after for part in parts])
 
-    def _average(self) -> FloatArray:  # (states, k)
-        """The outputs of the trained weights."""
-        like = self._networks[0]
-        padded = np.pad(self._matched, ((0, 0), (0, like.origin.padding)))
-        encoded = (padded / np.sqrt(np.maximum(self._n, 1))[:, None]).astype(like.first.dtype)
-        total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
-        return np.asarray(total / len(self._networks))
+    def _average(self, first: _Grid, last: _Grid) -> FloatArray:  # (states, k)
+        """The outputs of the trained weights, averaged over the networks."""
+        shape = self._networks[0].shape
+        each = first.unit * last.unit / (len(self._networks) * np.sqrt(float(shape.inputs) * shape.width))
+        return np.asarray(self._sums(first.whole, last.whole) * (each / np.sqrt(np.maximum(self._n, 1)))[:, None])
+
+
+def _in_order(numbers: FloatArray) -> float:
+    """Their sum, from the first to the last."""
+    return float(np.add.accumulate(np.append(0.0, numbers))[-1])
 
 
 def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
