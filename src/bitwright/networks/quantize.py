@@ -239,5 +239,7 @@ def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
     kinds = {(net.origin.padding, net.origin.scale, net.shape) for net in networks}
     if len(kinds) > 1:
         raise InputError(f"{counted(len(networks), 'network')} become one only if all were trained alike, at one width")
+    if len({network.origin.kernel for network in networks}) > 1:
+        raise InputError("these networks were trained by different kernels of linear algebra; train all of them on one")
     if any(network.origin.program_id != program.id for network in networks):
         raise InputError("this network was trained for another program")
