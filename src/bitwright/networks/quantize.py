@@ -1,19 +1,19 @@
 """Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding.
 
 The same weights give the same integers on every machine. Sums are of integers that float64 holds exactly, so that no
-order of summation matters: the trained weights are taken on a grid for that (`_Grid`). The rest is elementwise.
+order of summation matters: the trained weights are taken on a grid for that (`grid.py`). The rest is elementwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 
 import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
+from bitwright.networks.grid import Grid, grids
 from bitwright.networks.integer import (
     WEIGHT_BITS,
     Int8,
@@ -25,7 +25,6 @@ from bitwright.networks.integer import (
     writer_numbers,
 )
 from bitwright.networks.network import FloatNetwork
-from bitwright.networks.start import Float
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
@@ -68,9 +67,9 @@ def quantize(
     most = max(16, _WORK // products)
     first = np.concatenate([network.first[:, : program.templates] for network in networks])
     last = np.concatenate([network.last for network in networks], axis=1)
-    grids = _grids(first, last, most_matches(program))
-    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most], grids)
-    spreads = (grids[0].spread or 1.0, grids[1].spread or 1.0)
+    on_grid = grids(first, last, most_matches(program))
+    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most], on_grid)
+    spreads = (on_grid[0].spread or 1.0, on_grid[1].spread or 1.0)
     largest = 2 ** (weight_bits - 1) - 1
 
     def rounded(clips: tuple[float, float]) -> tuple[IntegerNetwork, float]:
@@ -130,37 +129,6 @@ def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (co
     return states
 
 
-_EXACT = 53  # bits of an integer that float64 holds
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """Weights as multiples of a power of two."""
-
-    whole: FloatArray
-    unit: float
-
-    @property
-    def spread(self) -> float:
-        """Their standard deviation."""
-        whole = self.whole.astype(np.int64)
-        total, squares = int(whole.sum()), int((whole * whole).sum())
-        return self.unit * sqrt(whole.size * squares - total * total) / whole.size
-
-
-def _grids(first: Float, last: Float, most: int) -> tuple[_Grid, _Grid]:
-    """Both layers, on the finest grids of equally many bits on which every sum of n <= `most` matches is exact."""
-    products = (_EXACT - (most * len(first)).bit_length()) // 2
-    squares = (63 - max(first.size, last.size).bit_length()) // 2
-    return _on_grid(first, min(products, squares)), _on_grid(last, min(products, squares))
-
-
-def _on_grid(layer: Float, bits: int) -> _Grid:
-    largest = int(np.frexp(np.abs(layer).max())[1])  # every weight is below 2^largest
-    whole = np.rint(np.ldexp(layer.astype(np.float64), bits - largest))
-    return _Grid(whole, 2.0 ** (largest - bits))
-
-
 class _Sample:
     """Some states, to measure how far a network is from a wrong bit in them."""
 
@@ -170,7 +138,7 @@ class _Sample:
         program: Program,
         matched: BoolArray,  # (states, K)
         looked_at: BoolArray,  # (states, k)
-        grids: tuple[_Grid, _Grid],
+        on_grid: tuple[Grid, Grid],
     ) -> None:
         self._networks, self._program, self._looked_at = networks, program, looked_at
         self._n = np.count_nonzero(matched, axis=1)
@@ -179,7 +147,7 @@ class _Sample:
         template = np.repeat(np.arange(program.templates), np.diff(program.write_start))
         written[template, program.write_bits] = 1
         self._truth = self._matched @ written > 0  # (states, k)
-        self._outputs = self._average(*grids)
+        self._outputs = self._average(*on_grid)
 
     def __len__(self) -> int:
         return len(self._n)
@@ -221,10 +189,10 @@ class _Sample:
         parts = (self._matched[at : at + _PART] for at in range(0, len(self), _PART))  # a hidden layer may be large
         return np.concatenate([np.maximum(part @ before, 0) @ after for part in parts])
 
-    def _average(self, first: _Grid, last: _Grid) -> FloatArray:  # (states, k)
+    def _average(self, first: Grid, last: Grid) -> FloatArray:  # (states, k)
         """The outputs of the trained weights, averaged over the networks."""
         shape = self._networks[0].shape
-        each = first.unit * last.unit / (len(self._networks) * np.sqrt(float(shape.inputs) * shape.width))
+        each = first.unit.item() * last.unit.item() / (len(self._networks) * np.sqrt(float(shape.inputs) * shape.width))
         return np.asarray(self._sums(first.whole, last.whole) * (each / np.sqrt(np.maximum(self._n, 1)))[:, None])
 
 
