@@ -30,6 +30,7 @@ from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Thresholds, scale_weights
+from bitwright.workers.linear_algebra import one_thread
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
@@ -45,6 +46,7 @@ class Cost:
     margin: float  # of the integers; below 0 if some bit came out wrong
 
 
+@one_thread()
 def quantize(
     networks: Sequence[FloatNetwork],
     program: Program,
