@@ -36,6 +36,7 @@ given = Path(sys.argv[2])
 from bitwright import addition, certify, multiplication, size, train, validate
 from bitwright.api.ensemble import ensemble
 from bitwright.api.network import Network
+from bitwright.theory import weights
 from bitwright.workers.linear_algebra import kernel_name
 
 def of(value):
@@ -52,6 +53,7 @@ def written(save):
 small, large, cells = (Network.load(given / f"{name}.safetensors") for name in ("small", "large", "cells"))
 rounded = large.quantize()
 exact = {
+    "closed form": of(weights(range(1, 400), 500).gap.tobytes()),
     "integers": written(rounded.save),
     "integers of cells": written(cells.quantize().save),
     "proof of floats": written(lambda path: certify(addition(2), small, resume=path)),
