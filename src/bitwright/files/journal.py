@@ -19,6 +19,7 @@ from typing import BinaryIO
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.files.documents import parse
+from bitwright.files.storage import sync_folder
 
 _FRAME = struct.Struct("<QI")  # length and checksum of a record
 _MAX_HEADER = 1 << 20
@@ -122,6 +123,7 @@ class Journal:
         if found == line:
             return len(line)
         if line.startswith(found) and not self._file.read(1):  # empty, or killed while writing this very line
+            sync_folder(Path(os.path.realpath(self.path)).parent)
             return self._write(0, line)
         try:
             other = parse(found, self.path, "a journal")
