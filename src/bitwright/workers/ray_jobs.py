@@ -62,6 +62,11 @@ def _what_went_wrong(ray: Any, error: Exception) -> Exception:
         return InputError(f"a machine of the cluster lacks what bitwright needs ({missing[0]}); install it there")
     if not isinstance(cause, ray.exceptions.RayError):
         return cause
+    if isinstance(cause, ray.exceptions.WorkerCrashedError):
+        kernel = "".join(
+            f", or its CPU cannot run what {name}={core} asks for" for name, core in kernel_settings().items()
+        )
+        return BitwrightError(f"Ray stopped: workers die again and again; perhaps one lacks memory{kernel}")
     return BitwrightError(f"Ray stopped: {(str(cause).strip() or type(cause).__name__).splitlines()[0]}")
 
 
