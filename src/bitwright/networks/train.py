@@ -24,7 +24,7 @@ from bitwright.program import Program
 from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
-from bitwright.workers.linear_algebra import Library, kernel_name, one_thread
+from bitwright.workers.linear_algebra import kernel_name, one_thread
 
 MOST_STEPS = 100_000  # of gradient descent; training that would take more is refused
 
@@ -164,7 +164,7 @@ class Recipe:
     precision: str = "float32"  # or float64
 
     @property
-    def library(self) -> Library:
+    def library(self) -> tuple[str, str]:
         """What does the linear algebra."""
         return self.trainer, self.device
 

@@ -184,14 +184,14 @@ class Workers:
         """
         if self.kind == "serial":
             return (work(common, job) for job in jobs)
-        task = Task(work, None if floats is None else (floats, kernel_name(floats)))
+        task = KernelTask(work, None if floats is None else (floats, kernel_name(floats)))
         if self.kind == "processes":
             return in_processes(self.count, task, common, jobs)
         return in_ray(self.address, self.count, self.gpus, task, common, jobs)
 
 
 @dataclass(frozen=True)
-class Task(Generic[Common, Job, Result]):
+class KernelTask(Generic[Common, Job, Result]):
     """Work in another process, which is done only by the kernel that is named."""
 
     work: Callable[[Common, Job], Result]
