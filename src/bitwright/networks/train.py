@@ -171,6 +171,10 @@ class Recipe:
     @property
     def kernel(self) -> str:
         """The name of the kernel that does it on this machine."""
+        if self.trainer == "torch":
+            from bitwright.networks.torch_trainer import check_device
+
+            check_device(self.device)
         return kernel_name(self.library)
 
     def __post_init__(self) -> None:
