@@ -177,7 +177,7 @@ def validate(
         forget()
         save()
     seconds = time.perf_counter() - begin
-    rate = (tally.evaluations - known) / seconds
+    rate = (tally.evaluations - known) / max(seconds, 1e-9)  # a clock may stand still
     if decisions is None:
         return Validation(task, tally, seconds, rate, tally.margin)
     misjudged = tuple(sorted(t for t in tally.triples if decisions.sets(t) != (t[2] > 0)))
