@@ -133,7 +133,7 @@ def notes(done: Validation) -> list[str]:
     return [
         *([] if facts is None else [cells_sentence(facts, done.tally.evaluations, done.tally.margin)]),
         *([] if doubt is None else [doubt]),
-        f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second",
+        f"{done.seconds:.2f} s, {done.rate:,.0f} evaluations a second",
     ]
 
 

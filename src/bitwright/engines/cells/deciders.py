@@ -20,6 +20,7 @@ from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, Scale, round_outputs
+from bitwright.workers.linear_algebra import one_thread
 
 MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
 
@@ -137,6 +138,7 @@ class Deviations:
     Ports of different kinds are different outputs, which are independent; so each kind has a joint law of its own.
     """
 
+    @one_thread()
     def __init__(self, pattern: Pattern, examples: int, networks: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
         self._first = np.zeros(pattern.program.templates, dtype=np.int64)  # local state of each template's kind

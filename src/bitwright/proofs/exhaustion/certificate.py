@@ -6,7 +6,6 @@ The proof is exhaustion: the arithmetic is exact (or, for floating point, bounde
 from __future__ import annotations
 
 import platform
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -71,7 +70,6 @@ class NetworkVerdict:
     tensors: dict[str, str]
     network_sha256: str
     program_id: str
-    seconds: float
     model: dict[str, Any] | None = None  # of a network that was made elsewhere: how it is read, and what evaluates it
     sizes: str | None = None  # for `cells`: those at which all cells of the program were seen to be of these kinds
     version: str = __version__
@@ -140,12 +138,10 @@ def certify_network(
 ) -> NetworkVerdict:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
     task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device, oracle)
-    begin = time.perf_counter()
-    found = prove(task, workers, progress, file)
-    return _certificate(task, found, time.perf_counter() - begin)
+    return _certificate(task, prove(task, workers, progress, file))
 
 
-def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVerdict:
+def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
     network, program = task.network, task.algorithm.program
     described: dict[str, Any] = task.domain.describe()
     verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else _right(task)
@@ -177,7 +173,6 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVer
         tensors=network.tensors_sha256,
         network_sha256=network.digest,
         program_id=program.id,
-        seconds=round(seconds, 3),
         model=_model(task),
     )
 

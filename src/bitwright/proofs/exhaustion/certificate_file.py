@@ -19,7 +19,6 @@ from bitwright.files.documents import (
     optional,
     parse,
     read_file,
-    real,
     table,
     text,
     whole,
@@ -34,8 +33,8 @@ from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
 from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 
-# Who made it and when, and the sizes that were looked at; all else must come out the same again.
-_INFORMATION = {"version", "seconds", "sizes"}
+# Who made it, and the sizes that were looked at; all else must come out the same again.
+_INFORMATION = {"version", "sizes"}
 _MACHINES_OWN = {"by_n", "distance", "closest", "arithmetic", "model"}  # of a network that was made elsewhere
 _PASSING = {"name", "machine", "runtime"}
 _MAX_BYTES = 1 << 26
@@ -53,7 +52,8 @@ def read_verdict(path: Path) -> tuple[LimitVerdict | NetworkVerdict, object]:
         return read_limit(document, path), links
     if document.get("format") != FORMAT:
         raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
-    document.pop("members", None)  # in files of earlier versions, which have no sizes
+    for gone in ("members", "seconds"):  # in files of earlier versions
+        document.pop(gone, None)
     if document.get("arithmetic") == "whole numbers":  # as earlier versions called them
         document["arithmetic"] = "integers"
     check_fields({"sizes": None, "model": None, **document}, path, _WHAT, _FIELDS)
@@ -184,7 +184,6 @@ _FIELDS = checks_of(
     tensors=table(HASH),
     network_sha256=HASH,
     program_id=HASH,
-    seconds=real(0, 1e12),
     model=optional(_ANY_TABLE),
     sizes=optional(SIZES),
     version=VERSION,
