@@ -92,6 +92,8 @@ class Line:
             return all(found) if isinstance(node.op, ast.And) else any(found)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return not self.truth(node.operand, read)
+        if isinstance(node, ast.Name):
+            need([*self.words[self.word(node.id)][1].values()] == [1], f"{node.id} is a number and no truth", 2)
         if self.is_few(node):
             names = [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
             if read is None:

@@ -15,6 +15,7 @@ import checking
 import pytest
 from long import LONG
 
+import bitwright as bw
 from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
 
@@ -200,3 +201,51 @@ for line in program["ensures"]:
 def as_shown(line: str) -> str:
     """A part of a line as certificates have it."""
     return line.replace("[i+1]", "[i + 1]").replace("l-1", "l - 1")
+
+
+TWO_SIZES = """
+let l = 4
+let k = 0
+bits x[l] y[l]
+block x[i] for i in 1..l
+block y[i] for i in 1..l
+when x[i]=1 write nothing for i in 1..l if i = k
+when x[i]=1 write y[i]    for i in 1..l if i != k
+when y[i]=1 write y[i]    for i in 1..l
+input x
+output y
+steps 1
+ensure y == x
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "numbers", "claim", "code"),
+    [
+        ("l>=1, k=0", {}, "l>=1, k=0", 0),
+        ("l>=1", {}, "l>=1", 1),  # at k = 2 it is wrong
+        ("l>=1", {"k": None}, "l>=1", 1),  # the kinds of cells depend on k
+        ("l>=1, k=0", {}, "l>=1", 1),
+        ("l>=1, k=0", {}, "every", 1),
+        ("l>=0, k=0", {}, "l>=0, k=0", 1),
+        ("l>=1, k=2", {"k": [0, 2]}, "l>=1, k=2", 1),
+        ("l>=1, k>=0", {}, "l>=1, k>=0", 2),
+        ("every", {}, "every", 2),
+    ],
+)
+def test_only_the_sizes_of_the_proof_are_claimed(
+    tmp_path: Path, named: str, numbers: dict[str, Any], claim: str, code: int
+) -> None:
+    found = bw.certify(bw.parse(TWO_SIZES), cells=True, sizes="all")
+    data = json.loads(found.text())
+    link = data["links"]["function"]
+    program = link["proof"]["program"]
+    program["sizes"], link["claim"]["sizes"] = named, claim
+    for name, value in numbers.items():
+        if value is None:
+            del program["numbers"][name]
+        else:
+            program["numbers"][name] = value
+    done = checked(tmp_path, data, TWO_SIZES.replace("let k = 0", "let k = 2" if "k=2" in named else "let k = 0"))
+    assert done[0] == code, done
+    assert code or f"HOLDS: (y == x) for {named}; " in done[1]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.errors import counted, listing, option, thousandths
 from bitwright.proofs.claims import ONE_SIZE
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
+from bitwright.proofs.sizes import Sizes
 
 if TYPE_CHECKING:
     from bitwright.api.certificates import BitNames, Claimed, LimitCertificate, NetworkCertificate, StateLookedAt
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
 
 def limit_report(c: LimitCertificate) -> Iterator[str]:
     """The report of a certificate of the limit."""
-    covers = f", {covered_by_cells(c.sizes, c.about.graphs)}" if c.cells else ""
-    function = c.about.links.function
-    if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
-        covers += f"; what the rules compute is proved {at}"
+    covers = f", {_covered(c)}" if c.cells else ""
     yield f"{_headline(c)}: {_function(c.about)}{_title(c.about)}the limit, {c.rounding} rounding{covers}"
     yield from _links(c.about)
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
@@ -99,15 +97,22 @@ def _computes(c: NetworkCertificate) -> bool:
 
 def network_statement(c: NetworkCertificate, title: str = "") -> str:
     """What the verdict is about: the function if that is proved too, else every step of the rules."""
-    covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
+    covers = c.covers if c.kinds is None else _covered(c)
     links = c.about.links
     if links.function is None or not _computes(c):
         return f"{_function(c.about)}{title}{c.own.says(covers)}"
-    where = links.function.sizes
-    if c.sizes != "all" or where != "every":
-        at = _at(c.sizes if where == "every" else where) or "in this program"
-        return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
-    return f"this network computes {links.ensures}, at every size"
+    sizes = Sizes.read(links.function.sizes)
+    if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
+        return f"this network computes {links.ensures}, at {common.words}"
+    named = links.function.sizes if sizes is None else c.sizes
+    at = "in this program" if named is None else f"at {'the sizes' if '..' in named else 'size'} {named}"
+    return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
+
+
+def _covered(c: LimitCertificate | NetworkCertificate) -> str:
+    """The programs that a verdict for cells is about."""
+    every = c.about.links.common(Sizes()) or Sizes()
+    return covered_by_cells(c.sizes, c.about.graphs, every.words)
 
 
 def _at(sizes: str | None) -> str:

@@ -14,7 +14,8 @@ from bitwright.errors import ProofError, counted, option
 from bitwright.files.documents import check_fields, one_of, optional, table, text
 from bitwright.program import Algorithm
 from bitwright.program.ensures import joined
-from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
+from bitwright.proofs.claims import Claim, Outcome
+from bitwright.proofs.sizes import Sizes
 
 _WHAT = "a certificate"
 _NOT_TRIED = "not tried"
@@ -45,6 +46,16 @@ class Links:
     def function(self) -> Claim | None:
         """The claim about what the rules compute, if the program states it."""
         return next((claim for claim in self.claims if claim.about == "function"), None)
+
+    @property
+    def cells(self) -> Claim | None:
+        """The claim about the sizes at which all cells are of the proved kinds."""
+        return next((claim for claim in self.claims if claim.about == "sizes"), None)
+
+    def common(self, sizes: Sizes) -> Sizes | None:
+        """Those of these sizes at which the cells are of the proved kinds, too; None where there are none."""
+        cells = None if self.cells is None else Sizes.read(self.cells.sizes)
+        return None if cells is None else sizes & cells
 
     def document(self) -> dict[str, Any]:
         """The links as a certificate file contains them."""
@@ -141,18 +152,14 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     """
     from bitwright.proofs.function.prove import prove_function
 
-    everywhere = prove_function(algorithm)
-    found = everywhere.counterexample
-    if everywhere.verdict == "proved" or (found is not None and _is_at(looked, found["lets"])):
-        return everywhere.claim(), everywhere.certificate
     several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
-    chain = [one for one in everywhere.tried if one.startswith("no chain")]
-    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
-    if found is not None:
-        why = everywhere.sentence()
-    claim = _at_sizes(several, looked.text if looked.text != EVERY else None)
-    if claim.verdict == "proved" and not numbers_of(algorithm):
-        return claim, None
+    everywhere = prove_function(several[0].algorithm)
+    if everywhere.sizes is not None and not all(_numbers(one) in everywhere.sizes for one in several):
+        left_out = f"the proof is about {everywhere.sizes.words}"
+        everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(left_out,))
+    if everywhere.verdict != "not decided":
+        return everywhere.claim(), everywhere.certificate
+    claim = _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim())
     if claim.verdict == "proved":
         claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}")
     elif claim.verdict != "refuted":
@@ -161,14 +168,12 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     return claim, None
 
 
-def _is_at(looked: InSizes, lets: Mapping[str, int]) -> bool:
-    """Whether a program with these numbers is among those that are looked at."""
-    numbers = [list(numbers_of(one.algorithm).values()) for one in looked.programs]
-    return looked.text == EVERY or list(lets.values()) in numbers
+def _numbers(one: ProgramAtSize) -> Mapping[str, int]:
+    sizing = one.algorithm.sizing
+    return {} if sizing is None else sizing.numbers
 
 
-def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None) -> Claim:
-    """The claim about all these sizes; that of the first one where it is not proved."""
+def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None, undecided: Claim) -> Claim:
     from bitwright.proofs.unrolling import prove_at_size
 
     for one in programs:
