@@ -181,7 +181,7 @@ def main(certificate, *texts):
     check = Check(data, long[0][0], long[0][2], read[0].singles)
     for rules in read:  # the clock ends when the steps do; that nothing changes shows one step later
         steps, rests = check.clock.steps(rules.length), rules.halt == "at fixed point"
-        need(rules.steps in (steps + rests, None if rests else steps), "the clock does not count the steps")
+        need(rules.steps in (steps + rests, None if rules.halt else steps), "the clock does not count the steps")
     check.start()
     for single in check.windows:
         if not (check.over(single, START)[0] or check.over(single, START)[1]):

@@ -12,7 +12,7 @@ SIGNS = {ast.Eq: (0,), ast.NotEq: (-1, 1), ast.Lt: (-1,), ast.LtE: (-1, 0), ast.
 
 def with_numbers(line, numbers, size):
     """A line with the numbers of the rule text, {name: (a, b)} for a * size + b, by their values."""
-    values = {name: str(a * size + b) for name, (a, b) in numbers.items()}
+    values = {name: f"({n})" if n < 0 else str(n) for name, (a, b) in numbers.items() for n in [a * size + b]}
     return re.sub(r"(?<!\w)(?<!in\.)[A-Za-z_]\w*(?!\w|\[)", lambda found: values.get(found[0], found[0]), line)
 
 

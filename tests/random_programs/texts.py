@@ -2,154 +2,131 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from random import Random
 
 
-@dataclass
 class RandomText:
-    """One text without `ensure` lines; `claims` are lines that may be true of it."""
+    """One text without `ensure` lines; `claims` are lines about it, of which few are true."""
 
-    seed: int
-    lines: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.random = Random(self.seed)
-        self.two = self.random.random() < 0.5
-        self.extent = self.random.choice(["l"] * 6 + ["l+1", "l+3", "l-1", "2*l"])
-        self.lines = ["let l = 4", f"let k = {self.random.choice([0, 1, 1, 2, 3])}"][: 1 + self.two]
-        arrays = ["x", "y", "z"][: self.random.choice([2, 2, 3])]
-        self.arrays, self.singles = arrays, ["g", "h"][: self.random.choice([0, 0, 1, 2])]
-        self.groups = self._groups()
-        self.lines.append("bits " + " ".join([*(f"{one}[{self.extent}]" for one in arrays), *self.singles]))
-        for group in self.groups:
-            self.lines.append(f"block {' '.join(f'{one}[i]' for one in group)} for i in 1..{self.extent}")
-        if self.singles:
-            self.lines += [f"block {' '.join(self.singles)}"]
-        self.lines += self._usual() if self.random.random() < 0.75 else []
-        self.lines += [self._rule() for _ in range(self.random.choice([0, 1, 1, 2, 3, 4]))]
-        if self.singles and self.random.random() < 0.7:
-            self.lines.append(f"also when {self._singles()} write {self.random.choice(self.singles)}")
-        self.inputs = arrays[: self.random.choice([1, 1, 2])]
-        signed = [self.random.choice(["", "", "signed "]) for _ in range(2)]
-        self.lines += [f"input {signed[0]}{' '.join(self.inputs)}"]
-        self.outputs = self._outputs(signed[1])
-        self.lines += [f"output {self.random.choice(['', signed[1]])}{name} = {bits}" for name, bits in self.outputs]
-        if self.random.random() < 0.5:
-            place = self.random.choice(["1", self.extent])
-            free = [one for one in arrays if one not in self.inputs]
-            self.lines.append("start " + self.random.choice([*self.singles, *(f"{one}[{place}]" for one in free)] or ["x[1]"]))
-        self.lines += self._end()
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines) + "\n"
+    def __init__(self, seed: int) -> None:
+        self.random = random = Random(seed)
+        self.two, self.top = random.random() < 0.5, random.choice(["l"] * 6 + ["l+1", "l+3", "l-1", "2*l"])
+        self.k = random.choice([0, 1, 1, 2, 3]) if self.two else None
+        self.arrays = ["x", "y", "z"][: random.choice([2, 2, 3])]
+        self.singles = ["g", "h"][: random.choice([0, 0, 1, 2])]
+        self.inputs, self.groups = self.arrays[: random.choice([1, 1, 2])], self._groups()
+        self.outputs = self._outputs()
+        lines = ["let l = 4", *([f"let k = {self.k}"] * self.two)]
+        lines.append("bits " + " ".join([*(f"{one}[{self.top}]" for one in self.arrays), *self.singles]))
+        lines += [f"block {' '.join(f'{one}[i]' for one in group)} for i in 1..{self.top}" for group in self.groups]
+        lines += [f"block {' '.join(self.singles)}"] * bool(self.singles)
+        lines += self._usual() if random.random() < 0.75 else []
+        lines += [self._rule() for _ in range(random.choice([0, 1, 1, 2, 3, 4]))]
+        if self.singles and random.random() < 0.7:
+            on = " ".join(
+                f"{one}={value}" for one, value in zip(self.singles, ["1", random.choice("01")], strict=False)
+            )
+            lines.append(f"also when {on} write {random.choice(self.singles)}")
+        lines.append(f"input {random.choice(['', 'signed '])}{' '.join(self.inputs)}")
+        lines += [f"output {random.choice(['', '', 'signed '])}{name} = {bits}" for name, bits in self.outputs]
+        free = [f"{one}[{random.choice(['1', self.top])}]" for one in self.arrays if one not in self.inputs]
+        if (free or self.singles) and random.random() < 0.5:
+            lines.append(f"start {random.choice([*self.singles, *free])}")
+        self.text = "\n".join([*lines, *self._end()]) + "\n"
 
     def _groups(self) -> list[list[str]]:
+        """The arrays whose bits share blocks."""
         rest, found = self.arrays[:], []
         while rest:
-            size = min(self.random.choice([1, 1, 2, 3]), len(rest))
+            size = self.random.choice([1, 1, 2, 3])
             found.append(rest[:size])
             rest = rest[size:]
         return found
 
     def _usual(self) -> list[str]:
         """Rules that keep or move every bit."""
-        found = []
-        for array in self.arrays:
-            group = next(group for group in self.groups if array in group)
-            others = [one for one in group if one != array]
-            for rest in (["0", "1"] if len(others) == 1 else ["0"]):
-                tests = " ".join([f"{array}[i]=1", *(f"{one}[i]={rest}" for one in others)])
-                other = self.random.choice([array, array, *self.arrays])
-                shift, span = self.random.choice([("", ""), ("", ""), ("+1", f"i < {self.extent}"), ("-1", "i > 1")])
-                where = " and ".join(filter(None, [span, self._condition(0.35)]))
-                found.append(f"also when {tests} write {other}[i{shift}] for i in 1..{self.extent}{f' if {where}' * bool(where)}")
+        found, random = [], self.random
+        for group in self.groups:
+            for array in group:
+                for rest in "01" if len(group) == 2 else "0":
+                    tests = " ".join(f"{one}[i]={'1' if one == array else rest}" for one in group)
+                    moves = [("", []), ("", []), ("+1", [f"i < {self.top}"]), ("-1", ["i > 1"])]
+                    shift, where = random.choice(moves)
+                    target = random.choice([array, array, *self.arrays])
+                    found.append(self._line(tests, [f"{target}[i{shift}]"], [*where, *self._condition(0.35)]))
         return found
 
-    def _condition(self, chance: float) -> str:
-        if self.random.random() > chance:
-            return ""
-        sign, c = self.random.choice(["=", "!=", "<", ">", "<=", ">="]), self.random.choice([0, 1, 2, 3])
-        ways = [f"i {sign} {c + 1}", f"i {sign} {self.extent}-{c}", f"l {sign} {c}", f"l {sign} {-c}"]
-        ways += [f"i {sign} k", f"i {sign} k", f"k {sign} {c}", f"i {sign} {self.extent}-k", f"l {sign} k"] * self.two
-        return self.random.choice(ways)
-
     def _rule(self) -> str:
-        group = self.random.choice(self.groups)
-        tests = " ".join(f"{one}[i]={self.random.choice('01')}" for one in group)
-        if "=1" not in tests:
-            tests = tests[:-1] + "1"
-        targets, where = [], []
-        for _ in range(self.random.choice([1, 1, 2])):
-            way = self.random.random()
+        random, group = self.random, self.random.choice(self.groups)
+        values = [random.choice("01") for _ in group[1:]]
+        values.append("1" if "1" not in values else random.choice("01"))
+        tests = " ".join(f"{one}[i]={value}" for one, value in zip(group, values, strict=True))
+        targets, where = [], self._condition(0.4)
+        for _ in range(random.choice([1, 1, 2])):
+            way, array = random.random(), random.choice(self.arrays)
             if way < 0.25 and self.singles:
-                targets.append(self.random.choice(self.singles))
-            elif way < 0.35:
-                where.append("i = 1")
-                targets.append(f"{self.random.choice(self.arrays)}[1]")
+                targets.append(random.choice(self.singles))
             elif way < 0.45:
-                where.append(f"i = {self.extent}")
-                targets.append(f"{self.random.choice(self.arrays)}[{self.extent}]")
+                place = random.choice(["1", self.top])
+                where.append(f"i = {place}")
+                targets.append(f"{array}[{place}]")
             else:
-                shift = self.random.choice(["", "", "+1", "-1"])
-                where += {"": [], "+1": [f"i < {self.extent}"], "-1": ["i > 1"]}[shift]
-                targets.append(f"{self.random.choice(self.arrays)}[i{shift}]")
-        where += [one] if (one := self._condition(0.4)) else []
-        written = "nothing" if self.random.random() < 0.15 else " ".join(dict.fromkeys(targets))
-        return f"also when {tests} write {written} for i in 1..{self.extent}{f' if {chr(32).join(self._and(where))}' * bool(where)}"
+                shift, more = random.choice([("", []), ("", []), ("+1", [f"i < {self.top}"]), ("-1", ["i > 1"])])
+                where += more
+                targets.append(f"{array}[i{shift}]")
+        return self._line(tests, ["nothing"] if random.random() < 0.15 else targets, where)
 
-    @staticmethod
-    def _and(where: list[str]) -> list[str]:
-        return [" and ".join(dict.fromkeys(where))]
+    def _line(self, tests: str, targets: list[str], where: list[str]) -> str:
+        conditions = " if " * bool(where) + " and ".join(dict.fromkeys(where))
+        return f"also when {tests} write {' '.join(dict.fromkeys(targets))} for i in 1..{self.top}{conditions}"
 
-    def _singles(self) -> str:
-        return " ".join(f"{one}={value}" for one, value in zip(self.singles, self.random.choice([["1", "0"], ["1", "1"]])))
+    def _condition(self, chance: float) -> list[str]:
+        if self.random.random() > chance:
+            return []
+        sign, c = self.random.choice(["=", "!=", "<", ">", "<=", ">="]), self.random.choice([0, 1, 2, 3])
+        ways = [f"i {sign} {c + 1}", f"i {sign} {self.top}-{c}", f"l {sign} {c}", f"l {sign} {-c}"]
+        of_two = [f"i {sign} k", f"i {sign} k", f"k {sign} {c}", f"i {sign} {self.top}-k", f"l {sign} k"]
+        return [self.random.choice(ways + of_two * self.two)]
 
-    def _outputs(self, _: str) -> list[tuple[str, str]]:
-        top, found = self.extent, []
+    def _outputs(self) -> list[tuple[str, str]]:
+        found, top = [], self.top
         for number in range(self.random.choice([1, 1, 2])):
             array = self.random.choice(self.arrays)
-            ways = [array, array, array, f"{array}[1]", f"{array}[{top}]", f"{array}[1..{top}-1]", f"{array}[2..{top}]"]
-            ways += [f"{array}[1..2]", f"{array}[1]", *self.singles, *(f"{one} {array}" for one in self.singles)]
+            ways = [array] * 3 + [f"{array}[{part}]" for part in ("1", "1", top, f"1..{top}-1", f"2..{top}", "1..2")]
+            ways += [*self.singles, *(f"{one} {array}" for one in self.singles)]
             found.append((f"d{number}", self.random.choice(ways)))
         return found
 
     def _end(self) -> list[str]:
-        c, rate = self.random.choice([0, 1, 1, 2, 3]), self.random.choice([1, 1, 2])
-        steps = self.random.choice([f"steps {c}", f"steps {c + 1}", f"steps {rate}*l", f"steps {rate}*l+{c}", f"steps l-{c}", f"steps {rate}*({self.extent})"])
-        if self.two and self.random.random() < 0.15:
-            steps = "steps k"
-        way = self.random.random()
+        random, c, rate = self.random, self.random.choice([0, 1, 1, 2, 3]), self.random.choice([1, 1, 2])
+        ways = [f"{c}", f"{c + 1}", f"{rate}*l", f"{rate}*l+{c}", f"l-{c}", f"{rate}*({self.top})", *["k"] * self.two]
+        steps, way = f"steps {random.choice(ways)}", random.random()
         if way < 0.15:
-            return ["halt at fixed point", *([steps] if self.random.random() < 0.4 else [])]
+            return ["halt at fixed point", *([steps] if random.random() < 0.4 else [])]
         if way < 0.3 and self.singles:
-            return [f"halt when {self.singles[0]}", *([steps] if self.random.random() < 0.6 else [])]
+            return [f"halt when {self.singles[0]}", *([steps] if random.random() < 0.6 else [])]
         return [steps]
 
     def claims(self) -> list[str]:
-        """Lines, most of them false: which are true of some sizes is for the caller to find out."""
-        random, n, words = self.random, self.extent, [*(name for name, _ in self.outputs), *self.inputs, *(f"in.{one}" for one in self.inputs)]
-        shift = n.removeprefix("2*") if n != "2*l" else n
-        bits = [f"{word}[{place}]" for word in words for place in ("1", shift)]
-        found = [f"{name} == {other}" for name, _ in self.outputs for other in (*words, "0", "1", f"2^({n})-1")]
-        found += [f"{name} == (2*{one}) mod 2^({n})" for name, _ in self.outputs for one in self.inputs]
-        found += [f"{name} == ({one}+1) mod 2^({n})" for name, _ in self.outputs for one in self.inputs]
-        found += [f"{name} {sign} {one}" for name, _ in self.outputs for one in self.inputs for sign in ("<=", ">=", "!=")]
-        found += [f"{name} == {one} // 2" for name, _ in self.outputs for one in self.inputs]
-        found += [f"{name} == {one} mod {m}" for name, _ in self.outputs for one in self.inputs for m in (2, 3)]
-        found += [f"{name}[i] == {one}[i] for i in {a}..{n}-{b}" for name, _ in self.outputs for one in self.inputs for a, b in ((1, 0), (2, 0), (1, 1))]
-        found += [f"{name}[i+1] == {one}[i] for i in 1..{n}-1" for name, _ in self.outputs for one in self.inputs]
+        """Lines about inputs and outputs, the likeliest and the least likely mixed."""
+        random, n = self.random, self.top
+        outputs, found = [name for name, _ in self.outputs], []
+        words = [*outputs, *self.inputs, *(f"in.{one}" for one in self.inputs)]
+        for d in outputs:
+            found += [f"{d} == {other}" for other in (*words, "0", "1", f"2^({n})-1")]
+            for x in self.inputs:
+                found += [f"{d} == (2*{x}) mod 2^({n})", f"{d} == ({x}+1) mod 2^({n})", f"{d} == {x} // 2"]
+                found += [f"{d} <= {x}", f"{d} >= {x}", f"{d} != {x}", f"{d} == {x} mod 2", f"{d} == {x} mod 3"]
+                found += [f"{d}[i] == {x}[i] for i in {a}..{n}-{b}" for a, b in ((1, 0), (2, 0), (1, 1))]
+                found += [f"{d}[i+1] == {x}[i] for i in 1..{n}-1", *[f"{d} == {x} + k", f"{d} <= k"] * self.two]
+        bits = [f"{word}[{place}]" for word in words for place in ("1", n)]
         for _ in range(12):
-            one, two = random.choice(bits), random.choice([*bits, "0", "1"])
-            number, other = random.choice(words), random.choice([*words, "0", "1", "2", "-1", f"2^({n}-1)"])
+            one, two, number = random.choice(bits), random.choice([*bits, "0", "1"]), random.choice(words)
+            other = random.choice([*words, "0", "1", "2", "-1", f"2^({n}-1)"])
             compared = f"({number} {random.choice(['==', '<', '>=', '!='])} {other})"
-            found.append(random.choice([
-                f"{number} == {compared}", f"{one} == {compared}", f"{one} => {compared}", f"{one} or {two}", f"not {number} => {compared}",
-                f"{number} and {other} or {one}", f"{one} == {two}", f"{number} == -{other}", f"{number} + {other} == {random.choice(words)}",
-                f"{number} != {compared}", f"{number} => {one}", f"({one} == {two}) == {compared}",
-            ]))
-        if self.two:
-            found += [f"{name} == {one} + k" for name, _ in self.outputs for one in self.inputs] + [f"{name} <= k" for name, _ in self.outputs]
+            ways = [f"{number} == {compared}", f"{one} == {compared}", f"{one} => {compared}", f"{one} or {two}"]
+            ways += [f"not {number} => {compared}", f"{number} and {other} or {one}", f"{one} == {two}"]
+            ways += [f"{number} == -{other}", f"{number} + {other} == {random.choice(words)}", f"{number} => {one}"]
+            found.append(random.choice([*ways, f"{number} != {compared}", f"({one} == {two}) == {compared}"]))
         random.shuffle(found)
         return found
