@@ -15,6 +15,7 @@ from bitwright.files.documents import check_fields, one_of, optional, table, tex
 from bitwright.program import Algorithm
 from bitwright.program.ensures import joined
 from bitwright.proofs.claims import Claim, Outcome
+from bitwright.proofs.hints import false_hint
 from bitwright.proofs.sizes import Sizes
 
 _WHAT = "a certificate"
@@ -120,6 +121,8 @@ def links_of(
         claims.append(claim)
         if proof is not None:
             proofs["function"] = json.loads(json.dumps(proof))
+    if algorithm is not None and algorithm.computer is None and (hint := false_hint(algorithm)):
+        claims[0] = replace(claims[0], sentence=f"{claims[0].sentence}; {hint}")
     if kinds is not None:
         claims.append(_sizes(looked, kinds, graphs))
         if looked.proof is not None:
