@@ -55,7 +55,7 @@ def all_runs(canonical: str) -> Iterator[Run]:
         rules[frozenset(wanted)].append((on, set(writes.split()) - {"nothing"}))
     words = {}
     for kind in ("input", "output"):
-        halves = [line.removeprefix("signed ").split(" = ") + [line] for line in of.get(kind, ())]
+        halves = [[*line.removeprefix("signed ").split(" = "), line] for line in of.get(kind, ())]
         words[kind] = [(name, bits.split()[::-1], line.startswith("signed ")) for name, bits, line in halves]
     halt, steps = of.get("halt", [""])[0], int(of["steps"][0]) if "steps" in of else None
     entering = [bit for _, bits, _ in words["input"] for bit in bits]

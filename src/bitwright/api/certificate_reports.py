@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.errors import counted, listing, option, thousandths
 from bitwright.proofs.claims import ONE_SIZE
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
-from bitwright.proofs.sizes import Sizes
+from bitwright.proofs.sizes import CoveredSizes
 
 if TYPE_CHECKING:
     from bitwright.api.certificates import BitNames, Claimed, LimitCertificate, NetworkCertificate, StateLookedAt
@@ -101,7 +101,7 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
     links = c.about.links
     if links.function is None or not _computes(c):
         return f"{_function(c.about)}{title}{c.own.says(covers)}"
-    sizes = Sizes.read(links.function.sizes)
+    sizes = CoveredSizes.read(links.function.sizes)
     if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
         return f"this network computes {links.ensures}, at {common.words}"
     named = links.function.sizes if sizes is None else c.sizes
@@ -111,7 +111,7 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
 
 def _covered(c: LimitCertificate | NetworkCertificate) -> str:
     """The programs that a verdict for cells is about."""
-    every = c.about.links.common(Sizes()) or Sizes()
+    every = c.about.links.common(CoveredSizes()) or CoveredSizes()
     return covered_by_cells(c.sizes, c.about.graphs, every.words)
 
 

@@ -16,7 +16,7 @@ from bitwright.program import Algorithm
 from bitwright.program.ensures import joined
 from bitwright.proofs.claims import Claim, Outcome
 from bitwright.proofs.hints import false_hint
-from bitwright.proofs.sizes import Sizes
+from bitwright.proofs.sizes import CoveredSizes
 
 _WHAT = "a certificate"
 _NOT_TRIED = "not tried"
@@ -53,9 +53,9 @@ class Links:
         """The claim about the sizes at which all cells are of the proved kinds."""
         return next((claim for claim in self.claims if claim.about == "sizes"), None)
 
-    def common(self, sizes: Sizes) -> Sizes | None:
+    def common(self, sizes: CoveredSizes) -> CoveredSizes | None:
         """Those of these sizes at which the cells are of the proved kinds, too; None where there are none."""
-        cells = None if self.cells is None else Sizes.read(self.cells.sizes)
+        cells = None if self.cells is None else CoveredSizes.read(self.cells.sizes)
         return None if cells is None else sizes & cells
 
     def document(self) -> dict[str, Any]:

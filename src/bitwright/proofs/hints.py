@@ -31,9 +31,10 @@ def false_hint(algorithm: Algorithm) -> str:
     """
     if not algorithm.invariants:
         return ""
-    sizing = algorithm.sizing
-    first = next(iter(sizing.numbers), None) if sizing is not None else None
-    for size in (None, *SIZES) if first is not None else (None,):
+    sizing, first = algorithm.sizing, ""
+    if sizing is not None:
+        first = next(iter(sizing.numbers), "")
+    for size in (None, *SIZES) if first else (None,):
         try:
             one = algorithm if size is None or sizing is None else sizing.at(**{first: size})
         except BitwrightError:
@@ -43,14 +44,14 @@ def false_hint(algorithm: Algorithm) -> str:
         few = len(one.input_bits) <= _INPUTS.bit_length() - 1
         inputs = list(all_inputs(one)) if few else random_inputs(one, _INPUTS, Random(3))
         states = np.array([one.state(values) for values in inputs])
-        watch = _Watch(one, inputs)
+        watch = _HintObserver(one, inputs)
         drive(RuleEngine(one.program), states, ending_of(one), step_limit(one, _STEPS), [watch])
         if watch.found:
             return watch.found + (f" at {first}={size}" if size is not None else "")
     return ""
 
 
-class _Watch(Observer):
+class _HintObserver(Observer):
     """Evaluates every line in every state."""
 
     every_step = True

@@ -11,18 +11,18 @@ _NOTHING = "every"  # where a claim depends on no number of the text
 
 
 @dataclass(frozen=True)
-class Sizes:
+class CoveredSizes:
     """Numbers of `let` lines that take every value from `smallest` on, and others that are `fixed`.
 
     A claim does not depend on a number that is in neither. At values for which the text is no program nothing is
     claimed. Two claims together are about the sizes that both are about.
 
-    >>> rules, cells = Sizes({"l": 0}, {"k": 3}), Sizes({"l": 1, "k": 2})
+    >>> rules, cells = CoveredSizes({"l": 0}, {"k": 3}), CoveredSizes({"l": 1, "k": 2})
     >>> print(rules, cells, rules & cells, sep="; ")
     l>=0, k=3; l>=1, k>=2; l>=1, k=3
-    >>> (rules & cells).words, Sizes({"l": 1}).words, {"l": 0, "k": 3} in rules, {"l": 0, "k": 4} in rules
+    >>> (rules & cells).words, CoveredSizes({"l": 1}).words, {"l": 0, "k": 3} in rules, {"l": 0, "k": 4} in rules
     ('every size l >= 1 with k = 3', 'every size', True, False)
-    >>> Sizes.read("l>=0, k=3") == rules, Sizes({}, {"k": 1}) & cells
+    >>> CoveredSizes.read("l>=0, k=3") == rules, CoveredSizes({}, {"k": 1}) & cells
     (True, None)
     """
 
@@ -30,7 +30,7 @@ class Sizes:
     fixed: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, text: str) -> Sizes | None:
+    def read(cls, text: str) -> CoveredSizes | None:
         """The sizes that a claim names; None for a text of another form, such as `1..64`."""
         parts = [] if text == _NOTHING else [_PART.fullmatch(part) for part in text.split(", ")]
         if None in parts:
@@ -53,14 +53,14 @@ class Sizes:
     def _parts(self, sign: str) -> Iterator[str]:
         return (f"{name}{sign}{value}" for name, value in self.smallest.items())
 
-    def __and__(self, other: Sizes) -> Sizes | None:
+    def __and__(self, other: CoveredSizes) -> CoveredSizes | None:
         """The sizes that both are about; None where there are none."""
         least = {
             name: max(one.smallest[name] for one in (self, other) if name in one.smallest)
             for name in (*self.smallest, *other.smallest)
         }
         fixed = {**self.fixed, **other.fixed}
-        common = Sizes({name: value for name, value in least.items() if name not in fixed}, fixed)
+        common = CoveredSizes({name: value for name, value in least.items() if name not in fixed}, fixed)
         return common if fixed in self and fixed in other else None
 
     def __contains__(self, numbers: Mapping[str, int]) -> bool:

@@ -33,7 +33,7 @@ from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
 from bitwright.proofs.function.chain import SHORTEST, ChainProgram
 from bitwright.proofs.function.closure import START, Invariant, Search
-from bitwright.proofs.sizes import Sizes
+from bitwright.proofs.sizes import CoveredSizes
 
 FORMAT = "bitwright function 1"
 
@@ -44,7 +44,7 @@ def certificate(
     search: Search,
     invariant: Invariant,
     short: list[int],
-    sizes: Sizes,
+    sizes: CoveredSizes,
     lets: Mapping[str, int],
 ) -> dict[str, Any]:
     """What a checker needs: it makes one round, and looks at start and end."""

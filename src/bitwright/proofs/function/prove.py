@@ -26,7 +26,7 @@ from bitwright.proofs.function.ring import ring_lemma
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
-from bitwright.proofs.sizes import Sizes
+from bitwright.proofs.sizes import CoveredSizes
 from bitwright.proofs.trials import LATE, Inputs, all_inputs, random_inputs, wrong_input
 
 Progress = Callable[[str], None]
@@ -47,7 +47,7 @@ class FunctionProof:
 
     verdict: Verdict
     lines: tuple[str, ...]  # the `ensure` lines
-    sizes: Sizes | None = None  # for which it is proved
+    sizes: CoveredSizes | None = None  # for which it is proved
     method: str = ""
     laws: tuple[str, ...] = ()
     counterexample: dict[str, Any] | None = None
@@ -142,7 +142,7 @@ def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell
         chain = read_chain(text, algorithm.name, lets)
         specs = [Specification(chain, line) for line in algorithm.ensures]
         short, wrong = at.short(chain)
-        sizes = Sizes({chain.size: min(*short, *chain.sizes, chain.sizes[0])}, chain.fixed)
+        sizes = CoveredSizes({chain.size: min([*short, *chain.sizes])}, chain.fixed)
     except NoChainError as error:
         return _without_a_chain(text, algorithm, lets, lines, f"no chain: {error}", tell)
     if wrong is not None:

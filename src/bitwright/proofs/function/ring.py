@@ -21,7 +21,7 @@ from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import parse_statements
 from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, fixed_numbers, outside, plain, statements
 from bitwright.proofs.function.specification import value_of
-from bitwright.proofs.sizes import Sizes
+from bitwright.proofs.sizes import CoveredSizes
 from bitwright.text.scanner import Token
 
 MOST_INPUTS = 16  # bits that may reach a position
@@ -61,7 +61,7 @@ class Ring:
                 value = numbers.get(item.name.text, self._value(item.value, self.numbers))
                 if value is not None:
                     self.numbers[item.name.text] = value
-        self.about = Sizes(dict.fromkeys(self.sizes, 1), fixed_numbers(tree, self.numbers))
+        self.about = CoveredSizes(dict.fromkeys(self.sizes, 1), fixed_numbers(tree, self.numbers))
         self.blocks: list[RingBlock] = []
         self.block_of: dict[str, RingBlock] = {}
         self.words: dict[str, dict[str, str]] = {"input": {}, "output": {}}

@@ -23,7 +23,7 @@ from bitwright.proofs.claims import Claim
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of, cutoff, representatives
 from bitwright.proofs.kinds.lines import Lines, NotCoveredError
-from bitwright.proofs.sizes import Sizes
+from bitwright.proofs.sizes import CoveredSizes
 
 GRAPH = {"nodes": 16, "ports": 48}  # numbers of a graph, and what they are where none is given
 _SAY_CELLS = syntax.BitsDeclaration | syntax.Block | syntax.Cell | syntax.WhenClause
@@ -132,11 +132,11 @@ class KindsProof:
         return self.verdict == "proved"
 
     @property
-    def about(self) -> Sizes:
+    def about(self) -> CoveredSizes:
         """The sizes that it is about; a single one may be a program below the first that the theorem covers."""
         if len(self.smallest) == 1:
-            return Sizes(dict(zip(self.smallest, min(self.expanded), strict=True)))
-        return Sizes(self.smallest)
+            return CoveredSizes(dict(zip(self.smallest, min(self.expanded), strict=True)))
+        return CoveredSizes(self.smallest)
 
     @property
     def method(self) -> str:
