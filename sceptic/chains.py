@@ -60,11 +60,11 @@ class Rules:
             for step in range(10**6):
                 if self.halt in state or (step == self.steps and self.halt is None):
                     break
-                need(step != self.steps, "a run is not over in time")
                 matched = (w for tests, w in self.rules if all((b in state) == (on == "1") for b, on in tests.items()))
                 after = {bit for writes in matched for bit in writes} - {"nothing"}
                 if self.halt == "at fixed point" and after == state:
                     break
+                need(step != self.steps, "a run is not over in time")
                 state = after
             names = {}
             for kind, at, mark in (("input", first, ""), ("input", first, "in_"), ("output", state, "")):
