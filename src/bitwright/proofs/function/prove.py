@@ -182,7 +182,8 @@ def _given(
     own = dict(zip(plain_lets(sizing.text), sizing.numbers.values(), strict=False))  # a shipped algorithm has one
     given = dict(sizing.numbers) if set(sizing.numbers) & set(own) else own
     written = parse(sizing.text, program.name, given)
-    if not written.same_as(program) or [*map(str, written.ensures)] != [*map(str, program.ensures)]:
+    theirs, ours = ([(str(line), line.line()) for line in one.ensures] for one in (written, program))  # with numbers
+    if not written.same_as(program) or theirs != ours:
         return None, program, {}  # the rules at this size, or what they should do, are not those of the text
     return sizing.text, written, given
 
