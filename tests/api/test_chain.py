@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from long import LONG
 
 import bitwright as bw
 from bitwright.api.sizes import in_sizes
 from bitwright.errors import InputError, OtherKindError, ProofError
 from bitwright.proofs import kinds
+from tests.sceptic.test_check_function import altered, leaves
 
 ADDITION = (Path(__file__).parents[2] / "examples" / "addition.bw").read_text()
 WRONG = ADDITION.replace("ensure sum == p + q", "ensure sum == p + q + 1")
@@ -288,3 +290,22 @@ def test_kinds_of_a_text_are_proved_once_for_all_its_sizes(monkeypatch: pytest.M
     assert len(proved) == 1
     other = in_sizes(bw.parse(text.replace("steps 1", "steps 2"), "copy"), "all").proof
     assert (other.digest == found[0].digest, len(proved)) == (False, 2)
+
+
+def test_no_link_of_a_certificate_file_can_be_altered(adder: bw.Network, tmp_path: Path) -> None:
+    """Every number, word and truth of the links, changed into another one of its kind; `make test` tries some."""
+    bw.certify(bw.addition(7), adder).save(file := tmp_path / "sum.json")
+    document = json.loads(file.read_text())
+    ways = [("links", *way) for way in leaves(document["links"])]
+    assert len(ways) > 500
+    for way in ways[:: 7 if LONG else 97]:
+        file.write_text(json.dumps(altered(document, way)))
+        with pytest.raises((ProofError, InputError)):
+            bw.Certificate.load(file).check(bw.addition(7), adder)
+    for about in ("function", "sizes"):
+        for sizes in ("every", "l>=0", "l>=2", "l>=1, k=3", "4"):
+            edited = altered(document, ("links", about, "claim", "sizes"))
+            edited["links"][about]["claim"]["sizes"] = sizes
+            file.write_text(json.dumps(edited))
+            with pytest.raises(ProofError):
+                bw.Certificate.load(file).check(bw.addition(7), adder)
