@@ -184,7 +184,7 @@ def test_every_size_begins_where_the_text_does(extent: str, first: int) -> None:
     assert str(found).startswith(f"CERTIFIED: this network computes y == x, at every size{where}\n")
     left_out = text.replace("i = k", f"l = {first}").replace("i != k", f"l != {first}")
     for own in (first, 4):
-        broken = bw.certify(bw.parse(left_out, l=own))
+        broken = bw.certify(bw.parse(left_out, l=own), cells=True, sizes="all")
         case = broken.claims[0].counterexample
         assert (broken.verdict, case["lets"] if case else None) == ("refuted", {"l": first})
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 def limit_report(c: LimitCertificate) -> Iterator[str]:
     """The report of a certificate of the limit."""
     covers = f", {_covered(c)}" if c.cells else ""
+    function = c.about.links.function
+    if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
+        covers += f"; what the rules compute is proved {at}"
     yield f"{_headline(c)}: {_function(c.about)}{_title(c.about)}the limit, {c.rounding} rounding{covers}"
     yield from _links(c.about)
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
@@ -104,8 +107,7 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
     sizes = CoveredSizes.read(links.function.sizes)
     if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
         return f"this network computes {links.ensures}, at {common.words}"
-    named = links.function.sizes if sizes is None else c.sizes
-    at = "in this program" if named is None else f"at {'the sizes' if '..' in named else 'size'} {named}"
+    at = _at(links.function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
     return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
 
 
@@ -117,8 +119,10 @@ def _covered(c: LimitCertificate | NetworkCertificate) -> str:
 
 def _at(sizes: str | None) -> str:
     """`at size 8`, `at the sizes 8..12`; nothing for every size, and for a program that has none to choose."""
-    if sizes is None or sizes in (ONE_SIZE, "every"):
+    if sizes is None or sizes == ONE_SIZE:
         return ""
+    if (covered := CoveredSizes.read(sizes)) is not None:
+        return "" if covered.words == "every size" else f"at {covered.words}"
     return f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
 
 

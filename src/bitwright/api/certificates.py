@@ -210,7 +210,7 @@ class Certificate(Shown):
         """The sizes that a claim covers: every size, some sizes, some graphs, or the program's own."""
         cells = self.about.links.cells
         named = cells.sizes if self.sizes == "all" and cells is not None else self.sizes
-        return named or self.about.graphs or "as it is"
+        return named or self.about.graphs or ONE_SIZE
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,7 @@ from bitwright.errors import ProofError, counted, option
 from bitwright.files.documents import check_fields, one_of, optional, table, text
 from bitwright.program import Algorithm
 from bitwright.program.ensures import joined
-from bitwright.proofs.claims import Claim, Outcome
+from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
 from bitwright.proofs.hints import false_hint
 from bitwright.proofs.sizes import CoveredSizes
 
@@ -157,12 +157,18 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
 
     several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
     everywhere = prove_function(several[0].algorithm)
-    if everywhere.sizes is not None and not all(_numbers(one) in everywhere.sizes for one in several):
-        left_out = f"the proof is about {everywhere.sizes.words}"
-        everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(left_out,))
-    if everywhere.verdict != "not decided":
+    found, covered = everywhere.counterexample, everywhere.sizes
+    if covered is not None and not all(numbers_of(one.algorithm) in covered for one in several):
+        everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(f"proved for {covered} only",))
+    if everywhere.verdict == "proved" or (found is not None and _is_at(looked, found["lets"])):
         return everywhere.claim(), everywhere.certificate
-    claim = _at_sizes(several, looked.text if looked.text != EVERY else None, everywhere.claim())
+    chain = [one for one in everywhere.tried if one.startswith("no chain")]
+    why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
+    if found is not None:
+        why = everywhere.sentence()
+    claim = _at_sizes(several, looked.text if looked.text != EVERY else None)
+    if claim.verdict == "proved" and not numbers_of(algorithm):
+        return claim, None
     if claim.verdict == "proved":
         claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}")
     elif claim.verdict != "refuted":
@@ -171,12 +177,14 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     return claim, None
 
 
-def _numbers(one: ProgramAtSize) -> Mapping[str, int]:
-    sizing = one.algorithm.sizing
-    return {} if sizing is None else sizing.numbers
+def _is_at(looked: InSizes, lets: Mapping[str, int]) -> bool:
+    """Whether a program with these numbers is among those that are looked at."""
+    numbers = [list(numbers_of(one.algorithm).values()) for one in looked.programs]
+    return looked.text == EVERY or list(lets.values()) in numbers
 
 
-def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None, undecided: Claim) -> Claim:
+def _at_sizes(programs: Sequence[ProgramAtSize], text: str | None) -> Claim:
+    """The claim about all these sizes; that of the first one where it is not proved."""
     from bitwright.proofs.unrolling import prove_at_size
 
     for one in programs:

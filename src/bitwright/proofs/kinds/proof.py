@@ -19,7 +19,7 @@ from bitwright.program.text.expand import expand
 from bitwright.program.text.lets import mentions
 from bitwright.program.text.node_text import is_node_program, schema_of
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.claims import Claim
+from bitwright.proofs.claims import ONE_SIZE, Claim
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of, cutoff, representatives
 from bitwright.proofs.kinds.lines import Lines, NotCoveredError
@@ -154,7 +154,7 @@ class KindsProof:
         """The link of the chain that is about sizes."""
         kinds = counted(len(self.kinds), "kind")
         if self.verdict == "proved":
-            sizes = str(self.about) if self.of_text else "as it is"
+            sizes = str(self.about) if self.of_text else ONE_SIZE
             where = f" at {self.about.words}" if self.L0 else ""
             sentence = f"all cells are of {kinds}{where} ({self.method})"
             return Claim("sizes", "proved", sizes, self.method, sentence)

@@ -57,9 +57,9 @@ class SizeProof:
 
     @property
     def size(self) -> str:
-        """Its numbers: the 64 of `let l = 64`, or `l=64,k=3` where it has several; `this size` if it has none."""
+        """Its numbers: the 64 of `let l = 64`, or `l=64,k=3` where it has several."""
         sizing = self.algorithm.sizing
-        return _named(sizing.numbers) if sizing is not None and sizing.numbers else "this size"
+        return _named(sizing.numbers) if sizing is not None and sizing.numbers else ONE_SIZE
 
     @property
     def sentence(self) -> str:
