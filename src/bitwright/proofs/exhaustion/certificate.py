@@ -106,7 +106,7 @@ class NetworkVerdict:
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
 
-def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str:
+def covered_by_cells(sizes: str | None = None, graphs: str | None = None, every: str = "every size") -> str:
     """What a verdict for cells speaks of, and where the program at hand was seen to be made of them.
 
     >>> covered_by_cells("n=1..32")
@@ -116,7 +116,7 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str
     """
     covered = "every program made of these kinds of cells"
     if sizes == "all":
-        return f"{covered}; this program is made of them {'at every size' if graphs is None else f'on {graphs}'}"
+        return f"{covered}; this program is made of them {f'at {every}' if graphs is None else f'on {graphs}'}"
     if sizes is None:
         seen = "is made of them" if graphs == "every graph" else "was checked"
         return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"
