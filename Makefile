@@ -19,18 +19,18 @@ demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
 	@echo; echo '$$ bitwright run permutation p=0b10110 --order 3,1,2,5,4'; $(BIN)/bitwright run permutation p=0b10110 --order 3,1,2,5,4
 	@echo; echo '$$ bitwright certify multiplication --bits 10'; $(BIN)/bitwright certify multiplication --bits 10
-	@echo; echo '$$ bitwright train multiplication -o mul.safetensors'; \
+	@echo; echo '$$ bitwright train multiplication -o $(VENV)/mul.safetensors'; \
 	  $(BIN)/bitwright train multiplication -o $(VENV)/mul.safetensors
-	@echo; echo '$$ bitwright certify multiplication --bits 64 --network mul.safetensors'; \
+	@echo; echo '$$ bitwright certify multiplication --bits 64 --network $(VENV)/mul.safetensors'; \
 	  $(BIN)/bitwright certify multiplication --bits 64 --network $(VENV)/mul.safetensors
-	@echo; echo '$$ bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network --network mul.safetensors'; \
+	@echo; echo '$$ bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network --network $(VENV)/mul.safetensors'; \
 	  $(BIN)/bitwright multiply 123456789012345678901234567890 987654321098765432109876543210 --engine network \
 	  --network $(VENV)/mul.safetensors
-	@echo; echo '$$ bitwright train multiplication --whole --bits 4 --width 4096 --integer -o net.safetensors'; \
+	@echo; echo '$$ bitwright train multiplication --whole --bits 4 --width 4096 --integer -o $(VENV)/net.safetensors'; \
 	  $(BIN)/bitwright train multiplication --whole --bits 4 --width 4096 --integer -o $(VENV)/net.safetensors >/dev/null
-	@echo; echo '$$ bitwright certify multiplication --network net.safetensors --domain runs'; \
+	@echo; echo '$$ bitwright certify multiplication --network $(VENV)/net.safetensors --domain runs'; \
 	  $(BIN)/bitwright certify multiplication --network $(VENV)/net.safetensors --domain runs
-	@echo; echo '$$ bitwright multiply 13 11 --engine network --network net.safetensors'; \
+	@echo; echo '$$ bitwright multiply 13 11 --engine network --network $(VENV)/net.safetensors'; \
 	  $(BIN)/bitwright multiply 13 11 --engine network --network $(VENV)/net.safetensors
 	@echo; echo '$$ bitwright run examples/comparison.bw a=719 b=483'; $(BIN)/bitwright run examples/comparison.bw a=719 b=483
 	@echo; echo '$$ bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0 --engine network'; \

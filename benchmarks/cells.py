@@ -25,8 +25,8 @@ from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.whole import whole_network
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.proofs.exhaustion import certify_network
+from bitwright.workers.linear_algebra import one_thread
 
 WIDTHS = [32 << power for power in range(11)]
 
@@ -50,7 +50,7 @@ def one_seed(asked: tuple[str, int, int]) -> tuple[bool, float, float, int]:
     pattern = pattern_of(programs, tile)
     begin = time.perf_counter()
     try:
-        with linear_algebra_threads(1):
+        with one_thread():
             found = train_on_pattern(pattern, Recipe(width, seed, plan=Plan(descent="momentum")), seeds=1)
     except TrainingError:
         return False, -1.0, time.perf_counter() - begin, 0
@@ -62,7 +62,7 @@ def whole_state(asked: tuple[int, int, int]) -> tuple[bool, float]:
     """The same for the network of all states of addition of some bits."""
     bits, width, seed = asked
     algorithm = addition(bits)
-    with linear_algebra_threads(1):
+    with one_thread():
         network = whole_network(
             algorithm, [train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))[0]]
         )[0]

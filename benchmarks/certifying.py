@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, addition, multiplication, train
 from bitwright.api.whole import whole_network
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.workers import cores, in_threads
+from bitwright.workers.linear_algebra import one_thread
 
 _SIZE = 2_048
 
@@ -57,7 +57,7 @@ def matrix_rate() -> float:
         for _ in in_threads(lambda pair: pair[0] @ pair[1], pairs):
             pass
 
-    with linear_algebra_threads(1):
+    with one_thread():
         spent = seconds(multiply_all)
     return 2 * _SIZE**3 * len(pairs) / spent
 

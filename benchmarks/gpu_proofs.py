@@ -79,7 +79,7 @@ def same_sums(algorithm: Algorithm, network: Any) -> None:
 
 def prove(algorithm: Algorithm, width: int, domain: str, rates: dict[str, float]) -> None:
     begin = time.perf_counter()
-    trained = train(algorithm, cells=False, width=width, threads=16).weights
+    trained = train(algorithm, cells=False, width=width).weights
     network, cost = whole_network(algorithm, [trained])
     spent = time.perf_counter() - begin
     same_sums(algorithm, network)

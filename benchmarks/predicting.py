@@ -21,7 +21,6 @@ from bitwright import addition, multiplication, train
 from bitwright.api.whole import whole_network
 from bitwright.engines.make import make_engine
 from bitwright.files.storage import write_atomically
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import _results as proof_results
 from bitwright.validation import Arithmetic, make_task
@@ -29,6 +28,7 @@ from bitwright.validation.task import prepare
 from bitwright.validation.validate import _results as validation_results
 from bitwright.validation.validate import _Watch
 from bitwright.workers import Workers
+from bitwright.workers.linear_algebra import one_thread
 
 Parts = Callable[[Iterator[int]], Generator[Any]]
 
@@ -64,7 +64,7 @@ def timed(parts: Parts, first: int, count: int, warm: int) -> tuple[float, float
     begun and dropped: results come in order while later ones are under way, so without those the last parts counted
     would be done already when the clock starts.
     """
-    with linear_algebra_threads(1):
+    with one_thread():
         results = parts(iter(range(first, first + warm + count + warm)))
         for _ in range(warm):
             next(results)

@@ -7,11 +7,18 @@ import hashlib
 from fractions import Fraction
 from itertools import product
 
-from expressions import Word, holds, need, parsed  # noqa: F401  (parsed: for check_function.py)
+from expressions import Word, holds, need, parsed, sizes_of  # noqa: F401  (parsed: for check_function.py)
 
 
 def kind_of(at, length):
     return at + 1 if at < 2 else {length - 1: 5, length - 2: 4}.get(at, 3)
+
+
+def check_sizes(document, program, first):
+    """The sizes that a certificate names: one number from the first size on, and all that do not grow with it."""
+    ranges, fixed = sizes_of(document, program["sizes"])
+    need(ranges == {program["size"]: first}, f"it is about {program['sizes']}, and the first size given is {first}")
+    need(fixed == {name: b for name, (a, b) in program["numbers"].items() if not a}, "other numbers are fixed")
 
 
 class Rules:
@@ -39,6 +46,7 @@ class Rules:
         for kind, words in self.words.items():
             for line in self.of.get(kind, ()):
                 signed = line[0] == "signed" and line[1] != "="
+                need(not line[signed].startswith("in_"), f"{line[signed]} is a name that this checker uses itself", 2)
                 words[line[signed]] = line[signed + 2 :][::-1], signed
         self.start = [bit for line in self.of.get("start", ()) for bit in line]
         self.steps = int(self.of["steps"][0][0]) if "steps" in self.of else None
@@ -52,11 +60,11 @@ class Rules:
             for step in range(10**6):
                 if self.halt in state or (step == self.steps and self.halt is None):
                     break
-                need(step != self.steps, "a run is not over in time")
                 matched = (w for tests, w in self.rules if all((b in state) == (on == "1") for b, on in tests.items()))
                 after = {bit for writes in matched for bit in writes} - {"nothing"}
                 if self.halt == "at fixed point" and after == state:
                     break
+                need(step != self.steps, "a run is not over in time")
                 state = after
             names = {}
             for kind, at, mark in (("input", first, ""), ("input", first, "in_"), ("output", state, "")):
@@ -129,7 +137,7 @@ class Rules:
         need(program["id"] == hashlib.sha256(lines.encode()).hexdigest(), "the certificate is for other rules")
         need(program["numbers"][program["size"]] == [1, 0], "the name of the size")
         laws = [len(weights) == len(said["places"]) for law in data["laws"] for weights in law[:2]]
-        known = set(program) == {"size", "numbers", "ensures", "at", "id"} and all(laws) and len(data) == 10
+        known = set(program) == {"size", "sizes", "numbers", "ensures", "at", "id"} and all(laws) and len(data) == 10
         need(known, "a field that is not known")
 
 

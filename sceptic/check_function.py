@@ -2,20 +2,20 @@
 
     python check_function.py CERTIFICATE.json RULES.bw RULES.bw ...
 
-The RULES.bw are what `bitwright show NAME --let l=N --text` prints for N = 1, 2, 3 and so on, up to eight positions or
-more. A word has a letter (class, clock, input, bits) for every position; classes are first, second, middle, last but
-one and last. The certificate has the pairs of letters that may stand side by side, and the signs that weighted sums
-(laws) may have. Checked: start words of every length are so, a step leads from such words to such words, the lines are
-true where a run is over, it is over in time, and they are true for all inputs of fewer than five positions. Clock,
-laws, windows and verdicts are only used: any that pass will do; all else is read off RULES.bw and compared. Taken for
-granted is that larger sizes go on as these do. Exit 0: it holds; 1: it does not; 2: something cannot be read.
+The RULES.bw are what `bitwright show NAME --let l=N --text` prints for every N from the first on, up to 8 positions or
+more, with `--let` for all numbers that the certificate fixes. A word has a letter (class, clock, input, bits) for every
+position; classes are first, second, middle, last but one and last. The certificate has pairs of letters that may stand
+side by side, and signs that weighted sums (laws) may have. Checked: start words of every length are so, a step leads
+from such words to such words, the lines are true where a run is over, it is over in time, and they are true for all
+inputs of fewer than five positions. Clock, laws, windows and verdicts are only used: any that pass will do; all else is
+read off RULES.bw and compared. Larger sizes are taken to go on as these do. Exit 0: it holds; 1: not; 2: unreadable.
 """
 
 import json
 import sys
 from pathlib import Path
 
-from chains import Clock, Rules, need, parsed
+from chains import Clock, Rules, check_sizes, need, parsed
 from lines import read_line, with_numbers
 
 FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}
@@ -159,14 +159,15 @@ class Check:
 
 
 def main(certificate, *texts):
-    data = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
-    data = data["links"]["function"]["proof"] if "links" in data else data
+    document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
+    data = document["links"]["function"]["proof"] if "links" in document else document
     need(data.get("format") == "bitwright function 1" and texts, "no certificate of a function, or no rules", 2)
     chain, program = data["chain"], data["program"]
     read = sorted((Rules(Path(text).read_text(), chain["places"]) for text in texts), key=lambda rules: rules.length)
     lengths = [rules.length for rules in read]
     sizes = [(length - chain["extra"]) // chain["unit"] for length in lengths]
-    need(sizes == list(range(1, len(sizes) + 1)) and lengths[-1] >= 8, "give all sizes from 1 to eight positions", 2)
+    check_sizes(document, program, sizes[0])
+    need(sizes == list(range(sizes[0], sizes[-1] + 1)) and lengths[-1] >= 8, "give all sizes to eight positions", 2)
     need([s * chain["unit"] + chain["extra"] for s in sizes] == lengths, "positions do not grow with the size")
     for size, rules in zip(sizes, read, strict=True):  # the lines of the certificate are those of the rules
         shown = [with_numbers(line, program["numbers"], size) for line in program["ensures"]]
@@ -176,12 +177,11 @@ def main(certificate, *texts):
     long = [rules.chain() for rules in read if rules.length >= 5]
     need(all(one == long[0] for one in long), "the classes are not the same at all sizes")
     lines = [read_line(t, long[0][1], program["numbers"], chain["unit"], chain["extra"]) for t in program["ensures"]]
-    read[program["at"] - 1].agrees(data, long[0][0], sizes[: sum(length < 5 for length in lengths)])
+    read[program["at"] - sizes[0]].agrees(data, long[0][0], sizes[: sum(length < 5 for length in lengths)])
     check = Check(data, long[0][0], long[0][2], read[0].singles)
     for rules in read:  # the clock ends when the steps do; that nothing changes shows one step later
-        steps = check.clock.steps(rules.length)
-        rests = rules.halt == "at fixed point"
-        need(rules.steps == steps + rests or (rests and rules.steps is None), "the clock does not count the steps")
+        steps, rests = check.clock.steps(rules.length), rules.halt == "at fixed point"
+        need(rules.steps in (steps + rests, None if rules.halt else steps), "the clock does not count the steps")
     check.start()
     for single in check.windows:
         if not (check.over(single, START)[0] or check.over(single, START)[1]):
@@ -189,7 +189,7 @@ def main(certificate, *texts):
                 check.step(single, guess)
         for line in lines:
             check.end(single, line)
-    print("HOLDS:", *map("({})".format, program["ensures"]), f"at every length; {len(texts)} sizes of the rules given")
+    print("HOLDS:", *map("({})".format, program["ensures"]), f"for {program['sizes']}; {len(texts)} sizes given")
 
 
 if __name__ == "__main__":

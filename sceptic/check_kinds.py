@@ -48,6 +48,12 @@ def cutoff(atoms, names, size):
     return ceil(V + n * atoms.modulus * R) - 1 if R else floor(V)
 
 
+def first(valid, name):
+    """The first value at which no array that grows with this number is empty; 0 where there is none."""
+    grow = [form for form in valid if form.keys() - {""} == {name} and form[name] > 0]
+    return max((ceil(-form.get("", 0) / form[name]) for form in grow), default=0)
+
+
 def sizes_of(text, source):
     """The numbers that follow from no others and that bits, blocks, cells or rules depend on."""
     lines = [re.sub("#.*", "", line).strip() for line in source.splitlines()]
@@ -68,11 +74,12 @@ def sizes_of(text, source):
 
 def main(source, certificate):
     source = Path(source).read_bytes().decode()
-    claimed, text = json.loads(Path(certificate).read_bytes()), Text(source)
-    claimed = claimed["links"]["sizes"]["proof"] if "links" in claimed else claimed  # of `bitwright certify -o`
+    document, text = json.loads(Path(certificate).read_bytes()), Text(source)
+    link = document["links"]["sizes"] if "links" in document else None  # of `bitwright certify -o`
+    claimed = document if link is None else link["proof"]
     names, smallest = sizes_of(text, source), claimed["sizes"]
     need([*smallest] == names, f"the sizes are {', '.join(names) or 'none'}")
-    need(all(type(least) is int and least >= 0 for least in smallest.values()), "a smallest size is no number")
+    need(all(type(least) is int for least in smallest.values()), "a smallest size is no number")
     families, lines = Families(text, smallest), []
     for number, case, bits in families.cells:
         atoms = Atoms(families, case, bits)
@@ -80,15 +87,15 @@ def main(source, certificate):
         cutoffs = {size: cutoff(atoms, variables, size) for size in names}
         lines.append({"line": number, "atoms": sorted(atoms.forms), "modulus": atoms.modulus, "cutoffs": cutoffs})
     cutoffs = {size: max([smallest[size], *(line["cutoffs"][size] for line in lines)]) for size in names}
-    below = [(value,) for value in range(*smallest.values())] if len(names) == 1 else []
-    seen, looked_at = {}, 0
+    below = [(value,) for value in range(first(families.valid, *names), *smallest.values())] if len(names) == 1 else []
+    seen, looked_at, least = {}, 0, dict(smallest)
     for values in [*below, *product(*(range(smallest[size], cutoffs[size] + 1) for size in names))]:
         at = dict(zip(names, values, strict=True))
         exists = all(put(form, {n: const(v) for n, v in at.items()}).get("", 0) >= 0 for form in families.valid)
         try:
             for kind, cell in [*kinds(text, at)]:
                 seen.setdefault(json.dumps(kind), {"blocks": kind[0], "ports": kind[1], "sizes": at, "cell": cell})
-            looked_at += 1
+            looked_at, least = looked_at + 1, least if looked_at or values not in below else at
         except NoProgramError as error:  # from the smallest sizes on, only an extent may say so
             need(values in below or not exists, f"the text is no program at {at}: {error}")
     found = {"format": "bitwright kinds certificate 1", "text_sha256": sha256(source.encode()).hexdigest()}
@@ -105,7 +112,11 @@ def main(source, certificate):
             same and name in found,
             f"the certificate says {name} = {str(claimed.get(name))[:300]}, but it is {found.get(name)}",
         )
-    said = ", ".join(f"{size} >= {least}" for size, least in smallest.items()) or "the one size it has"
+    said = ", ".join(f"{size}>={value}" for size, value in least.items())
+    named = None if link is None else "every graph" if text.nodes else said or "every"
+    right = link is None or (link["claim"]["verdict"], link["claim"]["sizes"]) == ("proved", named)
+    need(right, f"the claim is about other sizes than the proof, {said}")
+    said = said or "the one size it has"
     print(f"HOLDS: all cells are of {len(seen)} kinds, for {said}; {looked_at} sizes were expanded")
 
 

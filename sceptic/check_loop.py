@@ -2,7 +2,7 @@
 
     python check_loop.py CERTIFICATE.json RULES.bw RULES.bw ...
 
-The RULES.bw are what `bitwright show NAME --bits N --text` prints for N = 1, 2, 3 and so on. In a cut state one bit is
+The RULES.bw are what `bitwright show NAME --bits N --text` prints for each N from the first. In a cut state one bit is
 on, some arrays are words of any bits, and all else is off. The certificate says how a round goes from any cut state to
 the next: in each state every array is off, on, its first or last bit, or a word, perhaps moved up or down. Where a bit
 walks through an array (a phase), busy arrays work on their own; check_function.py checks what they compute. Checked at
@@ -22,6 +22,7 @@ import symbolic
 from chains import need
 from check_at_size import added, equation, sufficient
 from check_rounds import substituted
+from expressions import sizes_of
 from lines import with_numbers
 from shapes import AtSize
 
@@ -135,10 +136,11 @@ def check(data, texts, size):
 
 
 def main(certificate, *files):
-    data = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
-    data = data["links"]["function"]["proof"] if "links" in data else data
+    document = json.loads(Path(certificate).read_text())  # `bitwright certify -o` writes it as a link of its chain
+    data = document["links"]["function"]["proof"] if "links" in document else document
     need(data.get("format") == "bitwright function by rounds 1" and len(files) >= 8, "no certificate, or few rules", 2)
-    texts = {size: Path(file).read_text() for size, file in enumerate(files, start=1)}
+    (first,) = sizes_of(document, data["sizes"])[0].values()
+    texts = {size: Path(file).read_text() for size, file in enumerate(files, start=first)}
     lines = [check(data, texts, size) for size in texts]
     need(lines[0] and all(one == lines[0] for one in lines), "the lines are not the same at all sizes")
     for path in data["paths"]:
@@ -152,7 +154,7 @@ def main(certificate, *files):
                     ]
                     (Path(folder) / str(size)).write_text(AtSize(text, {}).part(phase, shown))
                 check_function.main(f"{folder}/proof", *(f"{folder}/{size}" for size in texts))
-    print(f"HOLDS: {' and '.join(map('({})'.format, lines[0]))}, at every size (given {len(texts)} sizes of the rules)")
+    print(f"HOLDS: {' and '.join(map('({})'.format, lines[0]))}, for {data['sizes']} (given {len(texts)} sizes)")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,8 @@ def parsed(text):
 
 def expression(text):
     tree = ast.parse(text.replace("in.", "in_").replace("^", "**"), mode="eval").body
-    need(all(isinstance(node, SAFE) for node in ast.walk(tree)), f"a line of another form: {text}", 2)
+    right = all(isinstance(node, SAFE) and len(getattr(node, "ops", "1")) == 1 for node in ast.walk(tree))
+    need(right, f"a line of another form: {text}", 2)
     return tree
 
 
@@ -49,3 +50,18 @@ def holds(tree, names):
         return value(tree, names)
     name, first, last = tree.loop
     return all(value(tree, {**names, name: at}) for at in range(value(first, {}), value(last, {}) + 1))
+
+
+def sizes_of(document, named):
+    """What ranges from which value on, and what is fixed, in `l>=1, k=3`. A claim beside the proof says the same."""
+    found = [re.fullmatch(r"(\w+)(>?)=(-?\d+)", part) for part in named.split(", ")]
+    need(all(found), f"no sizes: {named}", 2)
+    ranges, fixed = ({part[1]: int(part[3]) for part in found if part[2] == sign} for sign in (">", ""))
+    links = document.get("links", {})
+    if links:
+        claim = links["function"]["claim"]
+        need(claim["verdict"] == "proved" and claim["sizes"] == named, f"proved is what it says for {named}")
+        left_out = set((links.get("sizes", {}).get("proof") or {"sizes": ()})["sizes"]) - {*ranges, *fixed}
+        need(not left_out, f"the kinds of cells depend on {', '.join(left_out)}, of which the proof says nothing")
+    need(len(ranges) == 1, "one number ranges", 2)
+    return ranges, fixed

@@ -12,7 +12,7 @@ SIGNS = {ast.Eq: (0,), ast.NotEq: (-1, 1), ast.Lt: (-1,), ast.LtE: (-1, 0), ast.
 
 def with_numbers(line, numbers, size):
     """A line with the numbers of the rule text, {name: (a, b)} for a * size + b, by their values."""
-    values = {name: str(a * size + b) for name, (a, b) in numbers.items()}
+    values = {name: f"({n})" if n < 0 else str(n) for name, (a, b) in numbers.items() for n in [a * size + b]}
     return re.sub(r"(?<!\w)(?<!in\.)[A-Za-z_]\w*(?!\w|\[)", lambda found: values.get(found[0], found[0]), line)
 
 
@@ -92,6 +92,8 @@ class Line:
             return all(found) if isinstance(node.op, ast.And) else any(found)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return not self.truth(node.operand, read)
+        if isinstance(node, ast.Name):
+            need([*self.words[self.word(node.id)][1].values()] == [1], f"{node.id} is a number and no truth", 2)
         if self.is_few(node):
             names = [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
             if read is None:

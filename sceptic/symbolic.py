@@ -64,6 +64,8 @@ class Rules:
                 self.templates.setdefault(block, {})[config] = written
             elif word in self.words:
                 name, _, bits = rest.removeprefix("signed ").partition(" = ")
+                if name.startswith("in__"):
+                    raise ValueError(f"{name} is a name that this checker uses itself")
                 digits = [self.bit[b] for b in reversed(bits.split())]
                 self.words[word][name] = (digits, rest.startswith("signed "))
             elif word == "start":

@@ -40,25 +40,37 @@ def as_function(layers: Layers) -> Any:
 
 def as_onnx(layers: Layers, path: Path, ending: str = "") -> Path:
     """The layers as an ONNX file, with one more operator at the end."""
-    from onnx import TensorProto, helper, numpy_helper, save
+    from onnx import helper
 
-    first, bias, last = layers
+    first, bias, last = (np.float32(part) for part in layers)
     nodes = [
         helper.make_node("Gemm", ["rows", "first", "bias"], ["before"], transB=1),
         helper.make_node("Relu", ["before"], ["hidden"]),
         helper.make_node("MatMul", ["hidden", "last"], ["sums" if ending else "out"]),
         *([helper.make_node(ending, ["sums"], ["out"])] if ending else []),
     ]
-    tensors = {"first": first, "bias": bias, "last": last.T}
+    columns = first.shape[1], len(last)
+    return onnx_of(nodes, {"first": first, "bias": bias, "last": np.ascontiguousarray(last.T)}, path, columns)
+
+
+def onnx_of(
+    nodes: list[Any],
+    tensors: dict[str, np.ndarray],
+    path: Path,
+    columns: tuple[int, int],
+    opset: int = 17,
+    kind: int = 1,  # of the output: float32
+) -> Path:
+    """These operators as an ONNX file, from `rows` to `out`."""
+    from onnx import TensorProto, helper, numpy_helper
+
     graph = helper.make_graph(
         nodes,
         "lookup",
-        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, ["batch", first.shape[1]])],
-        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["batch", len(last)])],
-        [
-            numpy_helper.from_array(np.ascontiguousarray(value, dtype=np.float32), name)
-            for name, value in tensors.items()
-        ],
+        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, ["batch", columns[0]])],
+        [helper.make_tensor_value_info("out", kind, ["batch", columns[1]])],
+        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in tensors.items()],
     )
-    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    path.write_bytes(model.SerializeToString())
     return path

@@ -119,8 +119,6 @@ WRONG |= {
         ("rate", (0, -1, NAN, float("inf"), 1e300, "x"), "the rate must be above 0"),
         ("most_steps", (0, -1), "the number of steps must lie between 1"),
         ("most_steps", (1.5, NAN, "x"), "the number of steps must be an integer"),
-        ("threads", (0, -1), "the threads must lie between 1"),
-        ("threads", (1.5, NAN), "the threads must be an integer"),
         ("descent", ("x", 3, True), "there is no descent"),
         ("device", ("cuda", "cuda:7", "gpu", "", None, 3), "the numpy trainer runs on the cpu"),
     )

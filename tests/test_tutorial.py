@@ -51,7 +51,8 @@ def settled(text: str) -> list[str]:
     """Lines in any order (notes go to another stream), without times and what depends on how a machine adds up."""
     text = re.sub(
         r"in [\d.]+ s$|^[\d.]+ s, [\d,]+ evaluations a second$|^compiling the loops.*$|sha256 [0-9a-f]{64}$"
-        r"|^  distance .*$|margin -?[\d.]+|[GT] = +-?[\d,]+|[0-9a-f]{12}\.\.\.|^[\d,]+ bytes(?=; the network)",
+        r"|^  distance .*$|in a [\d,]+-byte file"
+        r"|margin -?[\d.]+|[GT] = +-?[\d,]+|[0-9a-f]{12}\.\.\.|^[\d,]+ bytes(?=; the network)",
         "",
         text,
         flags=re.MULTILINE,

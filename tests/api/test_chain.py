@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from long import LONG
 
 import bitwright as bw
 from bitwright.api.sizes import in_sizes
 from bitwright.errors import InputError, OtherKindError, ProofError
 from bitwright.proofs import kinds
+from tests.sceptic.test_check_function import altered, leaves
 
 ADDITION = (Path(__file__).parents[2] / "examples" / "addition.bw").read_text()
 WRONG = ADDITION.replace("ensure sum == p + q", "ensure sum == p + q + 1")
@@ -43,7 +46,7 @@ def links(found: bw.Certificate) -> dict[str, tuple[str, str]]:
 def test_a_network_computes_a_function_at_every_size(adder: bw.Network) -> None:
     found = bw.certify(bw.addition(7), adder)
     assert found.certified
-    assert links(found)["function"] == links(found)["sizes"] == ("proved", "every")
+    assert links(found)["function"] == links(found)["sizes"] == ("proved", "l>=1")
     assert str(found).startswith("CERTIFIED: this network computes sum == p + q, at every size\n")
     document = found.to_dict()
     assert [claim["about"] for claim in document["claims"]] == ["function", "sizes", "network"]
@@ -52,7 +55,7 @@ def test_a_network_computes_a_function_at_every_size(adder: bw.Network) -> None:
 def test_multiplication_is_computed_at_every_size(tmp_path: Path) -> None:
     network = bw.train(bw.multiplication(4))
     found = bw.certify(bw.multiplication(5), network)
-    assert links(found)["function"] == links(found)["sizes"] == ("proved", "every")
+    assert links(found)["function"] == links(found)["sizes"] == ("proved", "l>=1")
     assert str(found).startswith(
         "CERTIFIED: this network computes product == multiplicand * multiplier, at every size\n"
     )
@@ -124,11 +127,77 @@ def test_a_function_that_is_proved_at_one_size_is_claimed_there_alone() -> None:
     found = bw.certify(bw.parse(REVERSE), network)
     assert found.certified
     assert links(found)["function"] == ("proved", "5")
-    assert links(found)["sizes"] == ("proved", "every")
+    assert links(found)["sizes"] == ("proved", "l>=1")
     assert "computes p[l + 1 - i] == in.p[i] for i in 1..l, at size 5; it is right in all 2 local states" in str(found)
     assert "not at every size: no chain: " in str(found)
     several = bw.certify(bw.parse(REVERSE), network, sizes="2..4")
     assert links(several)["function"] == links(several)["sizes"] == ("proved", "l=2..4")
+
+
+LEFT_OUT = """
+let l = 4
+let k = 0
+bits x[l] y[l]
+block x[i] for i in 1..l
+block y[i] for i in 1..l
+when x[i]=1 write nothing for i in 1..l if i = k
+when x[i]=1 write y[i]    for i in 1..l if i != k
+when y[i]=1 write y[i]    for i in 1..l
+input x
+output y
+steps 1
+ensure y == x
+"""
+
+
+def test_the_headline_covers_only_sizes_that_both_links_cover(tmp_path: Path) -> None:
+    """The cells are of these kinds for every k; the function is y == x where no position is k."""
+    network = bw.train([bw.parse(LEFT_OUT), bw.parse(LEFT_OUT, k=2)])
+    found = bw.certify(bw.parse(LEFT_OUT), network, sizes="all")
+    assert found.certified
+    assert links(found) == {
+        "function": ("proved", "l>=1, k=0"),
+        "sizes": ("proved", "l>=1, k>=0"),
+        "network": ("proved", "l>=1, k>=0"),
+    }
+    assert str(found).startswith("CERTIFIED: this network computes y == x, at every size l >= 1 with k = 0\n")
+    found.save(tmp_path / "kept.json")
+    assert bw.Certificate.load(tmp_path / "kept.json").check(bw.parse(LEFT_OUT), network).sentence == found.sentence
+    at = bw.certify(bw.parse(LEFT_OUT), network, sizes="l=1..3,k=0")
+    assert "computes y == x, at the sizes l=1..3,k=0; " in str(at)
+    for wrong in (
+        bw.certify(bw.parse(LEFT_OUT), network, sizes="l=1..3,k=2"),  # not those of the text
+        bw.certify(bw.parse(LEFT_OUT), network, sizes="l=3,k=3"),
+        bw.certify(bw.parse(LEFT_OUT, k=2), network),
+    ):
+        assert (wrong.verdict, wrong.own.verdict) == ("refuted", "certified")
+
+
+@pytest.mark.parametrize(("extent", "first"), [("l", 1), ("l+1", 0), ("l+3", -2), ("l-1", 2)])
+def test_every_size_begins_where_the_text_does(extent: str, first: int) -> None:
+    """A rule that writes nothing at size 0, or -1, is found there, too."""
+    text = LEFT_OUT.replace("let k = 0\n", "").replace("[l]", f"[{extent}]").replace("1..l", f"1..{extent}")
+    kept = text.replace("i = k", "i < 1").replace("i != k", "i > 0")
+    found = bw.certify(bw.parse(kept), bw.train(bw.parse(kept)))
+    assert links(found)["function"] == links(found)["sizes"] == ("proved", f"l>={first}")
+    where = "" if first == 1 else f" l >= {first}"
+    assert str(found).startswith(f"CERTIFIED: this network computes y == x, at every size{where}\n")
+    left_out = text.replace("i = k", f"l = {first}").replace("i != k", f"l != {first}")
+    for own in (first, 4):
+        broken = bw.certify(bw.parse(left_out, l=own), cells=True, sizes="all")
+        case = broken.claims[0].counterexample
+        assert (broken.verdict, case["lets"] if case else None) == ("refuted", {"l": first})
+
+
+@pytest.mark.parametrize("stated", [ADDITION, UNSTATED])
+def test_an_invariant_that_a_run_violates_is_reported(adder: bw.Network, stated: str) -> None:
+    right = bw.certify(bw.parse(stated + "invariant p + q + 2*c == in.p + in.q\n"), adder)
+    assert "the invariant" not in str(right)
+    wrong = bw.certify(bw.parse(stated + "invariant at c[l]: q == 0\n"), adder)
+    assert (wrong.verdict, right.verdict) == ("certified", "certified")
+    assert re.search(
+        r"; the invariant at c\[l\]: q == 0 is false after [1-9] steps? of the run of p=\d+ q=\d+\n", str(wrong)
+    )
 
 
 def test_a_wrong_function_refutes_a_right_network(adder: bw.Network, tmp_path: Path) -> None:
@@ -221,3 +290,22 @@ def test_kinds_of_a_text_are_proved_once_for_all_its_sizes(monkeypatch: pytest.M
     assert len(proved) == 1
     other = in_sizes(bw.parse(text.replace("steps 1", "steps 2"), "copy"), "all").proof
     assert (other.digest == found[0].digest, len(proved)) == (False, 2)
+
+
+def test_no_link_of_a_certificate_file_can_be_altered(adder: bw.Network, tmp_path: Path) -> None:
+    """Every number, word and truth of the links, changed into another one of its kind; `make test` tries some."""
+    bw.certify(bw.addition(7), adder).save(file := tmp_path / "sum.json")
+    document = json.loads(file.read_text())
+    ways = [("links", *way) for way in leaves(document["links"])]
+    assert len(ways) > 500
+    for way in ways[:: 7 if LONG else 97]:
+        file.write_text(json.dumps(altered(document, way)))
+        with pytest.raises((ProofError, InputError)):
+            bw.Certificate.load(file).check(bw.addition(7), adder)
+    for about in ("function", "sizes"):
+        for sizes in ("every", "l>=0", "l>=2", "l>=1, k=3", "4"):
+            edited = altered(document, ("links", about, "claim", "sizes"))
+            edited["links"][about]["claim"]["sizes"] = sizes
+            file.write_text(json.dumps(edited))
+            with pytest.raises(ProofError):
+                bw.Certificate.load(file).check(bw.addition(7), adder)

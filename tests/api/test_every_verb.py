@@ -264,7 +264,7 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
     trained = bw.train(SMALL, cells=False, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [
-        (cells, "a.txt", {}, "give to c or js .* or path a file that ends in .c or .mjs"),
+        (cells, "a.txt", {}, "'a.txt' does not say which format to write: use a name that ends in .c, .mjs, "),
         (cells, "a.c", {"to": "onnx"}, "path takes a .onnx file with to onnx, got"),
         (cells, "a.c", {"to": "cc"}, "to takes c or js.* got cc"),
         (3, "a.c", {}, "give one network, or the path of its file, got a int"),

@@ -78,7 +78,7 @@ def test_the_limit_says_that_it_proves_no_network(capsys: Captured) -> None:
 def test_source_without_a_program_says_so_in_words_and_to_the_compiler(capsys: Captured, net: str) -> None:
     for form, file in (("c", "net.c"), ("js", "net.mjs")):
         _, _, err = call(capsys, "export", net, "--to", form, "-o", file)
-        assert "no program in it: name one to have one that runs (--program)" in err
+        assert "; the file has no program to run: add one with --program" in err
         _, _, err = call(capsys, "export", net, "--to", form, "--program", "dec.bw", "-o", f"own-{file}")
         assert "no program" not in err
     if shutil.which("gcc") is None:

@@ -69,7 +69,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: Captur
             ["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--properties", "0..9"],
             "--properties and --vnnlib-version go with --to vnnlib",
         ),
-        (["whole.safetensors", "-o", "{}/a.vnnlib"], "--to vnnlib writes a folder"),
+        (["whole.safetensors", "-o", "{}/a.vnnlib"], "choose the format of a folder with --to: vnnlib"),
         (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--properties", "9..3"], "a range such as 0..999, got"),
         (
             ["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--properties", "9" * 50],

@@ -29,8 +29,9 @@ def test_what_is_exported_follows_from_the_end_of_the_name(capsys: Captured) -> 
     train(addition(4)).save("adder.safetensors")
     assert call(capsys, "export adder.safetensors -o adder.c --program addition")[0] == 0
     assert "bw_step" in Path("adder.c").read_text()
-    assert "give --to c or js or page or onnx or vnnlib or rocq or hub, or -o a file that ends in .c or" in refusal(
-        capsys, "export adder.safetensors -o adder.txt"
+    assert refusal(capsys, "export adder.safetensors -o adder.txt") == (
+        "bitwright: 'adder.txt' does not say which format to write: use a name that ends in .c, .mjs, .js, .html or "
+        ".onnx, or choose the format of a folder with --to: vnnlib, rocq or hub\n"
     )
 
 

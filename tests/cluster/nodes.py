@@ -163,6 +163,8 @@ class Lab:
             start = ["ip", "netns", "exec", node.namespace, "unshare", "--mount", "--propagation=private", *start]
         kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
         home = "/tmp/ray" if self.namespaces else str(self.folder)
+        if os.uname().machine == "x86_64":
+            kept["OPENBLAS_CORETYPE"] = "Nehalem"  # the kernel of an old CPU, which workers must not take
         more = {"HOME": home, "PYTHONPYCACHEPREFIX": bytecode, "SPT_NOENV": "1", **_HEALTH, **self.secret}
         environment = {**kept, **more, "PYTHONPATH": path, _MARK: node.mark}
 

@@ -106,6 +106,15 @@ def test_exit_codes_are_those_of_the_page() -> None:
     assert {"1", "2", "130"} <= given <= said
 
 
+def test_the_demo_runs_what_it_shows() -> None:
+    """So that a command that is typed after it finds the file that the one before wrote."""
+    part = re.sub(r"\s*\\\n\s*", " ", MAKEFILE.partition("demo: $(VENV)/ready\n")[2].partition("\n\n")[0])
+    pairs = re.findall(r"echo '\$\$ (bitwright .*?)'; *\$\(BIN\)/(bitwright .*?)(?: >/dev/null)?$", part, re.MULTILINE)
+    assert len(pairs) == len(part.splitlines()) > 8
+    for shown, run in pairs:
+        assert shown.split() == run.split()
+
+
 def test_policies_are_there() -> None:
     for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"):
         assert len((ROOT / name).read_text()) > 400, name

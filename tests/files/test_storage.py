@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 from pathlib import Path
+from stat import S_ISDIR
 
 import pytest
 
@@ -32,6 +33,18 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch:
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_folder_is_synced_after_the_file_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[tuple[bool, list[str]]] = []
+
+    def sync(descriptor: int) -> None:
+        synced.append((S_ISDIR(os.fstat(descriptor).st_mode), [path.name for path in tmp_path.iterdir()]))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    write_atomically(tmp_path / "x", b"new")
+    assert [folder for folder, _ in synced] == [False, True]
+    assert synced[1][1] == ["x"]
 
 
 def test_an_interruption_leaves_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz import commands, data, stored, texts
+from fuzz import commands, data, models, stored, texts
 from fuzz.campaign import Report, begin, smallest
 from fuzz.reader import Reader
 
-READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
+READERS = (*texts.READERS, *stored.READERS, *data.READERS, *models.READERS, *commands.READERS)
 _BATCH = 100  # cases of a reader in one turn, where time decides how many turns there are
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 from cases import for_each
-from fuzz import commands, data, stored, texts
+from fuzz import commands, data, models, stored, texts
 from fuzz.campaign import attack, smallest
 from fuzz.reader import Reader
 from long import LONG
 
 from bitwright.errors import InputError
 
-READERS = (*texts.READERS, *stored.READERS, *data.READERS, *commands.READERS)
+READERS = (*texts.READERS, *stored.READERS, *data.READERS, *models.READERS, *commands.READERS)
 CASES = 300 if LONG else 12  # of each reader: a fault that one input in 4 meets is found with a probability of 97%
 SEED = 0
 ROOT = Path(__file__).parents[2]

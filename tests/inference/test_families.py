@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from long import LONG, seeds
 
-from bitwright import infer, run
+from bitwright import executions, infer, run
 from bitwright.cli.main import main
 from bitwright.errors import InputError, ProgramError
 from bitwright.files.executions import Executions, save_executions
@@ -159,6 +159,20 @@ def test_a_flipped_bit_is_a_contradiction() -> None:
         assert found.verdict == "CONTRADICTION", (seed, str(found))
         assert found.sentence.startswith("CONTRADICTION at l = 6: ")
         assert not found.inferred
+
+
+def test_right_states_are_no_contradiction() -> None:
+    """A few states of rules outside the class, with blocks x[i] y[i]; smaller ones explain all sizes but one."""
+    lines = ["let l = 5", "bits x[l] y[l]", "block x[i] y[i] for i in 1..l"]
+    lines += ["when x[i]=1 y[i]=0 write x[i] for i in 1..l", "when x[i]=0 y[i]=1 write y[i*i%l+1] for i in 1..l"]
+    lines += ["when x[i]=1 y[i]=1 write y[(2*i)%l+1] for i in 1..l"]
+    text, several = "\n".join([*lines, "steps 1"]), {4: 3, 5: 12, 6: 3, 7: 3}
+    given = {
+        l: executions(parse(text, lets={"l": l}), "states", states=n, sample_seed=200 + l) for l, n in several.items()
+    }
+    found = infer(given)
+    assert found.verdict == "NO FAMILY"
+    assert "(indices a*i+b*l+c with |a| <= 2 and |c| <= 2; ranges and slices between b*l+c with |c| <= 2)" in str(found)
 
 
 def test_sizes_that_no_family_has() -> None:

@@ -93,6 +93,7 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
     save_executions(states, Executions(data.before, after, data.names))
     said = ask(capsys, 1, "infer", states, "--blocks", "addition")
     assert "CONTRADICTION: p[3] is on" in said
+    assert "\n  blocks      p[1] q[1], p[2] q[2], p[3] q[3], p[4] q[4]; the others are single bits\n" in said
     number = at + 1  # states are counted from 1, by train as well
     assert f"without state {number:,}, the only one" in said
     found = json.loads(ask(capsys, 1, "infer", states, "--blocks", "addition", "--json"))

@@ -48,7 +48,6 @@ def test_no_order_of_summation_is_further_off_than_the_bound() -> None:
     for seed in range(5):
         graph = random_graph(seed, 10.0**seed)
         found, order = graph(EVERY), np.random.default_rng(seed)
-        assert found.error is not None
         for _ in range(10):
             differs = np.abs(in_float32(graph, EVERY, order) - found.values)
             assert (differs <= found.error).all()
@@ -95,7 +94,7 @@ def test_layers_come_out_alike_in_every_form(tmp_path: Path) -> None:
         analysis = model.analysis(rows.shape[1])
         assert analysis is not None
         assert analysis.exact
-        assert model.answers(rows).error is None
+        assert not model.answers(rows).error.any()
         np.testing.assert_array_equal(model.answers(rows).outputs, wanted)
         np.testing.assert_array_equal(model.run(rows), wanted)
     assert as_model(as_function(layers)).analysis(rows.shape[1]) is None
@@ -121,7 +120,6 @@ def test_a_comparison_of_rounded_numbers_is_open_where_it_is_close() -> None:
     nodes = (Node("MatMul", ("rows", "third"), "sum"), Node("Greater", ("sum", "one"), "out"))
     graph = OperatorGraph(nodes, {"third": third, "one": np.array(1, dtype=np.float32)}, "rows", "float32", "out")
     found = graph(np.array([[0, 0, 0], [1, 1, 1]]))
-    assert found.error is not None
     assert found.error.ravel().tolist() == [0, 1]
 
 

@@ -12,10 +12,10 @@ import pytest
 from bitwright import permutation
 from bitwright.networks import Plan
 from bitwright.networks.start import NetworkShape, Parametrization, initial_weights
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.networks.train import descend
 from bitwright.theory.closed_form import Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.workers.linear_algebra import one_thread
 
 K = 6
 
@@ -28,7 +28,7 @@ def trained_outputs(
     x = (np.arange(K) < 2).astype(np.float32) / np.sqrt(2)
     found = []
     plan = Plan(tolerance=1e-3, descent="momentum", parametrization=parametrization)
-    with linear_algebra_threads():
+    with one_thread():
         for member in range(count):
             first, last = initial_weights(NetworkShape(K, width, K), start, 17, member)  # type: ignore[arg-type]
             first, last, _ = descend(first, last, y, plan)

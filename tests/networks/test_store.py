@@ -93,6 +93,7 @@ FUZZ: dict[str, list[object]] = {
     "error": [NO, float("nan"), -1e-9, 2e-3, None],
     "steps": [NO, -3, 1.5, 10**13],
     "trainer": [NO, "", "magic on cpu", "numpy on two devices", 5],
+    "kernel": [None, "", "two\nlines", "x" * 201, 5],
     "padding": [NO, -1, 3, "0", 10**11],
     "bits": [NO, ["lie"], "pqc", [], [1] * 9, None],
     "examples": [NO, ["lie"], [], None],
@@ -143,7 +144,7 @@ def test_metadata_that_cannot_be(path: Path, network: FloatNetwork, program: Pro
     ("name", "value"),
     [
         *(("seed", 5), ("member", 1), ("start", "random"), ("parametrization", "standard"), ("momentum", False)),
-        *(("tolerance", 2e-3), ("error", 0), ("steps", 0), ("trainer", "torch on cpu")),
+        *(("tolerance", 2e-3), ("error", 0), ("steps", 0), ("trainer", "torch on cpu"), ("kernel", "another")),
     ],
 )
 def test_an_origin_that_could_be_and_is_not_what_was_written(

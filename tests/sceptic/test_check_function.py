@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ import checking
 import pytest
 from long import LONG
 
+import bitwright as bw
 from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
 
@@ -200,3 +201,94 @@ for line in program["ensures"]:
 def as_shown(line: str) -> str:
     """A part of a line as certificates have it."""
     return line.replace("[i+1]", "[i + 1]").replace("l-1", "l - 1")
+
+
+TWO_SIZES = """
+let l = 4
+let k = 0
+bits x[l] y[l]
+block x[i] for i in 1..l
+block y[i] for i in 1..l
+when x[i]=1 write nothing for i in 1..l if i = k
+when x[i]=1 write y[i]    for i in 1..l if i != k
+when y[i]=1 write y[i]    for i in 1..l
+input x
+output y
+steps 1
+ensure y == x
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "numbers", "claim", "code"),
+    [
+        ("l>=1, k=0", {}, "l>=1, k=0", 0),
+        ("l>=1", {}, "l>=1", 1),  # at k = 2 it is wrong
+        ("l>=1", {"k": None}, "l>=1", 1),  # the kinds of cells depend on k
+        ("l>=1, k=0", {}, "l>=1", 1),
+        ("l>=1, k=0", {}, "every", 1),
+        ("l>=0, k=0", {}, "l>=0, k=0", 1),
+        ("l>=1, k=2", {"k": [0, 2]}, "l>=1, k=2", 1),
+        ("l>=1, k>=0", {}, "l>=1, k>=0", 2),
+        ("every", {}, "every", 2),
+    ],
+)
+def test_only_the_sizes_of_the_proof_are_claimed(
+    tmp_path: Path, named: str, numbers: dict[str, Any], claim: str, code: int
+) -> None:
+    found = bw.certify(bw.parse(TWO_SIZES), cells=True, sizes="all")
+    data = json.loads(found.text())
+    link = data["links"]["function"]
+    program = link["proof"]["program"]
+    program["sizes"], link["claim"]["sizes"] = named, claim
+    for name, value in numbers.items():
+        if value is None:
+            del program["numbers"][name]
+        else:
+            program["numbers"][name] = value
+    done = checked(tmp_path, data, TWO_SIZES.replace("let k = 0", "let k = 2" if "k=2" in named else "let k = 0"))
+    assert done[0] == code, done
+    assert code or f"HOLDS: (y == x) for {named}; " in done[1]
+
+
+HINTS = ("clock", "inputs_in_windows", "laws", "letters", "windows", "verdicts")  # any that pass are a proof
+
+
+def leaves(part: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the numbers, words and truths of a document stand."""
+    if isinstance(part, dict | list) and part:
+        for key, inner in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from leaves(inner, (*way, key))
+    else:
+        yield way
+
+
+def altered(document: dict[str, Any], way: tuple[Any, ...]) -> dict[str, Any]:
+    """The document with another value of the same kind in one place."""
+    changed = deepcopy(document)
+    inner: Any = changed
+    for step in way[:-1]:
+        inner = inner[step]
+    old = inner[way[-1]]
+    inner[way[-1]] = not old if isinstance(old, bool) else old + 1 if isinstance(old, int) else f"{old}x" if old else 1
+    return changed
+
+
+def test_no_field_of_a_certificate_file_can_be_altered(tmp_path: Path) -> None:
+    """Of what is compared with the rules every field; of hints some, which may still be a proof of the same lines."""
+    data = json.loads(bw.certify(bw.parse(TWO_SIZES), cells=True, sizes="all").text())
+    function = data["links"]["function"]
+    assert checked(tmp_path, data, TWO_SIZES)[0] == 0
+    ways = [("proof", *way) for way in leaves(function["proof"])] + [("claim", "verdict"), ("claim", "sizes")]
+    compared = [way for way in ways if way[1] not in HINTS]
+    assert len(compared) > 40
+    for way in compared[:: 1 if LONG else 4]:
+        edited = altered(data, ("links", "function", *way))
+        assert checked(tmp_path, edited, TWO_SIZES)[0] in (1, 2), way
+    kept = 0
+    for way in [way for way in ways if way[1] in HINTS][:: 2 if LONG else 40]:
+        code, said = checked(tmp_path, altered(data, ("links", "function", *way)), TWO_SIZES)
+        assert code in (0, 1, 2), way
+        assert code or "HOLDS: (y == x) for l>=1, k=0; " in said
+        kept += code == 0
+    assert kept < 20 or LONG

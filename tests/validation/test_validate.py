@@ -151,7 +151,6 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
         (lambda d: d | {"batches": 5}, "batches must be an integer from 0 to 1, got 5"),
         (lambda d: d | {"batches": 0}, "its counts do not add up"),
         (lambda d: d | {"batches": True}, "batches must be"),
-        (lambda d: d | {"seconds": "long"}, "seconds must be a number"),
         (lambda d: d | {"more": 1}, "it has the unknown more"),
         (lambda d: {name: d[name] for name in d if name != "tally"}, "it lacks tally"),
         (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "wrong must be an integer"),

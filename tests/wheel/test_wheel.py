@@ -101,8 +101,8 @@ def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
         assert held[f"bitwright/{path.relative_to(SOURCE).as_posix()}"] == path.read_bytes()
     assert {".bw", ".c", ".cu", ".css", ".html", ".js", ".mjs", ".typed"} <= {path.suffix for path in files}
     rest = {name for name in held if not name.startswith("bitwright/")}
-    about = f"bitwright-{bitwright.__version__}.dist-info"
-    assert {name.partition("/")[0] for name in rest} == {about}
+    own = f"bitwright-{bitwright.__version__}"
+    assert {name for name in rest if not name.startswith(f"{own}.dist-info/")} == {f"{own}.data/scripts/bitwright"}
 
 
 def test_it_is_the_wheel_that_is_found(home: Path, typed: Type) -> None:

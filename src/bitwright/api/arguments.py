@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OWN_DEFAULT = ("width", "tolerance", "padding", "descent")  # where None is given
 _OF_PLAN = ("tolerance", "descent", "parametrization", "rate", "most_steps")
-RECIPE = ("width", "seed", "member", "start", "padding", *_OF_PLAN, "trainer", "device", "precision", "threads")
+RECIPE = ("width", "seed", "member", "start", "padding", *_OF_PLAN, "trainer", "device", "precision")
 
 
 def check_named(what: object, inputs: object) -> None:

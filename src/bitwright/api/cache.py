@@ -45,6 +45,7 @@ class CacheEntry:
                 "padding": origin.padding,
                 "start": origin.start,
                 "parametrization": origin.parametrization,
+                "kernel": origin.kernel,
                 "digest": about.digest,
             }
         return {"file": self.network.path.name, "bytes": self.network.bytes, **known, "problem": self.problem}

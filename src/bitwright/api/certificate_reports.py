@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.errors import counted, listing, option, thousandths
 from bitwright.proofs.claims import ONE_SIZE
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
+from bitwright.proofs.sizes import CoveredSizes
 
 if TYPE_CHECKING:
     from bitwright.api.certificates import BitNames, Claimed, LimitCertificate, NetworkCertificate, StateLookedAt
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def limit_report(c: LimitCertificate) -> Iterator[str]:
     """The report of a certificate of the limit."""
-    covers = f", {covered_by_cells(c.sizes, c.about.graphs)}" if c.cells else ""
+    covers = f", {_covered(c)}" if c.cells else ""
     function = c.about.links.function
     if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
         covers += f"; what the rules compute is proved {at}"
@@ -85,6 +86,10 @@ def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
     if model["oracle"] is not None:
         yield f"  oracle    {model['oracle']['name']} says what is right, not the rules"
     yield f"  numbers   {c.arithmetic}"
+    ran = "not installed, so no state was run; pip install onnxruntime"
+    if model["runtime"] is not None:
+        ran = f"{model['runtime'].rpartition(' ')[0]} was given every state, alone and in batches"
+    yield f"  runtime   {ran}"
 
 
 def _computes(c: NetworkCertificate) -> bool:
@@ -95,21 +100,29 @@ def _computes(c: NetworkCertificate) -> bool:
 
 def network_statement(c: NetworkCertificate, title: str = "") -> str:
     """What the verdict is about: the function if that is proved too, else every step of the rules."""
-    covers = c.covers if c.kinds is None else covered_by_cells(c.sizes, c.about.graphs)
+    covers = c.covers if c.kinds is None else _covered(c)
     links = c.about.links
     if links.function is None or not _computes(c):
         return f"{_function(c.about)}{title}{c.own.says(covers)}"
-    where = links.function.sizes
-    if c.sizes != "all" or where != "every":
-        at = _at(c.sizes if where == "every" else where) or "in this program"
-        return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
-    return f"this network computes {links.ensures}, at every size"
+    sizes = CoveredSizes.read(links.function.sizes)
+    if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
+        return f"this network computes {links.ensures}, at {common.words}"
+    at = _at(links.function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
+    return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
+
+
+def _covered(c: LimitCertificate | NetworkCertificate) -> str:
+    """The programs that a verdict for cells is about."""
+    every = c.about.links.common(CoveredSizes()) or CoveredSizes()
+    return covered_by_cells(c.sizes, c.about.graphs, every.words)
 
 
 def _at(sizes: str | None) -> str:
     """`at size 8`, `at the sizes 8..12`; nothing for every size, and for a program that has none to choose."""
-    if sizes is None or sizes in (ONE_SIZE, "every"):
+    if sizes is None or sizes == ONE_SIZE:
         return ""
+    if (covered := CoveredSizes.read(sizes)) is not None:
+        return "" if covered.words == "every size" else f"at {covered.words}"
     return f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
 
 

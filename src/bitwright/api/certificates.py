@@ -208,7 +208,9 @@ class Certificate(Shown):
 
     def _where(self) -> str:
         """The sizes that a claim covers: every size, some sizes, some graphs, or the program's own."""
-        return "every" if self.sizes == "all" else self.sizes or self.about.graphs or ONE_SIZE
+        cells = self.about.links.cells
+        named = cells.sizes if self.sizes == "all" and cells is not None else self.sizes
+        return named or self.about.graphs or ONE_SIZE
 
 
 @dataclass(frozen=True, repr=False)

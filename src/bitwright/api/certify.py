@@ -169,7 +169,8 @@ def certify(
     if against is not None:
         asked = replace(asked, oracle=against, links=Links())  # what the rules compute says nothing of it
     file = None if resume is None else as_path(resume, "the file to resume from")
-    _check_travels(asked.network, who, file)
+    for used in (asked.network, asked.oracle):
+        _check_travels(used, who, file)
     return _certify_network(asked, domain, who, None if device is None else str(device), yes, file, tell)
 
 
@@ -230,12 +231,14 @@ def check_network(
         task = ProofTask(asked.algorithm, asked.network, claimed.domain, str(device or "cpu"), against)
         task = announced(task, who, device, yes, tell, tile=asked.tile, check=True)
         with tell.working(task.unit) as step:
-            check_network_certificate(claimed.own, asked.algorithm, asked.network, who, step, task.device, against)
+            own = check_network_certificate(
+                claimed.own, asked.algorithm, asked.network, who, step, task.device, against
+            )
         if against is not None:
             asked = replace(asked, links=Links())
         elif not is_pattern(by_algorithm(opened_subjects(what))[0].program):  # which says nothing of its program
             asked.links.check(claimed.about.links)
-    return chained(replace(claimed, sizes=asked.sizes, about=replace(asked.about, holds=True)))
+    return chained(NetworkCertificate(**{**vars(own), "sizes": asked.sizes, "about": replace(asked.about, holds=True)}))
 
 
 def _as_claimed(network: Provable, claimed: NetworkCertificate) -> Provable:
@@ -275,11 +278,15 @@ def _oracle(
     return fitted(same, what, sizes, held.pattern is not None if cells is None else cells)[0]
 
 
-def _check_travels(network: AnyNetwork | FittedModel, who: Workers, file: Path | None) -> None:
-    """Raises InputError for a function that other processes, or a later run, would need."""
-    if isinstance(network, FittedModel) and not network.shared and (who.kind != "serial" or file is not None):
-        what = "workers cannot share it" if file is None else "a file to resume from cannot say whether it is the same"
-        raise InputError(f"{network.model.name} is a function of this process, so {what}; export it to ONNX")
+def _check_travels(network: AnyNetwork | FittedModel | None, who: Workers, file: Path | None) -> None:
+    """Raises InputError for code of this process that others would need, or that a later run cannot recognize."""
+    if not isinstance(network, FittedModel):
+        return
+    what = "workers cannot share it" if who.kind != "serial" and not network.shared else ""
+    if file is not None and not network.model.covered:
+        what = "a file to resume from cannot say whether it is the same"
+    if what:
+        raise InputError(f"{network.model.name} computes by code of this process, so {what}; export it to ONNX")
 
 
 def _look(asked: Asked, pattern: Pattern | None, state: str, oracle: FittedModel | None = None) -> StateLookedAt:

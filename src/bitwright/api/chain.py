@@ -15,6 +15,8 @@ from bitwright.files.documents import check_fields, one_of, optional, table, tex
 from bitwright.program import Algorithm
 from bitwright.program.ensures import joined
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
+from bitwright.proofs.hints import false_hint
+from bitwright.proofs.sizes import CoveredSizes
 
 _WHAT = "a certificate"
 _NOT_TRIED = "not tried"
@@ -45,6 +47,16 @@ class Links:
     def function(self) -> Claim | None:
         """The claim about what the rules compute, if the program states it."""
         return next((claim for claim in self.claims if claim.about == "function"), None)
+
+    @property
+    def cells(self) -> Claim | None:
+        """The claim about the sizes at which all cells are of the proved kinds."""
+        return next((claim for claim in self.claims if claim.about == "sizes"), None)
+
+    def common(self, sizes: CoveredSizes) -> CoveredSizes | None:
+        """Those of these sizes at which the cells are of the proved kinds, too; None where there are none."""
+        cells = None if self.cells is None else CoveredSizes.read(self.cells.sizes)
+        return None if cells is None else sizes & cells
 
     def document(self) -> dict[str, Any]:
         """The links as a certificate file contains them."""
@@ -109,6 +121,8 @@ def links_of(
         claims.append(claim)
         if proof is not None:
             proofs["function"] = json.loads(json.dumps(proof))
+    if algorithm is not None and algorithm.computer is None and (hint := false_hint(algorithm)):
+        claims[0] = replace(claims[0], sentence=f"{claims[0].sentence}; {hint}")
     if kinds is not None:
         claims.append(_sizes(looked, kinds, graphs))
         if looked.proof is not None:
@@ -141,11 +155,13 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     """
     from bitwright.proofs.function.prove import prove_function
 
-    everywhere = prove_function(algorithm)
-    found = everywhere.counterexample
+    several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
+    everywhere = prove_function(several[0].algorithm)
+    found, covered = everywhere.counterexample, everywhere.sizes
+    if covered is not None and not all(numbers_of(one.algorithm) in covered for one in several):
+        everywhere = replace(everywhere, verdict="not decided", sizes=None, tried=(f"proved for {covered} only",))
     if everywhere.verdict == "proved" or (found is not None and _is_at(looked, found["lets"])):
         return everywhere.claim(), everywhere.certificate
-    several = [one for one in looked.programs if looked.text != EVERY] or [ProgramAtSize(algorithm, None)]
     chain = [one for one in everywhere.tried if one.startswith("no chain")]
     why = (everywhere.tried if len(everywhere.tried) == 1 else [*chain, "no invariant was found"])[0]
     if found is not None:

@@ -89,6 +89,7 @@ class EnsembleReport:
             "seed": recipe.seed,
             "start": recipe.start,
             "parametrization": recipe.plan.parametrization,
+            "kernel": recipe.kernel,
             "limit": self.kind,
             "mean_error": self.limit.mean_error,
             "expected_error": self.limit.expected_error,

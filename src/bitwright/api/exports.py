@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +15,7 @@ from bitwright.api.network import Network
 from bitwright.api.open import is_for_machine_v, is_image, open_subleq, opened
 from bitwright.api.telling import Teller, teller
 from bitwright.api.whole import algorithm_in
-from bitwright.errors import InputError, option, suggestion
+from bitwright.errors import InputError, option, shorten, suggestion
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
@@ -123,16 +123,20 @@ def _facts(subject: Subject, program: Exportable | None, output: Path, form: str
     }
 
 
+def _either(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
+
+
 def _form(output: Path, to: str | None) -> str:
     """The form asked for, by its name or by the suffix of the file."""
     ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
     if to is None and (form := ends.get(output.suffix)) is not None:
         return form
     if to is None:
-        more = f"; {option('to')} vnnlib writes a folder" if output.suffix == ".vnnlib" else ""
         raise InputError(
-            f"give {option('to')} {' or '.join(FORMS)}, or {option('path')} a file that ends in "
-            f"{' or '.join(ends)}{more}"
+            f"'{shorten(output.name)}' does not say which format to write: use a name that ends in {_either(ends)}, or "
+            f"choose the format of a folder with {option('to')}: {_either(FOLDERS)}"
         )
     if to not in FORMS:
         raise InputError(f"{option('to')} takes {' or '.join(FORMS)}, got {to}{suggestion(str(to), FORMS)}")

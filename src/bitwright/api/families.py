@@ -145,7 +145,7 @@ class FamilyInference:
         if self.found.contradiction is not None:
             size = self.found.contradiction[0]
             witness = self._at(size).to_dict()
-            kept = ("reason", "bit", "state", "cleared_by", "contradicting_states")
+            kept = ("reason", "blocks", "bit", "state", "cleared_by", "contradicting_states")
             return result | {"size": size} | {key: witness[key] for key in kept}
         if not self.inferred:
             return result | {"reason": self._failure}

@@ -104,12 +104,12 @@ def certificate_beside(path: Path) -> Path:
 
 
 def _checked(network: Network, certificate: LimitCertificate | NetworkCertificate) -> NetworkCertificate:
-    """The certificate without its duration; raises InputError if it is about another network."""
+    """The certificate; raises InputError if it is about another network."""
     from bitwright.api.certificates import NetworkCertificate
 
     if not isinstance(certificate, NetworkCertificate) or certificate.network_sha256 != network.digest:
         raise InputError("this is the certificate of another network, or of the limit; give that of this one")
-    return replace(certificate, seconds=0.0)
+    return certificate
 
 
 def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Export:
@@ -132,4 +132,4 @@ def _own_certificate(network: Network) -> NetworkCertificate | None:
     if network.claim is None or network.claim.wrong is None:
         return None
     what = network.algorithm if network.pattern is None else as_algorithm(network.pattern)
-    return None if what is None else replace(certify(what, network), seconds=0.0)
+    return None if what is None else certify(what, network)

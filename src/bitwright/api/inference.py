@@ -5,7 +5,7 @@ People and JSON count states from 1, as they count lines; the arrays in here cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
@@ -140,6 +140,7 @@ class Inference:
             return {
                 "inferred": False,
                 "reason": "contradiction",
+                "blocks": [[names[bit] for bit in block] for block in found.blocks],
                 "bit": names[found.bit],
                 "state": found.state + 1,
                 "cleared_by": [state + 1 for state in found.cleared_by],
@@ -177,7 +178,8 @@ class Inference:
     def _contradicted(self, found: Contradiction) -> Iterator[str]:
         executions = self.executions
         bit, number = executions.names[found.bit], found.state + 1
-        yield f"CONTRADICTION: {bit} is on after state {number:,}, and no rule can have written it"
+        yield f"CONTRADICTION: {bit} is on after state {number:,}, and no rule with these blocks can have written it"
+        yield f"  blocks      {_shown_blocks([[executions.names[bit] for bit in block] for block in found.blocks])}"
         yield f"  state {number:,}: {self._on(executions.before[found.state])}"
         for state in found.cleared_by:
             yield f"  state {state + 1:,} leaves it off: {self._on(executions.before[state])}"
@@ -216,9 +218,7 @@ class Inference:
                 f"{counted(len(found.blocks), 'block')}"
             )
         if search is not None:
-            names = [" ".join(map(found.layout.name_of, block)) for block in found.blocks if len(block) > 1]
-            blocks = f"{listing(names, 8)}; the others are single bits" if names else "every bit by itself"
-            yield f"  blocks      {blocks}"
+            yield f"  blocks      {_shown_blocks([[*map(found.layout.name_of, block)] for block in found.blocks])}"
             others = [" ".join(map(found.layout.name_of, bits)) for bits in search.others]
             if others:
                 yield f"  not unique  these could be read together instead of some of them: {listing(others, 4)}"
@@ -273,6 +273,14 @@ class Inference:
                 "different": list(comparison.wrong),
             },
         }
+
+
+def _shown_blocks(blocks: Sequence[Sequence[str]]) -> str:
+    """The blocks of two bits and more."""
+    names = [" ".join(block) for block in blocks if len(block) > 1]
+    if not names:
+        return "every bit by itself"
+    return listing(names, 8) + "; the others are single bits" * (len(names) < len(blocks))
 
 
 def _to_come(states: int | None, never: int) -> str:

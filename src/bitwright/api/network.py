@@ -373,6 +373,7 @@ class Network(Shown):
             "error": origin.error,
             "steps": origin.steps,
             "trainer": origin.trainer,
+            "kernel": origin.kernel,
             **({} if origin.executions is None else {"executions": asdict(origin.executions)}),
             "bytes": self.bytes,
             "digest": self.digest,

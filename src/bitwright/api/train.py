@@ -76,6 +76,7 @@ class Members:
             "descent": plan.descent,
             "tolerance": plan.tolerance,
             "trainer": f"{recipe.trainer} on {recipe.device}",
+            "kernel": recipe.kernel,
             "digests": [read_about(file).digest for file in self.files],
             "seconds": round(self.seconds, 3),
         }
@@ -142,8 +143,7 @@ def train(
     - `descent`: `balanced` steps, the default; `momentum`, the default for executions; or `plain`, as in the theorem.
     - `rate`, `most_steps`: of the descent; by default they follow from the spectrum of the kernel.
     - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
-    - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`; `threads` of the
-      linear algebra.
+    - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`.
     """
     whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
     whole_number(seeds, option("seeds"), 1, _MOST_SEEDS)

@@ -104,6 +104,11 @@ def validate(
         device = _device(algorithm, network, random, who, tell)
     settings |= {} if device in (None, "cpu") else {"device": device}
     chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
+    if file is not None and not chosen.covered:
+        raise InputError(
+            "the network computes by code of this process, so a file to resume from cannot say whether it is the same; "
+            "export it to ONNX"
+        )
     asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
     task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, unsliced)
     if asked is None and algorithm.ensures:
@@ -128,7 +133,7 @@ def notes(done: Validation) -> list[str]:
     return [
         *([] if facts is None else [cells_sentence(facts, done.tally.evaluations, done.tally.margin)]),
         *([] if doubt is None else [doubt]),
-        f"{done.seconds:.2f} s, {done.tally.evaluations / done.seconds:,.0f} evaluations a second",
+        f"{done.seconds:.2f} s, {done.rate:,.0f} evaluations a second",
     ]
 
 

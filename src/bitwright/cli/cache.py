@@ -10,14 +10,17 @@ from bitwright.errors import InputError
 
 
 @opt.verb("cache")
-@click.option("--verify", is_flag=True, help="Read every entry and compare it with its digest; exit 1 if one fails.")
+@click.option(
+    "--verify", is_flag=True, help="Read every entry and compare it with its digest; exit 1 if one cannot be used."
+)
 @click.option("--clear", is_flag=True, help="Remove all entries. Other files in the folder stay.")
 @opt.json
 def command(verify: bool, clear: bool, as_json: bool) -> int:
     """List the networks that were trained on the spot and kept, with their folder and sizes.
 
     The folder is bitwright/networks in $BITWRIGHT_CACHE if that is set, else in $XDG_CACHE_HOME, else in ~/.cache. A
-    damaged entry is never used: it is trained again and replaced.
+    damaged entry is never used: it is trained again and replaced. Nor is one that the linear algebra of another CPU
+    trained: each kernel has entries of its own.
     """
     from bitwright.api.cache import Cache, clear_cache, look_at_cache
 

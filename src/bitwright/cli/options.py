@@ -20,7 +20,7 @@ GROUPS = {
     "Its machine": "machine words word-width dialect",
     "The engine": "engine rounding padding network evaluate n",
     "Networks": "whole cells tile networks width seed device precision",
-    "Training": "start descent parametrization tolerance trainer threads seeds integer weight-bits",
+    "Training": "start descent parametrization tolerance trainer seeds integer weight-bits",
     "Executions": "from runs states labels random sample-seed",
     "The average of an ensemble": "ensemble accuracy delta ones",
     "Images for machine V": "max-instructions max-seconds checkpoint memory signed entry",
@@ -258,9 +258,6 @@ recipe = together(
         default="float32",
         show_default=True,
         help="Precision of weights and training.",
-    ),
-    click.option(
-        "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Threads for linear algebra."
     ),
 )
 sample = together(

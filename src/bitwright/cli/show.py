@@ -181,6 +181,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"  examples   K = {found['examples']:,}{padding}; {found['bits']:,} bits",
         f"  training   {several}seed {found['seed']}, member {found['member']}, start {found['start']}, "
         f"{found['parametrization']} parametrization, {descent}, {found['steps']:,} steps by {found['trainer']}",
+        *([f"  kernel     {found['kernel']}"] if found["kernel"] else []),
         *_learnt_from(found),
         f"  error      {found['error']:.2g} at most on its examples"
         + (", before quantizing" if found["integer"] else ""),

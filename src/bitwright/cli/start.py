@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from signal import SIG_IGN, SIGINT, signal
 
 
 def start() -> int:
@@ -9,7 +10,9 @@ def start() -> int:
     try:
         from bitwright.cli.main import main  # here, and not above: this is what takes time
 
-        return main()
+        code = main()
+        signal(SIGINT, SIG_IGN)  # the answer is given, and Python takes a moment to end
+        return code
     except KeyboardInterrupt:
         return _stopped()
     except ImportError as error:  # some modules turn Ctrl-C during their import into an error of their own

@@ -182,7 +182,7 @@ class FittedModel:
     @property
     def arithmetic(self) -> str:
         """The arithmetic of its outputs, and why they are certain; or what evaluates them here."""
-        return self.model.source.runtime if self.analysis is None else self.analysis.sentence
+        return str(self.model.runtime) if self.analysis is None else self.analysis.sentence
 
     def about(self) -> dict[str, Any]:
         """What a certificate says of it beside its digest."""
@@ -194,24 +194,29 @@ class FittedModel:
             "threshold": self.model.threshold,
         }
 
-    def decide(self, matched: BoolArray, replay: bool = False) -> Answers:
-        """Its outputs if these templates match, one for every bit; 0 for bits without an output.
+    def describe(self) -> dict[str, Any]:
+        """What it is, how it is read, and what runs it: all that its outputs depend on."""
+        return {"digest": self.digest, "runtime": self.model.runtime, "device": self.device, **self.about()}
 
-        `replay` asks the runtime even if the outputs are known.
-        """
+    def decide(self, matched: BoolArray) -> Answers:
+        """Its outputs if these templates match, one for every bit; 0 for bits without an output."""
         rows = self.columns.rows(matched)
-        if replay or not self.exact:
-            given, error = self.model.run(rows, self.device), None
-        else:
-            given, error = self.model.answers(rows)
-        if given.shape[1] != self.columns.outputs:
-            raise InputError(
-                f"{self.model.name} gives {counted(given.shape[1], 'output')} for {rows.shape[1]:,} columns, "
-                f"{self.columns.outputs:,} are needed"
-            )
-        return Answers(self._spread(given), None if error is None else self._spread(error))
+        if not self.exact and self.device != "cpu":
+            return Answers(given := self._spread(self.model.run(rows, self.device)), np.zeros_like(given))
+        return Answers(*map(self._spread, self.model.answers(rows)))
+
+    def ran(self, matched: BoolArray, alone: bool = True) -> FloatArray | None:
+        """What the runtime gives for these, one at a time or together; None where none is installed."""
+        if self.model.runtime is None:
+            return None
+        return self._spread(self.model.run(self.columns.rows(matched), self.device, alone))
 
     def _spread(self, given: FloatArray) -> FloatArray:
+        if given.shape[1] != self.columns.outputs:
+            raise InputError(
+                f"{self.model.name} gives {counted(given.shape[1], 'output')} for {self.columns.inputs:,} columns, "
+                f"{self.columns.outputs:,} are needed"
+            )
         if self.columns.outputs == self.columns.program.bits:
             return given
         found = np.zeros((len(given), self.columns.program.bits))
@@ -230,13 +235,13 @@ class ModelEngine(Engine):
         self.program, self._model, self._reads = program, model, reads
         self._fitted = FittedModel.of(model, reads, program)
         self._rules = PackedRules(self._fitted.columns.program)
-        self.digests = [model.digest]
+        self.digests, self.covered = [model.digest], model.covered
 
     def __reduce__(self) -> tuple[type[ModelEngine], tuple[Program, HeldModel, Reads]]:
         return ModelEngine, (self.program, self._model, self._reads)
 
     def describe(self) -> dict[str, object]:
-        return {"engine": self.name, "trained networks": list(self.digests), "model": self._fitted.about()}
+        return {"engine": self.name, "trained networks": list(self.digests), "model": self._fitted.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return ArrayBatch(self, states)

@@ -16,12 +16,14 @@ from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, check_states_rounding
+from bitwright.workers.linear_algebra import NUMPY
 
 
 class KernelEngine(RealEngine):
     """Theorem 3.1 taken at its word: kernels of the encoded inputs, Eq. (1), and a linear solve, Eq. (3)."""
 
     name = "kernel"
+    library = NUMPY
     fallible = False
     tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
 

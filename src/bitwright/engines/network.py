@@ -11,12 +11,12 @@ from bitwright.engines.real import RealEngine, each_once
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
 from bitwright.networks.start import Float
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Rounding, check_states_rounding
+from bitwright.workers.linear_algebra import NUMPY
 
 
 def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
@@ -37,7 +37,7 @@ def check_finite(finite: bool) -> None:
 
 def average_outputs(networks: Sequence[FloatNetwork], encoded: Float) -> FloatArray:  # (batch, K) -> (batch, k)
     """The average of what these networks say; raises InputError where that is not finite."""
-    with linear_algebra_threads(), np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         total = sum((network(encoded).astype(np.float64) for network in networks), np.zeros(1))
     check_finite(bool(np.isfinite(total).all()))
     return np.asarray(total / len(networks))
@@ -47,6 +47,7 @@ class NetworkEngine(RealEngine):
     """Steps states by the outputs of trained networks. Calibrated rounding uses the limit of their parametrization."""
 
     name = "network"
+    library = NUMPY
 
     def __init__(self, program: Program, networks: Sequence[FloatNetwork], rounding: Rounding) -> None:
         super().__init__(program, check_networks(program, networks), rounding)

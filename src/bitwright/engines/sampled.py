@@ -19,6 +19,7 @@ from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, covariance, variance, weights
 from bitwright.theory.rounding import Rounding
+from bitwright.workers.linear_algebra import NUMPY, one_thread
 
 MAX_STATES = 3_000  # distinct states of one run; the joint law of more would take minutes and gigabytes
 MAX_NETWORKS = 10**9
@@ -28,6 +29,7 @@ class SampledEngine(RealEngine):
     """Steps each state by the average of `networks` random networks, the same ones all along its run."""
 
     name = "sampled"
+    library = NUMPY
 
     most_states = MAX_STATES
 
@@ -87,6 +89,7 @@ class RandomFunction:
             self._known[key] = self._draw(templates)
         return self._known[key]
 
+    @one_thread()
     def _draw(self, templates: IntArray) -> tuple[FloatArray, int]:
         program, examples = self._engine.program, self._engine.examples
         n = len(templates)

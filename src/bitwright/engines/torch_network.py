@@ -44,6 +44,7 @@ class TorchNetworkEngine(Engine):
         self.networks, self.digests = len(networks), [network.digest for network in networks]
         self.rounding: Rounding = rounding
         self.device, self.dtype = check_device(device), getattr(torch, dtype)
+        self.library = ("torch", device)
         examples = check_networks(program, networks)
         self.examples, self.kind, self.seed = examples, networks[0].origin.scale, networks[0].origin.seed
         self.matching = DeviceMatching(program, self.device, self.dtype, rows=aligned(examples))

@@ -1,9 +1,10 @@
-"""Files that are either complete or absent: write, fsync, rename."""
+"""Files that are either complete or absent: write, fsync, rename, fsync of the folder."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from errno import EINVAL, ENOTSUP
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,11 +26,27 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, path)
+        sync_folder(path.parent)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
         if temporary and os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def sync_folder(folder: Path) -> None:
+    """Brings a folder to the disk: until then a crash of the machine may take back a file's new name."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # one may write there and not read
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (EINVAL, ENOTSUP):  # some file systems have nothing to sync
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def open_file(path: Path, seekable: bool = False) -> BinaryIO:

@@ -26,6 +26,7 @@ class Contradiction:
     states: int  # how many states of the data contradict in some bit
     suspect: int | None  # the one state without which this bit has no contradiction
     only_suspect: bool  # whether there is just one such state
+    blocks: tuple[tuple[int, ...], ...]  # those that are meant
 
 
 def find_contradiction(elimination: Elimination) -> Contradiction | None:
@@ -51,6 +52,7 @@ def find_contradiction(elimination: Elimination) -> Contradiction | None:
         int(wrong.any(axis=1).sum()),
         suspects[0] if suspects else None,
         len(suspects) == 1,
+        tuple(tuple(block.bits.tolist()) for block in elimination.blocks),
     )
 
 

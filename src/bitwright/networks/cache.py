@@ -23,6 +23,7 @@ from bitwright.networks.store import About, load_network, read_about, save_netwo
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.workers import Workers
+from bitwright.workers.linear_algebra import kernel_name, way_to_kernel
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +53,12 @@ def cached_network(program: Program, recipe: Recipe, progress: Progress | None =
 
 
 def is_as_asked(network: FloatNetwork, recipe: Recipe) -> bool:
-    """Whether a stored network is the one that this recipe gives."""
+    """Whether a stored network is the one that this recipe gives here."""
+    return network.origin.kernel == recipe.kernel and has_settings(network, recipe)
+
+
+def has_settings(network: FloatNetwork, recipe: Recipe) -> bool:
+    """Whether a stored network is one that this recipe gives, by some kernel."""
     found, plan = network.origin, recipe.plan
     return (
         (network.shape.width, found.seed, found.member, found.start)
@@ -65,8 +71,8 @@ def is_as_asked(network: FloatNetwork, recipe: Recipe) -> bool:
 
 
 def entry_path(program: Program, recipe: Recipe) -> Path:
-    """The file of this recipe: recipes that may give different weights have different files."""
-    decides = json.dumps(asdict(recipe), sort_keys=True, default=float)
+    """The file of this recipe: recipes and kernels that may give different weights have different files."""
+    decides = json.dumps({**asdict(recipe), "kernel": recipe.kernel}, sort_keys=True, default=float)
     key = sha256(decides.encode()).hexdigest()[:16]
     return networks_folder() / f"{program.id[:24]}-{recipe.width}-{recipe.seed}-{recipe.member}-{key}.safetensors"
 
@@ -108,10 +114,22 @@ def entries() -> Iterator[CachedNetwork]:
         about, problem = None, None
         try:
             about = read_about(path)
-            problem = None if about.digest else f"{path} was written by an earlier version, without a digest"
+            problem = f"{path} was written by an earlier version, without a digest" if not about.digest else None
+            problem = problem or _other_kernel(about)
         except InputError as error:
             problem = str(error)
         yield CachedNetwork(path, size, about, problem)
+
+
+def _other_kernel(about: About) -> str | None:
+    library, _, device = about.origin.trainer.partition(" on ")
+    try:
+        own = kernel_name((library, device))
+    except (ImportError, RuntimeError, AssertionError):  # no PyTorch, or no such device
+        own = f"no {library} on {device}"
+    if own == about.origin.kernel:
+        return None
+    return f"{about.path} was trained by {about.origin.kernel or 'a kernel that it does not name'}, here is {own}"
 
 
 def clear_cache() -> tuple[int, int]:
@@ -177,7 +195,7 @@ def train_members(
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from None
     missing = [member for member in range(count) if not _is_there(program, recipe, folder, member)]
-    with closing((workers or Workers()).map(_train_one, (program, recipe), missing)) as done:
+    with closing((workers or Workers()).map(_train_one, (program, recipe), missing, floats=recipe.library)) as done:
         for number, (member, network) in enumerate(zip(missing, done, strict=True), 1):
             save_network(network, program, member_file(folder, member))  # here: workers may be on other machines
             if progress:
@@ -194,6 +212,12 @@ def _is_there(program: Program, recipe: Recipe, folder: Path, member: int) -> bo
     path = member_file(folder, member)
     if not path.exists():
         return False
-    if not is_as_asked(load_network(path, program), replace(recipe, member=member)):
+    network = load_network(path, program)
+    if not has_settings(network, replace(recipe, member=member)):
         raise InputError(f"{path} was trained with other settings; choose another folder")
+    if network.origin.kernel != recipe.kernel:
+        raise InputError(
+            f"{path} was trained by the kernel {network.origin.kernel or 'of an earlier version'}, here it would be "
+            f"{recipe.kernel}; {way_to_kernel(network.origin.kernel)}choose another folder"
+        )
     return True

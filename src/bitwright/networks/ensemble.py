@@ -20,7 +20,6 @@ from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
 from bitwright.networks.start import limit_kind
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
@@ -28,6 +27,7 @@ from bitwright.theory.closed_form import FloatArray, Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding, round_outputs
 from bitwright.workers import Workers
+from bitwright.workers.linear_algebra import way_to_kernel
 
 Outputs = NDArray[np.float32]  # (members, states, k)
 FORMAT = "bitwright ensemble 2"
@@ -68,6 +68,7 @@ class Study:
             **{name: getattr(plan, name) for name in ("parametrization", "descent", "tolerance", "rate")},
             **{name: getattr(recipe, name) for name in ("width", "seed", "start", "padding", "trainer", "precision")},
             "device": recipe.device.split(":")[0],
+            "kernel": recipe.kernel,
             "block": self.block,
             "keep": self.keep,
             **({"draws": "by fours"} if recipe.device.startswith("cuda") else {}),  # they were others once
@@ -213,12 +214,14 @@ def grow(
         return enough is not None and enough(statistics)
 
     def parts(first: int) -> Generator[EnsemblePart]:
-        yield from (workers or Workers()).map(train_block, study, range(first, -(-most // study.block)))
+        yield from (workers or Workers()).map(
+            train_block, study, range(first, -(-most // study.block)), floats=study.recipe.library
+        )
 
     if file is None:
         grow_members(parts, most, add)
         return statistics
-    with Journal(file, study.header()) as journal:
+    with Journal(file, study.header(), {"kernel": way_to_kernel}) as journal:
         known = (EnsemblePart.from_bytes(record, study, file) for record in journal.records())
         grow_members(parts, most, add, known, lambda part: journal.append(part.to_bytes()))
     return statistics
@@ -237,8 +240,7 @@ def member_outputs(program: Program, recipe: Recipe, members: Sequence[int], sta
 
         return outputs_on_device(program, recipe, members, states)
     encoded = TrainingSet(program, recipe.padding).encode(states)
-    with linear_algebra_threads(recipe.threads):  # many processes with as many threads each take turns at the cores
-        return np.stack([train(program, replace(recipe, member=m))[0](encoded) for m in members]).astype(np.float32)
+    return np.stack([train(program, replace(recipe, member=m))[0](encoded) for m in members]).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

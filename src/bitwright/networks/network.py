@@ -17,6 +17,7 @@ from bitwright.networks.descent import Descent
 from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
 from bitwright.theory.encoding.state_set import Labels
 from bitwright.theory.rounding import Scale
+from bitwright.workers.linear_algebra import one_thread
 
 _FEW = 4
 
@@ -53,6 +54,7 @@ class Origin:
     trainer: str
     padding: int = 0
     executions: LearntFrom | None = None  # None: trained on the templates
+    kernel: str | None = None  # the linear algebra that trained it; None in files of earlier versions
 
     @property
     def scale(self) -> Scale:
@@ -60,11 +62,10 @@ class Origin:
         return limit_kind(self.parametrization) if self.executions is None else self.executions.labels
 
     def document(self) -> dict[str, Any]:
-        """The origin as JSON in a file, where two flags stand for the descent; `executions` only if there are some."""
+        """The origin as JSON in a file, where two flags stand for the descent, without what is None."""
         found = {("momentum" if name == "descent" else name): value for name, value in asdict(self).items()}
         found["momentum"] = self.descent == "momentum"
-        if self.executions is None:
-            del found["executions"]
+        found = {name: value for name, value in found.items() if value is not None}
         return found | ({"balanced": True} if self.descent == "balanced" else {})
 
 
@@ -167,6 +168,7 @@ class FloatNetwork(TwoLayers):
             layers[2].weight.copy_(torch.from_numpy(self.last / np.sqrt(self.shape.width)))
         return layers
 
+    @one_thread()
     def __call__(self, inputs: NDArray[np.floating]) -> Float:  # (batch, K) -> (batch, k)
         """The outputs for encoded inputs.
 

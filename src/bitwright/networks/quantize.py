@@ -1,4 +1,8 @@
-"""Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding."""
+"""Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding.
+
+The same weights give the same integers on every machine. Sums are of integers that float64 holds exactly, so that no
+order of summation matters: the trained weights are taken on a grid for that (`grid.py`). The rest is elementwise.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
+from bitwright.networks.grid import Grid, grids
 from bitwright.networks.integer import (
     WEIGHT_BITS,
     Int8,
@@ -25,6 +30,7 @@ from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Thresholds, scale_weights
+from bitwright.workers.linear_algebra import one_thread
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
@@ -40,6 +46,7 @@ class Cost:
     margin: float  # of the integers; below 0 if some bit came out wrong
 
 
+@one_thread()
 def quantize(
     networks: Sequence[FloatNetwork],
     program: Program,
@@ -60,10 +67,11 @@ def quantize(
         sample = PackedRules(program).matched(states), np.ones(states.shape, dtype=bool)
     products = sum(network.shape.width for network in networks) * (program.templates + program.bits)
     most = max(16, _WORK // products)
-    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most])
     first = np.concatenate([network.first[:, : program.templates] for network in networks])
     last = np.concatenate([network.last for network in networks], axis=1)
-    spreads = (float(first.std()) or 1.0, float(last.std()) or 1.0)
+    on_grid = grids(first, last, most_matches(program))
+    looked_at = _Sample(networks, program, sample[0][:most], sample[1][:most], on_grid)
+    spreads = (on_grid[0].spread or 1.0, on_grid[1].spread or 1.0)
     largest = 2 ** (weight_bits - 1) - 1
 
     def rounded(clips: tuple[float, float]) -> tuple[IntegerNetwork, float]:
@@ -127,8 +135,13 @@ class _Sample:
     """Some states, to measure how far a network is from a wrong bit in them."""
 
     def __init__(
-        self, networks: Sequence[FloatNetwork], program: Program, matched: BoolArray, looked_at: BoolArray
-    ) -> None:  # (states, K), (states, k)
+        self,
+        networks: Sequence[FloatNetwork],
+        program: Program,
+        matched: BoolArray,  # (states, K)
+        looked_at: BoolArray,  # (states, k)
+        on_grid: tuple[Grid, Grid],
+    ) -> None:
         self._networks, self._program, self._looked_at = networks, program, looked_at
         self._n = np.count_nonzero(matched, axis=1)
         self._matched = matched.astype(np.float64)
@@ -136,7 +149,7 @@ class _Sample:
         template = np.repeat(np.arange(program.templates), np.diff(program.write_start))
         written[template, program.write_bits] = 1
         self._truth = self._matched @ written > 0  # (states, k)
-        self._outputs = self._average()
+        self._outputs = self._average(*on_grid)
 
     def __len__(self) -> int:
         return len(self._n)
@@ -149,7 +162,7 @@ class _Sample:
         like, program = self._networks[0], self._program
         sums = self._sums(first, last)
         said = self._outputs * sum_scale(self._n, like.shape.inputs, len(first), rounded)[:, None]
-        gain = float((sums * said).sum() / max(1e-300, float((said * said).sum()))) or 1.0
+        gain = _in_order(sums * said) / max(1e-300, _in_order(said * said)) or 1.0
         rounded = replace(rounded, gain=abs(gain))
         writers = writer_numbers(program)
         table = _thresholds(like, program, len(first), rounded, writers)
@@ -172,19 +185,22 @@ class _Sample:
         over = (self._outputs - found.at) / found.unit[:, None]
         return float(np.where(self._truth, over, -over)[self._at_stake].min(initial=np.inf))
 
-    def _sums(self, first: Int8, last: Int8) -> FloatArray:  # (states, k)
-        """G of every state: in float64, exact for all sums that can occur here."""
+    def _sums(self, first: Int8 | FloatArray, last: Int8 | FloatArray) -> FloatArray:  # (states, k)
+        """G of every state: in float64, exact for all sums of integers that can occur here."""
         before, after = first.T.astype(np.float64), last.T.astype(np.float64)
         parts = (self._matched[at : at + _PART] for at in range(0, len(self), _PART))  # a hidden layer may be large
         return np.concatenate([np.maximum(part @ before, 0) @ after for part in parts])
 
-    def _average(self) -> FloatArray:  # (states, k)
-        """The outputs of the trained weights."""
-        like = self._networks[0]
-        padded = np.pad(self._matched, ((0, 0), (0, like.origin.padding)))
-        encoded = (padded / np.sqrt(np.maximum(self._n, 1))[:, None]).astype(like.first.dtype)
-        total = sum((network(encoded).astype(np.float64) for network in self._networks), np.zeros(1))
-        return np.asarray(total / len(self._networks))
+    def _average(self, first: Grid, last: Grid) -> FloatArray:  # (states, k)
+        """The outputs of the trained weights, averaged over the networks."""
+        shape = self._networks[0].shape
+        each = first.unit.item() * last.unit.item() / (len(self._networks) * np.sqrt(float(shape.inputs) * shape.width))
+        return np.asarray(self._sums(first.whole, last.whole) * (each / np.sqrt(np.maximum(self._n, 1)))[:, None])
+
+
+def _in_order(numbers: FloatArray) -> float:
+    """Their sum, from the first to the last."""
+    return float(np.add.accumulate(np.append(0.0, numbers))[-1])
 
 
 def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
@@ -193,5 +209,7 @@ def _check_alike(networks: Sequence[FloatNetwork], program: Program) -> None:
     kinds = {(net.origin.padding, net.origin.scale, net.shape) for net in networks}
     if len(kinds) > 1:
         raise InputError(f"{counted(len(networks), 'network')} become one only if all were trained alike, at one width")
+    if len({network.origin.kernel for network in networks}) > 1:
+        raise InputError("these networks were trained by different kernels of linear algebra; train all of them on one")
     if any(network.origin.program_id != program.id for network in networks):
         raise InputError("this network was trained for another program")

@@ -233,6 +233,8 @@ def _check(document: Mapping[str, object], path: Path) -> None:
         wanted |= _INTEGER_FIELDS
     if "executions" in document:
         wanted |= {"executions": table(lambda _: None)}
+    if "kernel" in document:
+        wanted |= {"kernel": like(r"[ -~]{1,200}", "the name of a kernel of linear algebra")}
     if "balanced" in document:
         wanted |= {"balanced": lambda value: None if value is True else "true, or left out"}
         wanted |= {"momentum": lambda value: None if value is False else "false, as it has balanced steps"}

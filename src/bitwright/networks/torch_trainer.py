@@ -60,7 +60,6 @@ def descend_one(
     labels: Float,
     plan: Plan,
     device: str,
-    threads: int,
     inputs: Float | None = None,
     kernel: tuple[float, float] | None = None,
 ) -> tuple[Float, Float, History]:
@@ -68,7 +67,7 @@ def descend_one(
     torch = torch_module()
     chosen = check_device(device)
     if chosen.type == "cpu":
-        torch.set_num_threads(threads)
+        torch.set_num_threads(1)
     try:
         trained_first, trained_last, histories = descend_many(
             torch.from_numpy(first)[None].to(chosen),

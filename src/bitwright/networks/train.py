@@ -20,11 +20,11 @@ from bitwright.networks.start import (
     Start,
     initial_weights,
 )
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
+from bitwright.workers.linear_algebra import kernel_name, one_thread
 
 MOST_STEPS = 100_000  # of gradient descent; training that would take more is refused
 
@@ -138,12 +138,12 @@ def _scale(last: Float, hidden: Float, inputs: Float | None) -> np.floating:
 
 TRAINERS = ("numpy", "torch")
 PRECISIONS = ("float32", "float64")
-_MAX_PADDING, MAX_THREADS = 10**10, 1_024
+_MAX_PADDING = 10**10
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that determines a network: the same recipe gives the same weights on the same machine.
+    """Everything that determines a network: the same recipe gives the same weights by the same `kernel`.
 
     `train` takes one, or single settings by name; `plan` holds those of the descent.
 
@@ -162,7 +162,20 @@ class Recipe:
     trainer: str = "numpy"
     device: str = "cpu"
     precision: str = "float32"  # or float64
-    threads: int = 1  # of the linear algebra; more pays for very wide networks on machines with cores to spare
+
+    @property
+    def library(self) -> tuple[str, str]:
+        """What does the linear algebra."""
+        return self.trainer, self.device
+
+    @property
+    def kernel(self) -> str:
+        """The name of the kernel that does it on this machine."""
+        if self.trainer == "torch":
+            from bitwright.networks.torch_trainer import check_device
+
+            check_device(self.device)
+        return kernel_name(self.library)
 
     def __post_init__(self) -> None:
         for name, least, most in (
@@ -170,7 +183,6 @@ class Recipe:
             ("seed", 0, MAX_SEED),
             ("member", 0, MAX_MEMBER),
             ("padding", 0, _MAX_PADDING),
-            ("threads", 1, MAX_THREADS),
         ):
             object.__setattr__(self, name, whole_number(getattr(self, name), f"the {name}", least, most))
         _check_word("start", self.start, STARTS)
@@ -214,6 +226,7 @@ def train(
         error=history.error[-1],
         steps=history.steps,
         trainer=f"{recipe.trainer} on {recipe.device}",
+        kernel=recipe.kernel,
         padding=recipe.padding,
         executions=None if executions is None else executions.learnt_from,
     )
@@ -243,8 +256,8 @@ def _descend(
         labels = np.ascontiguousarray(executions.set.labels().T, dtype=dtype)
         inputs, kernel = executions.set.inputs().astype(dtype), executions.spectrum(recipe.plan, shape)
     if recipe.trainer == "numpy":
-        with linear_algebra_threads(recipe.threads):
+        with one_thread():
             return descend(first, last, labels, recipe.plan, inputs, progress, kernel)
     from bitwright.networks.torch_trainer import descend_one
 
-    return descend_one(first, last, labels, recipe.plan, recipe.device, recipe.threads, inputs, kernel)
+    return descend_one(first, last, labels, recipe.plan, recipe.device, inputs, kernel)

@@ -340,7 +340,9 @@ def stated(
     fields = {item.name: item.size for item in program.layout.fields if len(item.shape) <= 1}
     values = {word.name: len(word.bits) for word in outputs} if ensure and outputs else fields
     lets = {name: value for name, value in lets.items() if name not in {*entered, *values}}
-    Scope(entered, values, lets, "an input or output" if ensure else "an array or bit").check(line)
+    what = "an input or output" if ensure else "an array or bit"
+    signed = [{word.name for word in words if word.signed} for words in (inputs, outputs if ensure else ())]
+    Scope(entered, values, lets, what, *signed).check(line)
     if ensure:
         entering = {bit for word in inputs for bit in word.bits}
         for name in sorted(line.names, key=lambda name: name.token.column):

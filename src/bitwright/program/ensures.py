@@ -3,12 +3,12 @@
 An expression is a tree of Constant, Named, Combined and Negation. In an `ensure` a name is an output, or else an input;
 `in.NAME` is always the input. In an `invariant` a name is an array or a bit of the program, and `in.NAME` an input.
 Numbers of the rule text (`let l = 4`) and indices (`for i in 1..l`) are constants. `x[i]` is one bit of a number, the
-lowest is `x[1]`. An expression is a number or a truth; a number of a single bit is both.
+lowest is `x[1]`. An expression is a number or a truth; an unsigned number of a single bit is both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import Any, Literal
@@ -212,12 +212,17 @@ def shown(expression: Expression, lets: Mapping[str, int] | None = None, around:
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that a statement may use, with the bits that each word has."""
+    """The names that a statement may use, with the bits that each word has.
+
+    A signed word of one bit is 0 or -1, so it is a number and no truth.
+    """
 
     inputs: Mapping[str, int]
     values: Mapping[str, int]  # outputs of an `ensure`, arrays and bits of an `invariant`
     lets: Mapping[str, int]
     what: str = "an input or output"
+    signed_inputs: Container[str] = ()
+    signed_values: Container[str] = ()
 
     def check(self, line: EnsureLine) -> None:
         """Raises WrongError unless the statement is a truth about these names, for every value of its indices."""
@@ -275,7 +280,9 @@ class Scope:
         if name.index is not None:
             self._constant(name.index, indices, "an index")
             return "bit"
-        return "bit" if widths[name.text] == 1 else "number"
+        entered = name.entered or name.text not in self.values
+        signed = name.text in (self.signed_inputs if entered else self.signed_values)
+        return "bit" if widths[name.text] == 1 and not signed else "number"
 
     def _truth(self, expression: Expression, indices: set[str], sign: str) -> None:
         if self._kind(expression, indices) == "number":

@@ -16,7 +16,7 @@ class Claim:
 
     about: About
     verdict: Outcome
-    sizes: str  # "every", or the sizes that were looked at, as "1..64"; ONE_SIZE
+    sizes: str  # every size of "l>=1, k=3", or those that were checked, as "1..64"; ONE_SIZE
     method: str  # a phrase: "laws, 311 windows"
     sentence: str  # what a report prints behind the word `about`
     counterexample: dict[str, Any] | None = None  # an input or a state that was replayed

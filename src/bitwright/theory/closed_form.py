@@ -14,6 +14,7 @@ The formulas below are arranged so that no two large terms cancel; docs/explanat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -28,6 +29,24 @@ Kind = Literal["ntk", "last-layer"]  # both layers trained (the paper), or the l
 KINDS: tuple[Kind, ...] = ("ntk", "last-layer")
 
 
+def arcsin(z: ArrayLike) -> FloatArray:
+    """The nearest float64 to each arcsine, the same on every CPU; NumPy's differs in the last digit between CPUs.
+
+    Everything else here is +, -, *, / and square roots, which IEEE 754 defines to the last digit.
+    """
+    z = np.asarray(z, dtype=np.float64)
+    each, place = np.unique(z, return_inverse=True)
+    return np.array([_arcsin(one) for one in each.tolist()], dtype=np.float64)[place].reshape(z.shape)
+
+
+@lru_cache(1 << 16)
+def _arcsin(z: float) -> float:
+    from bitwright.theory.intervals import Ball, precision
+
+    with precision():
+        return float(Ball(z).asin())
+
+
 def delta(n: ArrayLike) -> FloatArray:
     """NNGP test kernel of a matched example minus that of an unmatched one, times 2 pi K (g of App. D).
 
@@ -35,7 +54,7 @@ def delta(n: ArrayLike) -> FloatArray:
     """
     n = np.asarray(n, dtype=np.float64)
     z = 1 / np.sqrt(n)
-    return np.asarray((np.pi / 2 + np.arcsin(z)) * z - 1 / (n + np.sqrt(n * (n - 1))))
+    return np.asarray((np.pi / 2 + arcsin(z)) * z - 1 / (n + np.sqrt(n * (n - 1))))
 
 
 def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
@@ -44,7 +63,7 @@ def beta(n: ArrayLike, kind: Kind = "ntk") -> FloatArray:
         return delta(n)
     n = np.asarray(n, dtype=np.float64)
     z = 1 / np.sqrt(n)
-    return np.asarray((np.pi + 2 * np.arcsin(z)) * z - 1 / (n + np.sqrt(n * (n - 1))))
+    return np.asarray((np.pi + 2 * arcsin(z)) * z - 1 / (n + np.sqrt(n * (n - 1))))
 
 
 def diagonal(kind: Kind) -> float:
@@ -161,7 +180,7 @@ def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int,
         + (examples - n - other + shared) * one.unmatched * two.unmatched
     )
     z = np.clip(shared / np.sqrt(np.maximum(n * other, 1)), 0, 1)
-    kappa = z * (np.pi / 2 + np.arcsin(z)) + np.sqrt(1 - z**2)
+    kappa = z * (np.pi / 2 + arcsin(z)) + np.sqrt(1 - z**2)
     cross_one = total_one + delta(np.maximum(other, 1)) * (shared * one.matched + (other - shared) * one.unmatched)
     cross_two = total_two + delta(np.maximum(n, 1)) * (shared * two.matched + (n - shared) * two.unmatched)
     scaled = kappa + (np.pi - 1) * product + total_one * total_two - cross_one - cross_two

@@ -12,6 +12,7 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind
+from bitwright.workers.linear_algebra import one_thread
 
 _SNAP = 1e-14  # cosines this close to +-1 are rounding errors of equal or opposite vectors
 
@@ -48,6 +49,7 @@ def _angles(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, Float
 _ZERO = 1e-10  # of the largest eigenvalue: what is smaller is a rounding error of 0
 
 
+@one_thread()
 def kernel_ends(inputs: FloatArray, first_layer: float = 1.0) -> tuple[float, float]:  # (P, d)
     """The smallest eigenvalue that is not 0, and the largest.
 
@@ -117,6 +119,7 @@ class Predictor:
         return high / low
 
     @cached_property
+    @one_thread()
     def _response(self) -> FloatArray:  # (K, K)
         """Theta^-1 (I - exp(-rate Theta t)): what training does to an error; Theta^-1 at the end."""
         theta = kernel(self.kind, self.inputs, self.inputs)
@@ -130,12 +133,14 @@ class Predictor:
         return np.asarray((vectors * (learned / values)) @ vectors.T)
 
     @cached_property
+    @one_thread()
     def _applied(self) -> FloatArray:  # (K, k)
         if self.time is None:
             theta = kernel(self.kind, self.inputs, self.inputs)
             return np.asarray(np.linalg.solve(theta, self.labels), dtype=np.float64)
         return np.asarray(self._response @ self.labels)
 
+    @one_thread()
     def mean(self, tests: FloatArray) -> FloatArray:  # (p, d) -> (p, k)
         """Eq. (3): Theta(x, X) Theta^-1 Y.
 
@@ -144,6 +149,7 @@ class Predictor:
         """
         return np.asarray(kernel(self.kind, tests, self.inputs) @ self._applied)
 
+    @one_thread()
     def covariance(self, tests: FloatArray, others: FloatArray | None = None) -> FloatArray:  # (p, d), (q, d) -> (p, q)
         """Eq. (4) between test inputs; coordinates of the output are independent and share it.
 

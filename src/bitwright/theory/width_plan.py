@@ -33,8 +33,10 @@ from bitwright.theory.closed_form import FloatArray, Kind, diagonal, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import check_delta
 from bitwright.theory.width_regions import Region
+from bitwright.workers.linear_algebra import one_thread
 
 
+@one_thread()
 def scaled_bias(matched: BoolArray, labels: scipy.sparse.csr_array, examples: int) -> FloatArray:  # (states, k)
     """sqrt(h) times the bias of zhat, from the examples that states match (states, K without padding) and Y (K, k)."""
     n = np.count_nonzero(matched, axis=1)
@@ -149,6 +151,7 @@ def label_matrix(program: Program) -> scipy.sparse.csr_array:  # (K, k)
     return TrainingSet(program).labels()
 
 
+@one_thread()
 def worst_error(
     field: WidthField,
     places: Sequence[tuple[BoolArray, BoolArray, Region | None]],

@@ -40,7 +40,7 @@ def document(done: Validation) -> dict[str, Any]:
         "step_limit": task.limit,
         "steps": tally.steps,
         "evaluations": tally.evaluations,
-        "evaluations_per_second": round(tally.evaluations / done.seconds),
+        "evaluations_per_second": round(done.rate),
         "wrong": tally.wrong,
         "wrong_steps": tally.wrong_steps,
         "unfinished": tally.unfinished,

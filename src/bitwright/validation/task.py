@@ -19,7 +19,7 @@ import numpy as np
 from bitwright.bits import shorten
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
-from bitwright.files.documents import check_fields, one_of, parse, read_file, real, whole
+from bitwright.files.documents import check_fields, one_of, parse, read_file, whole
 from bitwright.files.storage import write_atomically
 from bitwright.program import Algorithm, Program, Word
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, numbers
@@ -191,22 +191,21 @@ class ProgressFile:
     def __init__(self, path: Path, ready: Prepared) -> None:
         self._path, self._task, self._of = path, ready.task, ready.describe()
 
-    def save(self, batches: int, tally: Tally, seconds: float) -> None:
+    def save(self, batches: int, tally: Tally) -> None:
         """Writes that the first `batches` batches are done."""
         document = {
             "format": FORMAT,
             "of": self._of,
             "batches": batches,
-            "seconds": seconds,
             "tally": tally.to_json(),
         }
         write_atomically(self._path, (json.dumps(document) + "\n").encode())
 
-    def load(self) -> tuple[int, Tally, float]:
-        """Batches done, what they found, and the seconds they took; nothing if there is no such file yet."""
+    def load(self) -> tuple[int, Tally]:
+        """Batches done and what they found; nothing if there is no such file yet."""
         path, task = self._path, self._task
         if not path.exists():
-            return 0, Tally(), 0.0
+            return 0, Tally()
         document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
         if document.get("format") != FORMAT:
             raise InputError(f"{path} is not a validation that was begun by this version; choose another file")
@@ -214,7 +213,6 @@ class ProgressFile:
             "format": one_of(FORMAT),
             "of": ANY_TABLE,
             "batches": whole(0, task.batches),
-            "seconds": real(0, 1e12),
             "tally": ANY_TABLE,
         }
         check_fields(document, path, _WHAT, fields)
@@ -224,7 +222,7 @@ class ProgressFile:
             raise InputError(f"{path} is not {_WHAT}: its counts do not add up")
         if not _can_occur(tally, task.algorithm.program):
             raise InputError(f"{path} is not {_WHAT}: it has matches that no state of {task.algorithm.name} can have")
-        return batches, tally, float(document["seconds"])
+        return batches, tally
 
     def _compare(self, then: dict[str, Any]) -> None:
         check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, lambda _: None))

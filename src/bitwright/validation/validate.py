@@ -44,7 +44,8 @@ class Validation:
 
     task: Task
     tally: Tally
-    seconds: float
+    seconds: float  # that this took, without what a file had
+    rate: float  # evaluations a second
     margin: float | None  # the smallest of all steps; None for `templates`, which round nothing
     worst: Triple | None = None  # for `limit`: the (n, c, m) with this margin
     misjudged: tuple[Triple, ...] = ()  # for `limit`: those that occurred and are rounded the wrong way
@@ -150,7 +151,8 @@ def validate(
         task.oracle.check_stays_here(workers.kind != "serial", resume is not None)
     ready = prepare(task)
     file = ProgressFile(resume, ready) if resume else None
-    done, tally, spent = file.load() if file else (0, Tally(), 0.0)
+    done, tally = file.load() if file else (0, Tally())
+    known = tally.evaluations
     numbers = iter(range(done, task.batches))
     decisions = task.engine.decisions
     saved = begin - _SAVE_EVERY  # the first batch is saved at once
@@ -158,7 +160,7 @@ def validate(
 
     def save() -> None:
         if file:
-            file.save(done, tally, spent + time.perf_counter() - begin)
+            file.save(done, tally)
 
     results = _results(ready, workers, numbers, watch)
     try:
@@ -174,12 +176,13 @@ def validate(
         results.close()
         forget()
         save()
-    seconds = spent + time.perf_counter() - begin
+    seconds = time.perf_counter() - begin
+    rate = (tally.evaluations - known) / max(seconds, 1e-9)  # a clock may stand still
     if decisions is None:
-        return Validation(task, tally, seconds, tally.margin)
+        return Validation(task, tally, seconds, rate, tally.margin)
     misjudged = tuple(sorted(t for t in tally.triples if decisions.sets(t) != (t[2] > 0)))
     margin, worst = decisions.margin(tally.triples) or (None, None)
-    return Validation(task, tally, seconds, margin, worst, misjudged)
+    return Validation(task, tally, seconds, rate, margin, worst, misjudged)
 
 
 class _Watch:
@@ -218,7 +221,7 @@ class _Watch:
 
 def _results(ready: Prepared, workers: Workers, numbers: Iterator[int], watch: _Watch) -> Generator[Tally, None, None]:
     if workers.kind != "serial":
-        yield from workers.map(run_batch_of, ready, numbers)
+        yield from workers.map(run_batch_of, ready, numbers, floats=ready.task.engine.library)
     elif ready.task.sliced:
         yield from in_threads(lambda number: run_batch_of(ready, number, watch.look(number)), numbers)
     else:

@@ -20,6 +20,7 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 from bitwright.errors import BitwrightError, InputError
+from bitwright.workers.linear_algebra import kernel_settings
 
 Common = TypeVar("Common")
 Job = TypeVar("Job")
@@ -61,6 +62,11 @@ def _what_went_wrong(ray: Any, error: Exception) -> Exception:
         return InputError(f"a machine of the cluster lacks what bitwright needs ({missing[0]}); install it there")
     if not isinstance(cause, ray.exceptions.RayError):
         return cause
+    if isinstance(cause, ray.exceptions.WorkerCrashedError):
+        kernel = "".join(
+            f", or its CPU cannot run what {name}={core} asks for" for name, core in kernel_settings().items()
+        )
+        return BitwrightError(f"Ray stopped: workers die again and again; perhaps one lacks memory{kernel}")
     return BitwrightError(f"Ray stopped: {(str(cause).strip() or type(cause).__name__).splitlines()[0]}")
 
 
@@ -175,7 +181,8 @@ def ray_module() -> Any:
 def connect(ray: Any, address: str | None, count: int) -> bool:
     """Starts Ray here, or connects to the cluster; returns False if the caller had done so, and is to end it.
 
-    The cluster gets these very sources: its machines need Python, Ray and NumPy, but neither bitwright nor our files.
+    The cluster gets these very sources, and its workers this process's kernel of linear algebra: its machines need
+    Python, Ray and NumPy, but neither bitwright nor our files.
     """
     where = os.environ.get("RAY_ADDRESS") if address == "auto" else address
     check_reachable(where)
@@ -186,7 +193,7 @@ def connect(ray: Any, address: str | None, count: int) -> bool:
         quiet |= {"num_cpus": count or None, "include_dashboard": False}
     else:
         _check_way_in(ray, where)
-        quiet["runtime_env"] = {"py_modules": _shipped(), "excludes": _NOT_SHIPPED}
+        quiet["runtime_env"] = {"py_modules": _shipped(), "excludes": _NOT_SHIPPED, "env_vars": kernel_settings()}
     try:
         ray.init(address=address or "local", **quiet)
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import threading
 from collections import deque
@@ -17,11 +18,12 @@ from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from multiprocessing.synchronize import Lock
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from bitwright.errors import BitwrightError, InputError
+from bitwright.workers.linear_algebra import NUMPY, Library, kernel_name
 from bitwright.workers.ray_jobs import ADDRESS, in_ray
 
 Common = TypeVar("Common")
@@ -166,17 +168,44 @@ class Workers:
         count = _count(word, text)
         return cls("serial") if count == 1 else cls("processes", count)
 
-    def map(self, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]) -> Generator[Result]:
+    def map(
+        self,
+        work: Callable[[Common, Job], Result],
+        common: Common,
+        jobs: Iterable[Job],
+        *,
+        floats: Library | None = NUMPY,
+    ) -> Generator[Result]:
         """`work(common, job)` for each job, in order; only a few jobs are ahead, so they may be endless.
 
         `work` is a function at the top level of a module, so that other processes find it; `common` travels once to
-        each of them. Closing the iterator, or an exception, stops the workers.
+        each of them. Closing the iterator, or an exception, stops the workers. Other processes have the kernel of
+        this one for the library that makes the `floats`, or raise InputError; None where results are exact.
         """
         if self.kind == "serial":
             return (work(common, job) for job in jobs)
+        task = KernelTask(work, None if floats is None else (floats, kernel_name(floats)))
         if self.kind == "processes":
-            return in_processes(self.count, work, common, jobs)
-        return in_ray(self.address, self.count, self.gpus, work, common, jobs)
+            return in_processes(self.count, task, common, jobs)
+        return in_ray(self.address, self.count, self.gpus, task, common, jobs)
+
+
+@dataclass(frozen=True)
+class KernelTask(Generic[Common, Job, Result]):
+    """Work in another process, which is done only by the kernel that is named."""
+
+    work: Callable[[Common, Job], Result]
+    kernel: tuple[Library, str] | None
+
+    def __call__(self, common: Common, job: Job) -> Result:
+        if self.kernel is not None:
+            library, wanted = self.kernel
+            if (own := kernel_name(library)) != wanted:
+                raise InputError(
+                    f"a worker on {platform.node()} has the linear algebra {own}, this command has {wanted}, and their "
+                    "floats differ; leave that machine out, or give it the same packages and kind of CPU"
+                )
+        return self.work(common, job)
 
 
 def _count(word: str, text: str) -> int:

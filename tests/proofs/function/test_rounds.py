@@ -18,7 +18,7 @@ TEXT = (EXAMPLES / "multiplication.bw").read_text()
 
 def test_multiplication_is_proved_at_every_size() -> None:
     proof = prove_function(TEXT, name="multiplication")
-    assert (proof.verdict, proof.sizes) == ("proved", "every")
+    assert (proof.verdict, str(proof.sizes)) == ("proved", "l>=1")
     assert proof.method == "1,255 windows; cut at to_check_lsb, 2 paths"
     assert proof.certificate is not None
     (adder,) = proof.certificate["phases"]

@@ -51,7 +51,7 @@ def test_the_shipped_texts_have_small_cutoffs(name: str) -> None:
     assert most >= L0
     assert len(proof.kinds) == count
     assert {one.kind for one in proof.kinds} == kinds_at(text, size, range(1, 3 * L0))
-    assert proof.claim().sizes == "every"
+    assert proof.claim().sizes == f"{size}>=1"
 
 
 def test_division_by_three() -> None:
@@ -149,7 +149,7 @@ def test_several_sizes_that_do_not_begin_at_one_are_said() -> None:
     lines = ["let n = 4", "let m = 5", "bits p[n+m]", "block p[i] for i in 1..n+m"]
     claim = prove_kinds("\n".join([*lines, "when p[i]=1 write p[i-m+2] for i in m..n+m"])).claim()
     assert (claim.verdict, claim.sizes) == ("proved", "n>=0, m>=2")
-    assert claim.sentence.startswith("all cells are of 1 kind at all sizes n>=0, m>=2 (")
+    assert claim.sentence.startswith("all cells are of 1 kind at every size n >= 0, m >= 2 (")
 
 
 def test_two_sizes() -> None:
@@ -196,7 +196,7 @@ def test_node_programs_at_every_number_of_nodes(path: Path) -> None:
     program = parse_node_program(path.read_text("utf-8"), path.stem)
     proof = prove_kinds(program)
     assert proof.verdict == "proved"
-    assert proof.claim().sizes == "every"
+    assert proof.claim().sizes == (", ".join(f"{size}>=1" for size in proof.L0) or "every")
     assert {one.kind for one in proof.kinds} >= set(program.kinds)
 
 

@@ -137,7 +137,7 @@ def write_texts(texts: Mapping[Path, str], claim: ExportClaim, alone: bool = Fal
         write_atomically(path, text.encode())
     sizes = [len(text.encode()) for text in texts.values()]
     about = {"bytes": sizes[0], "states": claim.states, "wrong": claim.wrong, "proved": claim.proved, **more}
-    nothing = f"; no program in it: name one to have one that runs ({option('what')})" if alone else ""
+    nothing = f"; the file has no program to run: add one with {option('what')}" if alone else ""
     return Export(list(texts), f"{sizes[0]:,} bytes; the network: {claim.note}{nothing}", about)
 
 

@@ -20,6 +20,7 @@ from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, Scale, round_outputs
+from bitwright.workers.linear_algebra import one_thread
 
 MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
 
@@ -34,6 +35,7 @@ class Decider(ABC):
     seed: int | None = None
     width: int | None = None
     digests: Sequence[str] = ()
+    covered = True  # whether digests cover all that it evaluates
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
         self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
@@ -45,6 +47,10 @@ class Decider(ABC):
     def made_from(self) -> tuple[Any, ...]:
         """The arguments that make an equal one."""
         return self.pattern, self.examples, self.rounding
+
+    def describe(self) -> dict[str, object]:
+        """What else its answers depend on."""
+        return {}
 
     @abstractmethod
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
@@ -132,6 +138,7 @@ class Deviations:
     Ports of different kinds are different outputs, which are independent; so each kind has a joint law of its own.
     """
 
+    @one_thread()
     def __init__(self, pattern: Pattern, examples: int, networks: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
         self._first = np.zeros(pattern.program.templates, dtype=np.int64)  # local state of each template's kind

@@ -28,6 +28,7 @@ from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding.packed import Words, unpack
 from bitwright.theory.rounding import Rounding
+from bitwright.workers.linear_algebra import NUMPY
 
 TABLED = 1 << 20  # local states that are all evaluated beforehand
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
@@ -56,8 +57,10 @@ class CellEngine(Engine):
         self.wiring = Wiring(program, pattern, tile)
         decider = self.cells.decider
         self.name, self.rounding = decider.engine, decider.rounding
+        self.library = None if decider.exact else NUMPY
         self.examples, self.kind = decider.examples, decider.kind
         self.seed, self.networks, self.digests = decider.seed, decider.networks, decider.digests
+        self.covered = decider.covered
         self._known: dict[int, tuple[IntArray, BoolArray, FloatArray]] = {}  # outputs, where there are no tables
 
     def __getstate__(self) -> dict[str, object]:
@@ -143,7 +146,7 @@ class CellEngine(Engine):
     def describe(self) -> dict[str, object]:
         drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}
         own = {"cells": list(self.digests), **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
-        return {**super().describe(), **own}
+        return {**super().describe(), **own, **self.cells.decider.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self.evaluate or self.tables is None:

@@ -35,12 +35,15 @@ class ModelDecider(Decider):
         super().__init__(pattern, pattern.program.templates, None)
         self._fitted = FittedModel.of(model, reads, pattern)
         self.exact, self.width, self.digests = self._fitted.exact, self._fitted.width, [model.digest]
-        self._model, self._reads = model, reads
+        self._model, self._reads, self.covered = model, reads, model.covered
         for kind in range(len(pattern.kinds)):
             self._check_same(kind)
 
     def made_from(self) -> tuple[Any, ...]:
         return self.pattern, self._model, self._reads
+
+    def describe(self) -> dict[str, object]:
+        return {"model": self._fitted.describe()}
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
         raise InputError("a network of cells that was made elsewhere is asked about one kind at a time")
@@ -56,10 +59,8 @@ class ModelDecider(Decider):
 
     def _answers(self, matched: BoolArray) -> tuple[BoolArray, FloatArray]:
         found, threshold = self._fitted.decide(matched), self._model.threshold
-        margins = np.abs(found.outputs - threshold)
-        if found.error is not None:
-            margins = margins - found.error
-            self.exact = self.exact and bool((margins > 0).all())
+        margins = np.abs(found.outputs - threshold) - found.error
+        self.exact = self.exact and bool(((margins > 0) | (found.error == 0)).all())
         return found.outputs > threshold, margins
 
     def _bit_by_bit(self, kind: int, matched: BoolArray) -> BoolArray:  # (states, K) -> (states, K of columns)

@@ -13,12 +13,12 @@ from bitwright.bits import BoolArray
 from bitwright.engines.real import Decided, RealEngine, each_once
 from bitwright.errors import InputError
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of, decide_bits
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Rounding
+from bitwright.workers.linear_algebra import one_thread
 
 _EXACT = {"float32": 1 << 24, "float64": 1 << 53}
 _ROOM = 1 << 62  # what sums and thresholds may reach together, so that their difference fits an int64
@@ -39,7 +39,7 @@ class ExactSums:
 
     def __call__(self, matched: BoolArray) -> IntArray:  # (batch, K) -> (batch, k)
         """The sums for states that match these examples, in one thread."""
-        with linear_algebra_threads():
+        with one_thread():
             return self.products(matched)
 
     def products(self, matched: BoolArray) -> IntArray:

@@ -263,9 +263,14 @@ class _FamilySearch:
         return None
 
     def wrong_size(self, offset: int) -> tuple[int, Contradiction] | None:
-        """The size with fewest states that contradict the only blocks by which all other sizes are explained."""
+        """The size with fewest states that contradict the only blocks by which all other sizes are explained.
+
+        None where some blocks of the class explain all sizes: then those are wrong, and not the states.
+        """
         bounds = LineBounds(1, offset)
         found: list[tuple[int, Contradiction]] = []
+        if next(self.joined(bounds), None) is not None:
+            return None
         for size in self.usable(bounds):
             joined = next(self.joined(bounds, without=size), None)
             if joined is not None and joined.unique:
@@ -374,7 +379,9 @@ def find_families(
             if (why := search.even_together(LineBounds(coefficients[-1], offsets[-1]))) is not None:
                 reason = f"{why}, even if all bits at a place are read together"
         if searches:
-            reason += f" (indices a*i+b*l+c with |a| <= {coefficients[-1]} and |c| <= {searches[0][1][-1]})"
+            most = searches[0][1][-1]
+            reason += f" (indices a*i+b*{let}+c with |a| <= {coefficients[-1]} and |c| <= {most}; "
+            reason += f"ranges and slices between b*{let}+c with |c| <= {most})"
         return FoundFamilies(reason=reason)
     except TimeUpError:
         return FoundFamilies(limit=seconds)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError
-from bitwright.networks.foreign.operators import OPERATORS
+from bitwright.networks.foreign.operators import LATEST, OPERATORS, Operator
 from bitwright.networks.foreign.tensors import DIGITS, NotReadError, Tensor, constant
 
 
@@ -59,41 +60,73 @@ class OperatorGraph:
     input: str
     kind: str  # the type of the input
     output: str
+    opset: int = LATEST  # the operator set that gives operators their meaning
 
     @cached_property
     def _constants(self) -> dict[str, Tensor]:
         return {name: constant(array) for name, array in self.constants.items()}
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of all that is evaluated."""
+        found = sha256(repr((self.nodes, self.input, self.kind, self.output, self.opset)).encode())
+        for name, array in self.constants.items():
+            found.update(f"\n{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
+        return found.hexdigest()
 
     def __call__(self, inputs: NDArray[Any]) -> Tensor:  # (batch, columns) of 0 and 1
         """The output for these inputs; raises NotReadError where an operator is not known."""
         return self._evaluate(inputs)[self.output]
 
     def analysis(self, columns: int) -> Analysis:
-        """What holds of it for all inputs with that many columns; raises NotReadError for an unknown operator."""
+        """What holds of it for all inputs with that many columns; raises NotReadError if that is not known."""
         found = self._evaluate(np.zeros((1, columns)))
+        output = found[self.output]
+        if output.constant or output.size.ndim != 2 or len(output.size) != 1:
+            raise NotReadError("an output that is not one row for each state")
         tensors = [tensor for name, tensor in found.items() if not tensor.constant and name != self.input]
         floats = [tensor for tensor in tensors if tensor.kind in DIGITS]
         return Analysis(
-            exact=all(tensor.error is None for tensor in tensors),
+            exact=not any(tensor.error.any() for tensor in found.values()),
             kinds=tuple(sorted({tensor.kind for tensor in floats})),
-            grid=max((tensor.grid or 0 for tensor in floats), default=0),
-            units=max((tensor.largest * 2.0 ** (tensor.grid or 0) for tensor in floats), default=0.0),
+            grid=int(max((tensor.grid for tensor in floats if isfinite(tensor.grid)), default=0)),
+            units=max((tensor.largest * 2.0**tensor.grid for tensor in floats if isfinite(tensor.grid)), default=0.0),
         )
 
     def _evaluate(self, inputs: NDArray[Any]) -> dict[str, Tensor]:
         rows = np.asarray(inputs, dtype=np.float64)
         known = dict(self._constants)
-        known[self.input] = Tensor(rows, self.kind, np.ones((1, rows.shape[1])), 0)
+        known[self.input] = Tensor(rows, self.kind, np.ones((1, rows.shape[1])), 0, np.zeros_like(rows))
         for node in self.nodes:
-            operator = OPERATORS.get(node.operator)
-            if operator is None:
-                raise NotReadError(f"the operator {node.operator} is not among those whose results are certain")
-            if missing := [name for name in node.inputs if name and name not in known]:
-                raise InputError(f"the operator {node.operator} reads '{missing[0]}', which nothing computes")
-            try:
-                known[node.output] = operator([known[name] if name else None for name in node.inputs], node.attributes)
-            except (ValueError, IndexError, KeyError) as error:  # shapes
-                raise InputError(f"the operator {node.operator} does not fit its inputs: {error}") from None
+            known[node.output] = self._computed(node, known)
         if self.output not in known:
-            raise InputError(f"nothing computes the output '{self.output}'")
+            raise NotReadError(f"nothing computes the output '{self.output}'")
         return known
+
+    def _computed(self, node: Node, known: Mapping[str, Tensor]) -> Tensor:
+        """The output of one operator; raises NotReadError unless the table has all of its use."""
+        operator = OPERATORS.get(node.operator)
+        if operator is None or not operator.first <= self.opset <= LATEST:
+            raise NotReadError(f"the operator {node.operator} is not among those whose results are certain")
+        if other := [name for name, value in node.attributes.items() if not _understood(operator, name, value)]:
+            raise NotReadError(f"the operator {node.operator} has an attribute {other[0]} that is not understood")
+        if "" in node.inputs and not operator.optional:
+            raise NotReadError(f"the operator {node.operator} has an input that is left out")
+        if missing := [name for name in node.inputs if name and name not in known]:
+            raise NotReadError(f"the operator {node.operator} reads '{missing[0]}', which nothing computes")
+        inputs = [known[name] if name else None for name in node.inputs]
+        given = [one for one in inputs if one is not None]
+        if operator.alike and len({one.kind for one in given}) != 1:
+            raise NotReadError(f"the operator {node.operator} has inputs of several types")
+        try:
+            found = operator.bound(*inputs, **node.attributes)
+        except NotReadError:
+            raise
+        except (ArithmeticError, ValueError, LookupError, TypeError) as error:  # shapes
+            raise NotReadError(f"the operator {node.operator} does not fit its inputs: {error}") from None
+        return replace(found, constant=all(one.constant for one in given))
+
+
+def _understood(operator: Operator, name: str, value: object) -> bool:
+    allowed = operator.attributes.get(name, ())
+    return allowed is None or value in allowed

@@ -19,6 +19,8 @@ from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError, counted, suggestion
 from bitwright.networks.foreign.graph import Analysis, OperatorGraph
 from bitwright.networks.foreign.onnx_reader import OnnxModel
+from bitwright.networks.foreign.rows import by_rows
+from bitwright.networks.foreign.runtime import CannotRunError
 from bitwright.networks.foreign.tensors import NotReadError
 from bitwright.networks.foreign.torch_reader import TorchModel, is_module
 from bitwright.networks.network import FloatNetwork, tensor_sha256
@@ -29,16 +31,16 @@ Given = str | PathLike[str] | Callable[..., Any]
 
 
 class Answers(NamedTuple):
-    """Outputs, and how far every runtime may be from them; None where that is not known, or is nothing."""
+    """Outputs, and how far any runtime may be from them, or 0 for those that one has given."""
 
     outputs: NDArray[np.float64]  # (batch, columns)
-    error: NDArray[np.float64] | None
+    error: NDArray[np.float64]
 
 
 class PlainFunction:
     """A function of an array of rows."""
 
-    kind = "float32"
+    covered = False  # by the digest, which is of its name
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -55,16 +57,9 @@ class PlainFunction:
         """What evaluates it."""
         return f"Python and NumPy {np.__version__}"
 
-    def run(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The outputs of the function for these inputs."""
-        try:
-            found = self.function(inputs.astype(np.float32))
-        except InputError:
-            raise
-        except Exception as error:
-            reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()), 160)
-            raise InputError(f"{self.name} failed on inputs of shape {inputs.shape}: {reason}") from None
-        return np.asarray(found)
+    def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:
+        """The outputs of the function for these inputs, given one at a time or together."""
+        return by_rows(lambda rows: np.asarray(self.function(rows)), inputs.astype(np.float32), alone, self.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +157,7 @@ class HeldModel:
 
     @property
     def digest(self) -> str:
-        """The sha256 of its file or its weights; of a function, of its name alone."""
+        """The sha256 of all that is evaluated, where it is `covered`; of a function, of its name alone."""
         return self.source.digest
 
     @cached_property
@@ -175,6 +170,16 @@ class HeldModel:
         """How many weights it has, as far as that is known."""
         return sum(array.size for array in self.source.tensors.values())
 
+    @property
+    def covered(self) -> bool:
+        """Whether the digest covers all that is evaluated, so that a later run can tell whether it is the same."""
+        return self.source.covered
+
+    @property
+    def runtime(self) -> str | None:
+        """What runs it here; None where that is not installed."""
+        return self.source.runtime
+
     @cached_property
     def analysed(self) -> dict[int, Analysis | None]:
         return {}
@@ -186,31 +191,23 @@ class HeldModel:
                 self.analysed[columns] = self.source.graph.analysis(columns)
             except NotReadError:
                 self.analysed[columns] = None
-            if isinstance(self.source, TorchModel) and not self._is_read(columns):
-                self.analysed[columns] = None
         return self.analysed[columns]
 
-    def _is_read(self, columns: int) -> bool:
-        """Whether a call of the module gives what its layers say; a global hook may change it."""
-        if self.analysed[columns] is None:
-            return False
-        rows = np.random.default_rng(0).integers(0, 2, (16, columns)).astype(np.float64)
-        read, called = self.source.graph(rows), self.run(rows)
-        room = 0.0 if read.error is None else read.error
-        return read.values.shape == called.shape and bool((np.abs(read.values - called) <= room).all())
-
     def answers(self, inputs: NDArray[Any]) -> Answers:  # (batch, columns) of 0 and 1
-        """Its outputs: as they must be if that is known, else as the runtime gives them on this machine."""
+        """Its outputs: as they must be if that is known, else as the runtime gives them on this machine, row by row."""
         if self.analysis(inputs.shape[1]) is not None:
             found = self.source.graph(inputs)
-            return Answers(_matrix(found.values, len(inputs), self.name), found.error)
-        return Answers(self.run(inputs), None)
+            return Answers(found.values, found.error)
+        return Answers(given := self.run(inputs), np.zeros_like(given))
 
-    def run(self, inputs: NDArray[Any], device: str = "cpu") -> NDArray[np.float64]:
-        """Its outputs as the runtime gives them on this machine."""
+    def run(self, inputs: NDArray[Any], device: str = "cpu", alone: bool = True) -> NDArray[np.float64]:
+        """Its outputs as the runtime gives them on this machine, for one row at a time or all together."""
         source = self.source
-        found = source.run(inputs, device) if isinstance(source, TorchModel) else source.run(inputs)
-        return _matrix(found, len(inputs), self.name)
+        found = source.run(inputs, alone, device) if isinstance(source, TorchModel) else source.run(inputs, alone)
+        values = found.astype(np.float64)
+        if not np.isfinite(values).all():
+            raise InputError(f"{self.name} gives outputs that are NaN or infinite")
+        return values
 
     def columns_out(self, columns: int) -> int | str:
         """How many outputs it gives for inputs with that many columns; or what is wrong with such inputs."""
@@ -219,22 +216,10 @@ class HeldModel:
             return f"it takes {counted(known, 'column')}"
         try:
             return int(self.answers(np.zeros((1, columns))).outputs.shape[1])
+        except CannotRunError:
+            raise
         except InputError as error:
             return str(error)
-
-
-def _matrix(found: NDArray[Any], rows: int, name: str) -> NDArray[np.float64]:
-    """Outputs as a matrix of numbers; raises InputError for anything else."""
-    if found.dtype.kind not in "biuf":
-        raise InputError(f"{name} gives outputs of type {found.dtype}; a network to certify gives numbers")
-    if found.ndim != 2 or len(found) != rows:
-        raise InputError(
-            f"{name} gives outputs of shape {found.shape} for {rows:,} rows; a network to certify gives one row each"
-        )
-    values = found.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise InputError(f"{name} gives outputs that are NaN or infinite")
-    return values
 
 
 def is_model(value: object) -> bool:

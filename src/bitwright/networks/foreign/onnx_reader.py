@@ -1,11 +1,12 @@
-"""ONNX files as lists of operators, and as sessions of onnxruntime where an operator is not known."""
+"""ONNX files as lists of operators, and what onnxruntime makes of them."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,23 @@ from numpy.typing import NDArray
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.networks.foreign.graph import Node, OperatorGraph
-from bitwright.networks.foreign.tensors import DIGITS, RANGES, NotReadError
+from bitwright.networks.foreign.runtime import RUNTIME, CannotRunError, runtime
+from bitwright.networks.foreign.tensors import DIGITS, LARGEST, NotReadError
 from bitwright.networks.onnx_file import onnx_module
 
 _MAX_BYTES = 1 << 31
+_OUTSIDE = 1  # data_location of a tensor whose numbers are in another file
+_ABOUT = {"doc_string", "metadata_props"}
+_VALUES = {f"{kind}_data" for kind in ("float", "double", "int32", "int64", "uint64", "raw")}
+_FIELDS = {  # all that is understood; a file that has more is run, and proves nothing
+    "ModelProto": {"ir_version", "opset_import", "graph", "domain", "model_version", *_ABOUT}
+    | {"producer_name", "producer_version"},
+    "GraphProto": {"node", "name", "initializer", "input", "output", "value_info", *_ABOUT},
+    "NodeProto": {"input", "output", "name", "op_type", "domain", "attribute", *_ABOUT},
+    "AttributeProto": {"name", "type", "f", "i", "s", "t", "floats", "ints", "doc_string"},
+    "TensorProto": {"dims", "data_type", "name", "data_location", *_VALUES, *_ABOUT},
+}
+_CONSTANTS = {"value_float": "float32", "value_floats": "float32", "value_int": "int64", "value_ints": "int64"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +40,8 @@ class OnnxModel:
     """A model that was read from a file, with whatever files hold its weights; it travels to other processes."""
 
     name: str
-    data: bytes  # the model with all its weights
-    digest: str  # of the files
+    data: bytes  # the model with all its weights: nothing else is evaluated
+    covered = True  # by the digest
 
     @classmethod
     def read(cls, path: Path) -> OnnxModel:
@@ -38,18 +52,27 @@ class OnnxModel:
         if path.stat().st_size > _MAX_BYTES:
             raise InputError(f"{path} is larger than the 2 GiB that an ONNX file may have")
         try:
-            bare = onnx.load(str(path), load_external_data=False)
-            outside = sorted(_external_files(bare))
-            model = onnx.load(str(path))
+            data = path.read_bytes()
+            model = onnx.load_from_string(data)
+            if any(tensor.data_location == _OUTSIDE for tensor in _messages(model, "TensorProto")):
+                onnx.load_external_data_for_model(model, str(path.parent))
+                data = model.SerializeToString(deterministic=True)
+            if any(tensor.data_location == _OUTSIDE for tensor in _messages(model, "TensorProto")):
+                raise InputError("some of its weights are in files that it does not name in a way that can be read")
             onnx.checker.check_model(model)
-            data = model.SerializeToString()
+            found = cls(str(path), data)
+            _ = found.tensors, found.columns
+        except InputError:
+            raise
         except Exception as error:  # of protocol buffers, and of onnx's own kinds
             reason = shorten(" ".join(str(error).split()) or type(error).__name__, 160)
             raise InputError(f"{path} is not an ONNX model that can be read: {reason}") from None
-        found = sha256(path.read_bytes())
-        for name in outside:
-            found.update(sha256((path.parent / name).read_bytes()).digest())
-        return cls(str(path), data, found.hexdigest())
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of the file; of one with weights in other files, of the model with these in it."""
+        return sha256(self.data).hexdigest()
 
     @cached_property
     def _model(self) -> Any:
@@ -71,98 +94,133 @@ class OnnxModel:
 
     @property
     def columns(self) -> int | None:
-        """How many columns its input has; None where that is open."""
+        """How many columns its input has; None where that is open, as every number below 1 says."""
+        rows, columns = self._dims
+        if rows > 1:
+            raise InputError(f"{self.name} takes {rows:,} rows at a time; a network to certify takes any number or 1")
+        return columns if columns > 0 else None
+
+    @property
+    def _dims(self) -> tuple[int, int]:
         dims = self._input.type.tensor_type.shape.dim
         if len(dims) != 2:
             raise InputError(
                 f"{self.name} takes an input of {len(dims)} dimensions; a network to certify takes rows of 0 and 1, "
                 "of shape (batch, columns)"
             )
-        return dims[1].dim_value or None
-
-    @property
-    def rows(self) -> int | None:
-        """How many rows it takes at a time; None where that is open."""
-        return self._input.type.tensor_type.shape.dim[0].dim_value or None
+        return dims[0].dim_value, dims[1].dim_value
 
     @cached_property
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Its weights by name."""
         from onnx import numpy_helper
 
-        return {one.name: numpy_helper.to_array(one) for one in self._model.graph.initializer}
+        found = {one.name: numpy_helper.to_array(one) for one in self._model.graph.initializer}
+        return {name: array for name, array in found.items() if array.dtype.kind != "O"}
 
     @cached_property
     def graph(self) -> OperatorGraph:
-        """Its operators; raises NotReadError for those that no standard graph of layers has."""
-        from onnx import helper, numpy_helper
-
-        graph, constants, nodes = self._model.graph, dict(self.tensors), []
-        if self.kind not in DIGITS and self.kind not in RANGES:
+        """Its operators; raises NotReadError where the file has anything that is not understood."""
+        model = self._model
+        _check_fields(model)
+        opset = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+        if len(opset) != 1:
+            raise NotReadError("a model of no or of several operator sets")
+        if self.kind not in DIGITS and self.kind not in LARGEST:
             raise NotReadError(f"an input of type {self.kind}")
-        for node in graph.node:
-            attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
-            if node.domain not in ("", "ai.onnx"):
-                raise NotReadError(f"the operator {node.domain}.{node.op_type} is not of the standard")
-            if node.op_type == "Constant" and "value" in attributes:
-                constants[node.output[0]] = numpy_helper.to_array(attributes["value"])
-                continue
-            if node.op_type == "Cast":
-                attributes["to"] = _type_name(attributes["to"])
-            if len([name for name in node.output if name]) != 1 and node.op_type != "Dropout":
-                raise NotReadError(f"the operator {node.op_type} with several outputs")
-            nodes.append(Node(node.op_type, tuple(node.input), node.output[0], attributes))
-        return OperatorGraph(tuple(nodes), constants, self._input.name, self.kind, graph.output[0].name)
-
-    @cached_property
-    def session(self) -> Any:
-        """A session of onnxruntime."""
-        if find_spec("onnxruntime") is None:
-            raise InputError(
-                f"{self.name} has operators that only a runtime evaluates; install one with: pip install onnxruntime"
-            )
-        import onnxruntime
-
-        settings = onnxruntime.SessionOptions()
-        settings.log_severity_level = 3
-        settings.intra_op_num_threads = 1
-        return onnxruntime.InferenceSession(self.data, settings, providers=["CPUExecutionProvider"])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"name": self.name, "data": self.data, "digest": self.digest}
-
-    def run(self, inputs: NDArray[Any]) -> NDArray[Any]:  # (batch, columns) of 0 and 1
-        """The outputs of onnxruntime for these inputs."""
-        rows = inputs.astype(self.kind)
-        step = self.rows or max(1, len(rows))
-        try:
-            found = [
-                self.session.run([self._model.graph.output[0].name], {self._input.name: rows[at : at + step]})[0]
-                for at in range(0, len(rows), step)
-            ]
-        except InputError:
-            raise
-        except Exception as error:
-            reason = shorten(" ".join(str(error).split()), 160)
-            raise InputError(f"{self.name} failed on inputs of shape {rows.shape}: {reason}") from None
-        return np.concatenate(found)
+        _check_types(model)
+        nodes, constants = [], dict(self.tensors)
+        for node in model.graph.node:
+            if len(node.output) != 1 or node.domain not in ("", "ai.onnx"):
+                raise NotReadError(f"the operator {node.domain}.{node.op_type}, or several outputs of it")
+            attributes = _attributes(node)
+            if node.op_type == "Constant":
+                constants[node.output[0]] = _constant(attributes)
+            else:
+                nodes.append(Node(node.op_type, tuple(node.input), node.output[0], attributes))
+        names = Counter([self._input.name, *(one.name for one in model.graph.initializer)])
+        names.update(node.output[0] for node in model.graph.node)
+        if max(names.values()) > 1:
+            raise NotReadError("a name that stands for several tensors")
+        return OperatorGraph(tuple(nodes), constants, self._input.name, self.kind, self._output, opset[0])
 
     @property
-    def runtime(self) -> str:
-        """What evaluates it, and in which version."""
-        import onnxruntime
+    def _output(self) -> str:
+        return str(self._model.graph.output[0].name)
 
-        return f"onnxruntime {onnxruntime.__version__}"
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name, "data": self.data}
+
+    def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:  # (batch, columns) of 0 and 1
+        """The outputs of onnxruntime for these inputs, given one at a time or together."""
+        if self.runtime is None:
+            raise CannotRunError(
+                f"{self.name} has operators that only a runtime evaluates; install one with: pip install onnxruntime"
+            )
+        try:
+            rows = inputs.astype(self.kind)
+            return RUNTIME.evaluate(self.data, self._output, rows, alone or self._dims[0] == 1)
+        except InputError as error:
+            raise type(error)(f"onnxruntime cannot run {self.name} with {inputs.shape[1]:,} columns: {error}") from None
+
+    @property
+    def runtime(self) -> str | None:
+        """What evaluates it, and in which version; None where that is not installed."""
+        return runtime()
 
 
-def _external_files(model: Any) -> set[str]:
-    return {
-        entry.value
-        for tensor in model.graph.initializer
-        if tensor.data_location == 1
-        for entry in tensor.external_data
-        if entry.key == "location"
-    }
+def _messages(message: Any, kind: str) -> Iterator[Any]:
+    """All messages of this kind in a message, however deep."""
+    if message.DESCRIPTOR.name == kind:
+        yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for one in value if hasattr(value, "add") else [value]:
+                yield from _messages(one, kind)
+
+
+def _check_fields(model: Any) -> None:
+    """Raises NotReadError where some message has a field that is not understood."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    for kind, known in _FIELDS.items():
+        for message in _messages(model, kind):
+            unknown = [field.name for field, _ in message.ListFields() if field.name not in known]
+            if unknown or len(UnknownFieldSet(message)):
+                raise NotReadError(f"{kind} with the field {(*unknown, 'unknown')[0]}")
+
+
+def _check_types(model: Any) -> None:
+    """Raises NotReadError unless all types and shapes are those of the standard, and those that the file states."""
+    from onnx import shape_inference
+
+    try:
+        shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+    except Exception as error:
+        raise NotReadError(" ".join(str(error).split())) from None
+
+
+def _attributes(node: Any) -> dict[str, Any]:
+    from onnx import helper
+
+    found = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    if len(found) != len(node.attribute):
+        raise NotReadError("an attribute that is given twice")
+    if node.op_type == "Cast" and "to" in found:
+        found["to"] = _type_name(found["to"])
+    return found
+
+
+def _constant(attributes: dict[str, Any]) -> NDArray[Any]:
+    """The tensor of a Constant."""
+    from onnx import numpy_helper
+
+    [(name, value)] = attributes.items() if len(attributes) == 1 else [("", None)]
+    if name == "value":
+        return np.asarray(numpy_helper.to_array(value))
+    if name not in _CONSTANTS:
+        raise NotReadError(f"a Constant with {', '.join(attributes)}")
+    return np.array(value, dtype=_CONSTANTS[name])
 
 
 def _type_name(number: int) -> str:

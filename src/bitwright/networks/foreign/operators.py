@@ -1,311 +1,303 @@
-"""The operators of feed-forward networks, on tensors that hold for every runtime; named as ONNX names them."""
+"""The operators whose results are certain, as the standard of ONNX names them: one table, at the end.
+
+A row of the table says from which operator set on an operator means what is computed here, and which values its
+attributes may have. Its function computes the values, bounds them in real and in floating-point arithmetic
+(`tensors.py`), and raises NotReadError unless it keeps the rows of different states apart. An operator, an attribute or
+a shape that is not here may be run, and tested, but proves nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.networks.foreign.tensors import DIGITS, RANGES, Array, NotReadError, Tensor, common, errors, summed
+from bitwright.networks.foreign.tensors import DIGITS, LARGEST, Addends, Array, NotReadError, Tensor, summed
 
-Inputs = Sequence[Tensor | None]
-Attributes = Mapping[str, Any]
-Operator = Callable[[Inputs, Attributes], Tensor]
+LATEST = 25  # the last operator set that was looked at
 
 
-def _given(inputs: Inputs, least: int = 1) -> list[Tensor]:
-    found = [one for one in inputs if one is not None]
-    if len(found) < least:
-        raise NotReadError(f"an operator needs {least} inputs, got {len(found)}")
-    return found
+@dataclass(frozen=True)
+class Operator:
+    """One row of the table."""
+
+    bound: Callable[..., Tensor]  # of the inputs, and the attributes by name
+    first: int  # operator set
+    attributes: Mapping[str, Collection[Any] | None] = field(default_factory=dict)  # values; None: the function looks
+    alike: bool = True  # whether all inputs have one type
+    optional: bool = False  # whether an input may be left out
 
 
-def _matmul_integer(inputs: Inputs, _: Attributes) -> Tensor:
-    if any(point is not None and (not point.constant or point.values.any()) for point in inputs[2:]):
-        raise NotReadError("MatMulInteger with zero points other than 0")
-    first, second = _given(inputs[:2], 2)
-    return _product(first, second, "int32")
+def _apart(*tensors: Tensor) -> None:
+    """Raises NotReadError unless rows meet rows of the same state alone when these are broadcast."""
+    varying = [one.size.shape for one in tensors if not one.constant]
+    for one in tensors:
+        shape = one.size.shape
+        if not one.constant and (len(shape), shape[0]) != (len(varying[0]), varying[0][0]):
+            raise NotReadError("rows of the batch that meet other rows")
+        if one.constant and varying and (len(shape), *shape[:1]) >= (len(varying[0]), 2):
+            raise NotReadError("a constant for each row of the batch")
 
 
-def _product(first: Tensor, second: Tensor, kind: str) -> Tensor:
-    """A matrix product, (batch, m) with constant (m, columns)."""
-    if first.values.ndim != 2 or second.values.ndim != 2 or not second.constant:
-        raise NotReadError("a product that is not of rows with constant weights")
-    weights = np.abs(second.values)
-    grid = None if first.grid is None or second.grid is None else first.grid + second.grid
-    lost = None if first.error is None else first.error @ weights
-    factor = first.largest + second.largest
-    now = np.abs(first.values) @ weights
-    return summed(first.values @ second.values, first.size @ weights, now, lost, kind, grid, len(weights), factor)
+# Sums and products
 
 
-def _gemm(inputs: Inputs, attributes: Attributes) -> Tensor:
-    first, second = _given(inputs[:2], 2)
-    if attributes.get("alpha", 1.0) != 1 or attributes.get("beta", 1.0) != 1 or attributes.get("transA", 0):
-        raise NotReadError("Gemm with alpha, beta or transA")
-    if attributes.get("transB", 0):
-        second = replace(second, values=second.values.T, size=second.size.T)
-    found = _product(first, second, first.kind)
-    return found if len(inputs) < 3 or inputs[2] is None else _sum(found, inputs[2], 1)
+def _sum(first: Tensor, second: Tensor, sign: int = 1) -> Tensor:
+    _apart(first, second)
+    return summed(
+        first.values + sign * second.values,
+        first.size + second.size,
+        first.terms + second.terms,
+        first.kind,
+        max(first.grid, second.grid),
+        first.largest + second.largest,
+    )
 
 
 def _difference(first: Tensor, second: Tensor) -> Tensor:
-    if first.kind in RANGES and RANGES[first.kind][0] == 0:
+    if first.unsigned:
         raise NotReadError(f"a difference of numbers of type {first.kind}")
     return _sum(first, second, -1)
 
 
-def _sum(first: Tensor, second: Tensor, sign: int) -> Tensor:
-    both = errors(first, second)
-    found = summed(
-        first.values + sign * second.values,
-        first.size + second.size,
-        np.abs(first.values) + np.abs(second.values),
-        None if both is None else both[0] + both[1],
-        first.kind,
-        common(first, second),
-        1,
-        first.largest + second.largest,
-    )
-    return _constant_if(found, first, second)
-
-
-def _times(first: Tensor, second: Tensor) -> Tensor:
-    both = errors(first, second)
+def _times(first: Tensor, second: Tensor, by: Callable[[Array, Array], Array] = np.multiply, many: int = 0) -> Tensor:
+    """Products, or sums of this many of them."""
     sizes = np.abs(first.values), np.abs(second.values)
-    lost = None if both is None else sizes[0] * both[1] + sizes[1] * both[0] + both[0] * both[1]
-    grid = None if first.grid is None or second.grid is None else first.grid + second.grid
-    found = summed(
-        first.values * second.values,
-        first.size * second.size,
-        sizes[0] * sizes[1],
-        lost,
+    lost = by(sizes[0] + first.error, second.error) + by(first.error, sizes[1])
+    count = many or first.terms.count + second.terms.count
+    mass = by(sizes[0], sizes[1]) if many else first.terms.mass * second.terms.mass
+    return summed(
+        by(first.values, second.values),
+        by(first.size, second.size),
+        Addends(count, mass, lost),
         first.kind,
-        grid,
-        1,
+        first.grid + second.grid,
         first.largest + second.largest,
     )
-    return _constant_if(found, first, second)
 
 
-def _last_axis(inputs: Inputs, attributes: Attributes) -> tuple[Tensor, bool]:
-    """What is reduced over its last axis, and whether that axis stays."""
-    tensor = _given(inputs)[0]
-    axes, last = _axes(inputs, attributes), tensor.values.ndim - 1
-    if axes is None or last == 0 or [axis % (last + 1) for axis in axes] != [last]:
+def _multiplied(first: Tensor, second: Tensor) -> Tensor:
+    _apart(first, second)
+    if first.kind == "float64":
+        raise NotReadError("a factor of float64, which onnxruntime may make one of float32 of a matrix product")
+    return _times(first, second)
+
+
+def _product(first: Tensor, second: Tensor) -> Tensor:
+    """A matrix product, (batch, m) with constant (m, columns)."""
+    if first.constant or first.values.ndim != 2 or second.values.ndim != 2 or not second.constant:
+        raise NotReadError("a product that is not of rows with constant weights")
+    return _times(first, second, np.matmul, len(second.values))
+
+
+def _gemm(first: Tensor, second: Tensor, bias: Tensor | None = None, *, transB: int = 0, **_: float) -> Tensor:
+    found = _product(first, second.moved(np.transpose) if transB else second)
+    if bias is not None and np.broadcast_shapes(bias.size.shape, found.size.shape) != found.size.shape:
+        raise NotReadError("a bias that is larger than what it is added to")
+    return found if bias is None else _sum(found, bias)
+
+
+def _product_of_bytes(first: Tensor, second: Tensor, *points: Tensor) -> Tensor:
+    if len(points) > 2 or any(not point.constant or point.values.any() for point in points):
+        raise NotReadError("zero points other than 0")
+    if 2 * first.largest * second.largest >= 1 << 15:
+        raise NotReadError("products of bytes two of which may not fit the 16 bits that some processors add them in")
+    return _product(replace(first, kind="int32"), second)
+
+
+def _reduced(tensor: Tensor, axes: Sequence[int], keepdims: int) -> Callable[[Any], Callable[[Array], Array]]:
+    """Makes a method of arrays one over the last axis alone."""
+    last = tensor.values.ndim - 1
+    if last == 0 or [axis % (last + 1) for axis in axes] != [last]:
         raise NotReadError("a reduction over other axes than the last")
-    return tensor, bool(attributes.get("keepdims", 1))
+    return lambda method: lambda array: np.asarray(method(array, axis=-1, keepdims=bool(keepdims)))
 
 
-def _reduce_sum(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, keep = _last_axis(inputs, attributes)
-
-    def total(array: Array) -> Array:
-        return np.asarray(array.sum(axis=-1, keepdims=keep))
-
-    lost, terms = None if tensor.error is None else total(tensor.error), tensor.values.shape[-1]
-    now = total(np.abs(tensor.values))
-    return summed(total(tensor.values), total(tensor.size), now, lost, tensor.kind, tensor.grid, terms, tensor.largest)
+def _total(tensor: Tensor, along: Tensor | None = None, *, axes: Any = (), keepdims: int = 1, **_: int) -> Tensor:
+    total = _reduced(tensor, axes if along is None else _integers(along), keepdims)(np.sum)
+    terms = Addends(tensor.terms.count * tensor.values.shape[-1], total(tensor.terms.mass), total(tensor.terms.lost))
+    return summed(total(tensor.values), total(tensor.size), terms, tensor.kind, tensor.grid, tensor.largest)
 
 
-def _reduce_max(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, keep = _last_axis(inputs, attributes)
-    return _each(tensor, lambda array: np.asarray(array.max(axis=-1, keepdims=keep)))
+# Choices
 
 
-def _extreme(choose: Callable[[Array, Array], Array]) -> Operator:
+def _largest(tensor: Tensor, along: Tensor | None = None, *, axes: Any = (), keepdims: int = 1, **_: int) -> Tensor:
+    over = _reduced(tensor, axes if along is None else _integers(along), keepdims)
+    return replace(tensor, known=None).moved(over(np.max))
+
+
+def _extreme(choose: Callable[[Array, Array], Array]) -> Callable[..., Tensor]:
     """The larger or the smaller of numbers."""
 
-    def operator(inputs: Inputs, _: Attributes) -> Tensor:
-        first, *others = _given(inputs)
+    def bound(first: Tensor, *others: Tensor) -> Tensor:
+        first = replace(first, known=None)
         for other in others:
-            both = errors(first, other)
-            first = Tensor(
-                choose(first.values, other.values),
-                first.kind,
-                np.maximum(first.size, other.size),
-                common(first, other),
-                None if both is None else np.maximum(*both),
-                first.constant and other.constant,
-            )
+            _apart(first, other)
+            size, error = np.maximum(first.size, other.size), np.maximum(first.error, other.error)
+            alone, grid = first.constant and other.constant, max(first.grid, other.grid)
+            first = Tensor(choose(first.values, other.values), first.kind, size, grid, error, alone)
         return first
 
-    return operator
+    return bound
 
 
-def _clip(inputs: Inputs, attributes: Attributes) -> Tensor:
-    if "min" in attributes or "max" in attributes:
-        raise NotReadError("Clip of an operator set before 11")
-    limits = [*inputs[1:], None, None]
-    found = _given(inputs[:1])[0]
-    found = _extreme(np.maximum)([found, limits[0]], {})
-    return _extreme(np.minimum)([found, limits[1]], {})
+def _clip(tensor: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+    limits = [limit for limit in (low, high) if limit is not None]
+    if any(not limit.constant or limit.values.ndim for limit in limits):
+        raise NotReadError("limits that are no constant numbers")
+    if [*map(_number, limits)] != sorted(map(_number, limits)):
+        raise NotReadError("limits of which the lower one is larger")
+    found = tensor if low is None else _extreme(np.maximum)(tensor, low)
+    return found if high is None else _extreme(np.minimum)(found, high)
 
 
-def _comparison(compare: Callable[[Array, Array], NDArray[np.bool_]]) -> Operator:
+def _number(tensor: Tensor) -> float:
+    return float(tensor.values)
+
+
+def _comparison(compare: Callable[[Array, Array], NDArray[np.bool_]]) -> Callable[..., Tensor]:
     """1 or 0, with an error of 1 where it is not certain."""
 
-    def operator(inputs: Inputs, _: Attributes) -> Tensor:
-        first, second = _given(inputs, 2)
-        both = errors(first, second)
-        uncertain = None if both is None else np.abs(first.values - second.values) <= both[0] + both[1]
-        return Tensor(
-            compare(first.values, second.values).astype(np.float64),
-            "bool",
-            np.ones(np.broadcast_shapes(first.size.shape, second.size.shape)),
-            0,
-            None if uncertain is None else uncertain.astype(np.float64),
-        )
+    def bound(first: Tensor, second: Tensor) -> Tensor:
+        _apart(first, second)
+        error = first.error + second.error
+        open_ = (np.abs(first.values - second.values) <= error) & (error > 0)
+        size = np.ones(np.broadcast_shapes(first.size.shape, second.size.shape))
+        values = compare(first.values, second.values).astype(np.float64)
+        return Tensor(values, "bool", size, 0, open_.astype(np.float64))
 
-    return operator
+    return bound
 
 
-def _cast(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, kind = _given(inputs)[0], attributes["to"]
-    if kind in DIGITS:
-        zero = np.zeros((1,) * tensor.values.ndim)
-        nothing = Tensor(zero, kind, zero, 0, None, tensor.constant)
-        return _sum(replace(tensor, kind=kind), nothing, 1)  # rounded where it has more digits than the type
-    if kind not in RANGES:
-        raise NotReadError(f"a cast to {kind}, whose arithmetic is not known")
-    if tensor.kind in DIGITS and tensor.error is not None:
-        raise NotReadError("a cast of rounded numbers to integers")
-    if kind == "bool":
-        ones = np.ones_like(tensor.size)
-        return replace(tensor, values=(tensor.values != 0).astype(np.float64), kind=kind, size=ones, grid=0)
-    low, high = RANGES[kind]
-    if tensor.largest > high or (low == 0 and tensor.values.min(initial=0) < 0):
-        raise NotReadError(f"a cast of numbers that may be outside the range of {kind}")
-    return replace(tensor, values=np.trunc(tensor.values), kind=kind, grid=0)
+def _negative(tensor: Tensor) -> Tensor:
+    if tensor.unsigned or tensor.largest > LARGEST.get(tensor.kind, np.inf):
+        raise NotReadError(f"a negative that may leave the range of {tensor.kind}")
+    return replace(tensor, values=-tensor.values)
 
 
-def _gather(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor, at = _given(inputs, 2)
-    axis = attributes.get("axis", 0)
-    if at.error is not None:
-        raise NotReadError("Gather by rounded numbers")
+def _inverse(tensor: Tensor) -> Tensor:
+    return replace(tensor, values=1 - tensor.values, size=np.ones_like(tensor.size))
+
+
+def _positive(tensor: Tensor) -> Tensor:
+    return replace(tensor, values=np.maximum(tensor.values, 0), known=None)
+
+
+def _cast(tensor: Tensor, *, to: str, **_: object) -> Tensor:
+    if to in DIGITS:  # rounded where it has more digits than the type
+        terms = Addends(1, np.abs(tensor.values), tensor.error)
+        return summed(tensor.values, tensor.size, terms, to, tensor.grid, tensor.largest)
+    if to not in LARGEST or (tensor.kind in DIGITS and tensor.error.any()):
+        raise NotReadError(f"a cast to {to} whose result is not certain")
+    found = replace(tensor, kind=to, grid=0, known=None)
+    if to == "bool":
+        return replace(found, values=1.0 * (tensor.values != 0), size=np.ones_like(tensor.size))
+    if tensor.largest > LARGEST[to] or (found.unsigned and not tensor.unsigned):
+        raise NotReadError(f"a cast of numbers that may be outside the range of {to}")
+    return replace(found, values=np.trunc(tensor.values))
+
+
+# Numbers in other places
+
+
+def _gather(tensor: Tensor, at: Tensor, *, axis: int = 0) -> Tensor:
     index = at.values.astype(np.int64)
-    if tensor.constant and axis == 0 and tensor.error is None:
-        values = np.take(tensor.values, index, axis=0)
-        size = tensor.size.max(axis=0, keepdims=True) if not at.constant else np.take(tensor.size, index, axis=0)
-        return replace(tensor, values=values, size=size, constant=at.constant)
-    if not at.constant or axis % tensor.values.ndim == 0:
+    if at.constant and (tensor.constant or axis % tensor.values.ndim):
+        return tensor.moved(lambda array: np.take(array, index, axis=axis))
+    if at.constant or at.error.any() or not tensor.constant or axis:
         raise NotReadError("Gather by numbers that depend on the input, from others that do")
-    return _each(tensor, lambda array: np.take(array, index, axis=axis))
+    most = tensor.size.max(axis=0)
+    size = np.broadcast_to(most, (*at.size.shape, *most.shape))
+    return replace(tensor.moved(lambda array: np.take(array, index, axis=0)), size=size)
 
 
-def _concat(inputs: Inputs, attributes: Attributes) -> Tensor:
-    found, axis = _given(inputs), attributes["axis"]
-    if axis not in (1, -1) or any(one.values.ndim != 2 or one.constant for one in found):
+def _concat(*tensors: Tensor, axis: int) -> Tensor:
+    _apart(*tensors)
+    if axis not in (1, -1) or any(one.values.ndim != 2 or one.constant for one in tensors):
         raise NotReadError("Concat of other things than columns")
-    both = errors(*found)
-    return Tensor(
-        np.concatenate([one.values for one in found], axis=1),
-        found[0].kind,
-        np.concatenate([one.size for one in found], axis=1),
-        common(*found),
-        None if both is None else np.concatenate(both, axis=1),
-    )
+    parts: Any = {name: np.hstack([getattr(one, name) for one in tensors]) for name in ("values", "size", "error")}
+    return replace(tensors[0], **parts, grid=max(one.grid for one in tensors), known=None)
 
 
-def _flatten(inputs: Inputs, attributes: Attributes) -> Tensor:
-    if attributes.get("axis", 1) != 1:
-        raise NotReadError("Flatten from another axis than 1")
-    return _each(_given(inputs)[0], lambda array: array.reshape(len(array), -1))
+def _reshape(tensor: Tensor, target: Tensor, **_: int) -> Tensor:
+    """Rows that become others: those of one state several, such as its cells, or the other way round."""
+    rows, *shape = _integers(target)
+    if tensor.constant or rows not in (0, -1) or min([1, *shape]) < 1:
+        raise NotReadError("Reshape to a size that is not that of the rows of one state")
+    if rows == 0 and tensor.size[0].size != np.prod(shape):
+        raise NotReadError("Reshape to other rows than it says")
+    return tensor.moved(lambda array: array.reshape(-1, *shape))
 
 
-def _reshape(inputs: Inputs, _: Attributes) -> Tensor:
-    tensor, shape = _given(inputs, 2)
-    target = _integers(shape)
-    if not tensor.constant and (target[0] not in (0, -1) or -1 in target[1:] or 0 in target[1:]):
-        raise NotReadError("Reshape of a batch to a size that is not open")
-    # with -1 the rows of a state may become several, such as its cells, and the other way round
-    return _each(tensor, lambda array: array.reshape([len(array) if target[0] == 0 else target[0], *target[1:]]))
+def _flat(tensor: Tensor, **_: int) -> Tensor:
+    if tensor.constant:
+        raise NotReadError("Flatten of constants")
+    return tensor.moved(lambda array: array.reshape(len(array), -1))
 
 
-def _axes(inputs: Inputs, attributes: Attributes) -> list[int] | None:
-    """The axes of an operator: its second input, or an attribute."""
-    return attributes.get("axes") if len(inputs) < 2 or inputs[1] is None else _integers(inputs[1])
+def _other_shape(move: Callable[[Array, tuple[int, ...]], Array], more: int) -> Callable[..., Tensor]:
+    """Squeeze and Unsqueeze, of other axes than the rows."""
+
+    def bound(tensor: Tensor, along: Tensor | None = None, *, axes: Sequence[int] = ()) -> Tensor:
+        axes = tuple(axes if along is None else _integers(along))
+        if not axes or (
+            not tensor.constant and any(axis % (tensor.values.ndim + more * len(axes)) == 0 for axis in axes)
+        ):
+            raise NotReadError("rows of the batch that are no rows any more")
+        return tensor.moved(lambda array: move(array, axes))
+
+    return bound
 
 
-def _other_shape(name: str, move: Callable[[Array, tuple[int, ...]], Array]) -> Operator:
-    """Squeeze and Unsqueeze, of other axes than the batch."""
-
-    def operator(inputs: Inputs, attributes: Attributes) -> Tensor:
-        axes = _axes(inputs, attributes)
-        if axes is None or 0 in axes:
-            raise NotReadError(f"{name} of the batch")
-        return _each(_given(inputs)[0], lambda array: move(array, tuple(axes)))
-
-    return operator
-
-
-def _one(change: Callable[[Tensor], Tensor]) -> Operator:
-    """An operator on one tensor, without attributes."""
-    return lambda inputs, _: change(_given(inputs)[0])
-
-
-def _two(combine: Callable[[Tensor, Tensor], Tensor]) -> Operator:
-    """An operator on two tensors, without attributes."""
-    return lambda inputs, _: combine(*_given(inputs, 2))
-
-
-def _transpose(inputs: Inputs, attributes: Attributes) -> Tensor:
-    tensor = _given(inputs)[0]
+def _transpose(tensor: Tensor, *, perm: Sequence[int] | None = None) -> Tensor:
     if not tensor.constant:
         raise NotReadError("Transpose of what depends on the input")
-    return _each(tensor, lambda array: np.transpose(array, attributes.get("perm")))
-
-
-def _each(tensor: Tensor, move: Callable[[Array], Array]) -> Tensor:
-    """Numbers moved about."""
-    error = None if tensor.error is None else move(tensor.error)
-    return replace(tensor, values=move(tensor.values), size=move(tensor.size), error=error)
+    return tensor.moved(lambda array: np.transpose(array, perm))
 
 
 def _integers(tensor: Tensor) -> list[int]:
-    if not tensor.constant:
-        raise NotReadError("a shape or an axis that depends on the input")
-    return [int(number) for number in tensor.values.ravel()]
+    if not tensor.constant or tensor.values.ndim != 1:
+        raise NotReadError("a shape or axes that are no constant list")
+    return [int(number) for number in tensor.values]
 
 
-def _constant_if(found: Tensor, *inputs: Tensor) -> Tensor:
-    """A result of constants is one too."""
-    return replace(found, constant=all(one.constant for one in inputs))
-
+_AXES = {"axes": None, "keepdims": (0, 1), "noop_with_empty_axes": (0,)}
+_GEMM = {"alpha": (1.0,), "beta": (1.0,), "transA": (0,), "transB": (0, 1)}
+_CAST = {"to": None, "saturate": (1,), "round_mode": (b"up",)}  # the other two are of numbers of 8 bits
 
 OPERATORS: dict[str, Operator] = {
-    "Add": _two(lambda first, second: _sum(first, second, 1)),
-    "And": _extreme(np.minimum),
-    "Cast": _cast,
-    "Clip": _clip,
-    "Concat": _concat,
-    "Equal": _comparison(np.equal),
-    "Flatten": _flatten,
-    "Gather": _gather,
-    "Gemm": _gemm,
-    "Greater": _comparison(np.greater),
-    "GreaterOrEqual": _comparison(np.greater_equal),
-    "Identity": _one(lambda tensor: tensor),
-    "Less": _comparison(np.less),
-    "LessOrEqual": _comparison(np.less_equal),
-    "MatMul": _two(lambda first, second: _product(first, second, first.kind)),
-    "MatMulInteger": _matmul_integer,
-    "Max": _extreme(np.maximum),
-    "Min": _extreme(np.minimum),
-    "Mul": _two(_times),
-    "Neg": _one(lambda tensor: replace(tensor, values=-tensor.values)),
-    "Not": _one(lambda tensor: replace(tensor, values=1 - tensor.values, size=np.ones_like(tensor.size))),
-    "Or": _extreme(np.maximum),
-    "ReduceMax": _reduce_max,
-    "ReduceSum": _reduce_sum,
-    "Relu": _one(lambda tensor: replace(tensor, values=np.maximum(tensor.values, 0))),
-    "Reshape": _reshape,
-    "Squeeze": _other_shape("Squeeze", np.squeeze),
-    "Sub": _two(_difference),
-    "Transpose": _transpose,
-    "Unsqueeze": _other_shape("Unsqueeze", np.expand_dims),
+    "Add": Operator(_sum, 7),
+    "And": Operator(_extreme(np.minimum), 7),
+    "Cast": Operator(_cast, 9, _CAST),
+    "Clip": Operator(_clip, 11, optional=True),
+    "Concat": Operator(_concat, 11, {"axis": None}),
+    "Equal": Operator(_comparison(np.equal), 7),
+    "Flatten": Operator(_flat, 9, {"axis": (1,)}),
+    "Gather": Operator(_gather, 11, {"axis": None}, alike=False),
+    "Gemm": Operator(_gemm, 7, _GEMM),
+    "Greater": Operator(_comparison(np.greater), 7),
+    "GreaterOrEqual": Operator(_comparison(np.greater_equal), 12),
+    "Identity": Operator(lambda tensor: tensor, 1),
+    "Less": Operator(_comparison(np.less), 7),
+    "LessOrEqual": Operator(_comparison(np.less_equal), 12),
+    "MatMul": Operator(_product, 7),
+    "MatMulInteger": Operator(_product_of_bytes, 10, alike=False),
+    "Max": Operator(_extreme(np.maximum), 8),
+    "Min": Operator(_extreme(np.minimum), 8),
+    "Mul": Operator(_multiplied, 7),
+    "Neg": Operator(_negative, 7),
+    "Not": Operator(_inverse, 1),
+    "Or": Operator(_extreme(np.maximum), 7),
+    "ReduceMax": Operator(_largest, 11, _AXES, alike=False),
+    "ReduceSum": Operator(_total, 11, _AXES, alike=False),
+    "Relu": Operator(_positive, 7),
+    "Reshape": Operator(_reshape, 7, {"allowzero": (0,)}, alike=False),
+    "Squeeze": Operator(_other_shape(np.squeeze, 0), 11, {"axes": None}, alike=False),
+    "Sub": Operator(_difference, 7),
+    "Transpose": Operator(_transpose, 7, {"perm": None}),
+    "Unsqueeze": Operator(_other_shape(np.expand_dims, 1), 11, {"axes": None}, alike=False),
 }

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.networks.foreign.graph import Node, OperatorGraph
+from bitwright.networks.foreign.rows import by_rows
 from bitwright.networks.foreign.tensors import DIGITS, NotReadError
 
 _NOTHING = ("Identity", "Dropout")  # when a network is evaluated
@@ -32,28 +33,37 @@ class TorchModel:
                     f"{self.name} is in training mode, in which {type(part).__name__} gives other results; "
                     "call its eval() first"
                 )
-        if any(tensor.is_meta for tensor in module.state_dict().values()):
+        if any(tensor.is_meta for _, tensor in _tensors(module)):
             raise InputError(f"{self.name} is on the device meta, which keeps no weights; give a module with weights")
-        self.module = deepcopy(module).eval()
+        try:
+            self.module = deepcopy(module).eval()
+            _ = self.tensors
+        except Exception as error:
+            reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()), 160)
+            raise InputError(f"{self.name} cannot be copied: {reason}") from None
+
+    @cached_property
+    def covered(self) -> bool:
+        """Whether the digest covers all that is evaluated: a forward of its own may read anything."""
+        try:
+            return bool(self.graph)
+        except NotReadError:
+            return False
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of its layers and of every weight."""
-        found = sha256(str(self.module).encode())
+        """The sha256 of all that is evaluated, if that is known; else of its layers, weights and buffers."""
+        if self.covered:
+            return self.graph.digest
+        found = sha256(f"{type(self.module).__module__} {self.module}".encode())
         for name, array in self.tensors.items():
             found.update(f"\n{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
         return found.hexdigest()
 
     @cached_property
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """Its weights by name."""
-        import torch
-
-        held = {name: tensor.detach().cpu() for name, tensor in self.module.state_dict().items()}
-        return {
-            name: (tensor.float() if tensor.dtype in (torch.bfloat16,) else tensor).numpy()
-            for name, tensor in held.items()
-        }
+        """Its weights and buffers by name, those too that a state_dict leaves out."""
+        return {name: _array(tensor) for name, tensor in _tensors(self.module)}
 
     @property
     def kind(self) -> str:
@@ -80,38 +90,34 @@ class TorchModel:
             if kind in _NOTHING:
                 continue
             if kind == "Linear":
-                if (dtype := str(layer.weight.dtype).removeprefix("torch.")) not in DIGITS:
-                    raise NotReadError(f"weights of type {dtype}")
-                weights = {
-                    name: tensor.detach().cpu().numpy()
-                    for name, tensor in (("weight", layer.weight), ("bias", layer.bias))
-                    if tensor is not None
-                }
+                held = {name: getattr(layer, name) for name in ("weight", "bias")}
+                weights = {name: _plain(tensor) for name, tensor in held.items() if tensor is not None}
                 constants |= {f"{output}.{name}": array for name, array in weights.items()}
                 nodes.append(Node("Gemm", (at, *(f"{output}.{name}" for name in weights)), output, {"transB": 1}))
-            elif kind in ("ReLU", "Flatten"):
-                nodes.append(Node({"ReLU": "Relu", "Flatten": "Flatten"}[kind], (at,), output))
+            elif kind == "ReLU":
+                nodes.append(Node("Relu", (at,), output))
+            elif kind == "Flatten" and (layer.start_dim, layer.end_dim) == (1, -1):
+                nodes.append(Node("Flatten", (at,), output))
             else:
                 raise NotReadError(f"the layer {kind} is not among those whose results are certain")
             at = output
         return OperatorGraph(tuple(nodes), constants, "input", self.kind, at)
 
-    def run(self, inputs: NDArray[Any], device: str = "cpu") -> NDArray[Any]:
-        """The outputs of PyTorch for these inputs."""
+    def run(self, inputs: NDArray[Any], alone: bool, device: str = "cpu") -> NDArray[Any]:
+        """The outputs of PyTorch for these inputs, given one at a time or together."""
         import torch
 
-        module, held = self._on(device), self.module.state_dict().values()
-        kind = next((tensor.dtype for tensor in held if tensor.is_floating_point()), torch.float32)
-        try:
-            with torch.inference_mode():
-                found = module(torch.from_numpy(inputs.astype(np.float64)).to(device, kind))
-        except Exception as error:
-            reason = shorten(" ".join(str(error).split()), 160)
-            raise InputError(f"{self.name} failed on inputs of shape {inputs.shape}: {reason}") from None
-        if not isinstance(found, torch.Tensor):
-            raise InputError(f"{self.name} gives a {type(found).__name__}; a network to certify gives one tensor")
-        found = found.cpu()
-        return np.asarray(found.float().numpy() if found.dtype in (torch.bfloat16, torch.float16) else found.numpy())
+        module, held = self._on(device), _tensors(self.module)
+        kind = next((tensor.dtype for _, tensor in held if tensor.is_floating_point()), torch.float32)
+
+        def call(rows: NDArray[Any]) -> NDArray[Any]:
+            found = module(torch.from_numpy(rows).to(device, kind))
+            if not isinstance(found, torch.Tensor):
+                raise InputError(f"{self.name} gives a {type(found).__name__}; a network to certify gives one tensor")
+            return _array(found)
+
+        with torch.inference_mode():
+            return by_rows(call, inputs.astype(np.float64), alone, self.name)
 
     def _on(self, device: str) -> Any:
         if device == "cpu":
@@ -146,17 +152,42 @@ def _depends_on_mode(module: Any) -> bool:
 def _layers(module: Any) -> Iterator[Any]:
     """The layers of a stack in their order; raises NotReadError where a call does more than its class says."""
     import torch
+    from torch.nn.modules import module as hooked
 
     kind = type(module)
     if getattr(torch.nn, kind.__name__, None) is not kind:
         raise NotReadError(f"{kind.__name__} is not a layer of torch.nn")
-    if any(name in vars(module) for name in _OTHERWISE) or any(getattr(module, hooks) for hooks in _HOOKS):
+    hooks = [getattr(module, name) for name in _HOOKS] + [getattr(hooked, f"_global{name}") for name in _HOOKS]
+    if any(name in vars(module) for name in _OTHERWISE) or any(hooks) or module.training:
         raise NotReadError(f"{kind.__name__} has a hook, or a forward of its own")
     if kind is torch.nn.Sequential:
         for layer in module:
             yield from _layers(layer)
     else:
         yield module
+
+
+def _plain(tensor: Any) -> NDArray[Any]:
+    """The numbers of a weight that computes as they do."""
+    import torch
+
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or dtype not in DIGITS or tensor.is_sparse:
+        raise NotReadError(f"weights of type {dtype}, or with an arithmetic of their own")
+    return _array(tensor)
+
+
+def _tensors(module: Any) -> list[tuple[str, Any]]:
+    return [*module.named_parameters(), *module.named_buffers()]
+
+
+def _array(tensor: Any) -> NDArray[Any]:
+    """The numbers of a tensor; NumPy does not have all of its types."""
+    held = tensor.detach().cpu()
+    try:
+        return np.asarray(held.numpy())
+    except TypeError:
+        return np.asarray(held.float().numpy())
 
 
 def is_module(value: object) -> bool:

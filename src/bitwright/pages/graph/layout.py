@@ -18,6 +18,7 @@ from bitwright.program.graph.node_program import components
 from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
+from bitwright.workers.linear_algebra import one_thread
 
 if TYPE_CHECKING:  # SciPy is loaded where a graph is drawn
     from scipy.sparse import csr_array
@@ -82,6 +83,7 @@ def _parts(topology: Topology) -> list[IntArray]:
     return sorted(parts, key=lambda part: -len(part))
 
 
+@one_thread()
 def _place(topology: Topology, part: IntArray) -> FloatArray:  # (nodes of the part, 2)
     """One connected part, its long side level."""
     if len(part) == 1:

@@ -6,14 +6,13 @@ The proof is exhaustion: the arithmetic is exact (or, for floating point, bounde
 from __future__ import annotations
 
 import platform
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel
-from bitwright.errors import BitwrightError, counted
+from bitwright.errors import BitwrightError, InputError, counted
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import CellsDomain, Domain, Place, usual_domain
@@ -71,7 +70,6 @@ class NetworkVerdict:
     tensors: dict[str, str]
     network_sha256: str
     program_id: str
-    seconds: float
     model: dict[str, Any] | None = None  # of a network that was made elsewhere: how it is read, and what evaluates it
     sizes: str | None = None  # for `cells`: those at which all cells of the program were seen to be of these kinds
     version: str = __version__
@@ -108,7 +106,7 @@ class NetworkVerdict:
         return "the only run there is" if not self.inputs else f"the runs of all {1 << len(self.inputs):,} inputs"
 
 
-def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str:
+def covered_by_cells(sizes: str | None = None, graphs: str | None = None, every: str = "every size") -> str:
     """What a verdict for cells speaks of, and where the program at hand was seen to be made of them.
 
     >>> covered_by_cells("n=1..32")
@@ -118,7 +116,7 @@ def covered_by_cells(sizes: str | None = None, graphs: str | None = None) -> str
     """
     covered = "every program made of these kinds of cells"
     if sizes == "all":
-        return f"{covered}; this program is made of them {'at every size' if graphs is None else f'on {graphs}'}"
+        return f"{covered}; this program is made of them {f'at {every}' if graphs is None else f'on {graphs}'}"
     if sizes is None:
         seen = "is made of them" if graphs == "every graph" else "was checked"
         return covered if graphs is None else f"{covered}; this program {seen} on {graphs}"
@@ -140,12 +138,10 @@ def certify_network(
 ) -> NetworkVerdict:
     """Proves or refutes that this network makes the rules' step in every state of the domain."""
     task = ProofTask(algorithm, network, domain or usual_domain(algorithm.program), device, oracle)
-    begin = time.perf_counter()
-    found = prove(task, workers, progress, file)
-    return _certificate(task, found, time.perf_counter() - begin)
+    return _certificate(task, prove(task, workers, progress, file))
 
 
-def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVerdict:
+def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
     network, program = task.network, task.algorithm.program
     described: dict[str, Any] = task.domain.describe()
     verdict: Verdict = "refuted" if found.wrong else "not proved" if found.undecided else _right(task)
@@ -169,7 +165,7 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVer
         margin=margin_of(network, found),
         closest=None if nearest is None else look_at(task, nearest[1], distance=nearest[0]),
         counterexample=None if first is None else look_at(task, first[1], wrong=found.wrong > 0),
-        arithmetic=_arithmetic(network),
+        arithmetic=_arithmetic(network) + _doubt(task, found),
         examples=program.templates + _padding(network),
         padding=_padding(network),
         width=network.width if isinstance(network, FittedModel) else network.shape.width,
@@ -177,7 +173,6 @@ def _certificate(task: ProofTask, found: Findings, seconds: float) -> NetworkVer
         tensors=network.tensors_sha256,
         network_sha256=network.digest,
         program_id=program.id,
-        seconds=round(seconds, 3),
         model=_model(task),
     )
 
@@ -201,10 +196,22 @@ def _padding(network: AnyNetwork | FittedModel) -> int:
 def _model(task: ProofTask) -> dict[str, Any] | None:
     if not isinstance(task.network, FittedModel):
         return None
-    oracle = task.oracle
-    against = None if oracle is None else {"name": oracle.model.name, "sha256": oracle.digest}
+    oracle, against = task.oracle, None
+    if oracle is not None:
+        against = {"name": oracle.model.name, "sha256": oracle.digest, "threshold": oracle.model.threshold}
     machine = None if task.network.exact else f"{platform.system()} {platform.machine()}, {task.device}"
-    return {**task.network.about(), "oracle": against, "machine": machine}
+    return {**task.network.about(), "oracle": against, "runtime": task.network.model.runtime, "machine": machine}
+
+
+def _doubt(task: ProofTask, found: Findings) -> str:
+    """Why a network of your own is not decided, where that is not for the size of its rounding errors."""
+    if not isinstance(task.network, FittedModel) or found.first_undecided is None:
+        return ""
+    from bitwright.proofs.exhaustion.models import doubt
+
+    domain, place = task.domain, found.first_undecided[1]
+    kind = domain.kind_at(place) if isinstance(domain, CellsDomain) else None
+    return doubt(task.network, domain.state(place), kind, task.oracle)
 
 
 def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:
@@ -239,6 +246,11 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
                 bit = min(found.bits, key=lambda one: one.distance, default=None)
             else:
                 bit = _least_certain(domain, network, state, kind, found, wrong)
+    if isinstance(network, FittedModel) and not network.exact and (bit is None or (wrong and bit.right)):
+        raise InputError(
+            f"{network.model.name} gives other outputs for the same state when it is run again; a network to certify "
+            "always gives the same"
+        )
     other = isinstance(network, IntegerNetwork) and bit is not None and distance not in (None, bit.distance)
     if bit is None or other or (wrong and bit.right):
         raise BitwrightError(

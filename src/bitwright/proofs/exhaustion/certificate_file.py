@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from bitwright.files.documents import (
     optional,
     parse,
     read_file,
-    real,
     table,
     text,
     whole,
@@ -34,10 +33,10 @@ from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
 from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 
-# Who made it and when, and the sizes that were looked at; all else must come out the same again.
-_INFORMATION = {"version", "seconds", "sizes"}
+# Who made it, and the sizes that were looked at; all else must come out the same again.
+_INFORMATION = {"version", "sizes"}
 _MACHINES_OWN = {"by_n", "distance", "closest", "arithmetic", "model"}  # of a network that was made elsewhere
-_PASSING = {"name", "machine"}
+_PASSING = {"name", "machine", "runtime"}
 _MAX_BYTES = 1 << 26
 _WHAT = "a certificate of a network"
 
@@ -53,7 +52,8 @@ def read_verdict(path: Path) -> tuple[LimitVerdict | NetworkVerdict, object]:
         return read_limit(document, path), links
     if document.get("format") != FORMAT:
         raise InputError(f"{path} is not a certificate of a kind this version knows ({LIMIT_FORMAT}, {FORMAT})")
-    document.pop("members", None)  # in files of earlier versions, which have no sizes
+    for gone in ("members", "seconds"):  # in files of earlier versions
+        document.pop(gone, None)
     if document.get("arithmetic") == "whole numbers":  # as earlier versions called them
         document["arithmetic"] = "integers"
     check_fields({"sizes": None, "model": None, **document}, path, _WHAT, _FIELDS)
@@ -77,8 +77,11 @@ def check_network_certificate(
     progress: Progress | None = None,
     device: str = "cpu",
     oracle: FittedModel | None = None,
-) -> None:
-    """Goes through the whole domain again; raises ProofError at the first claim that is not confirmed."""
+) -> NetworkVerdict:
+    """Goes through the whole domain again; raises ProofError at the first claim that is not confirmed.
+
+    Returns the certificate; of a network of your own with what this machine says of its arithmetic.
+    """
     check_speaks_of(certificate, algorithm, network)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "device": device, "oracle": oracle}
     again = certify_network(algorithm, network, certificate.domain, **how)
@@ -91,6 +94,7 @@ def check_network_certificate(
         if field.name not in _INFORMATION and not same:
             said, is_now = shorten(str(claimed)), shorten(str(found))
             raise ProofError(f"the certificate says {field.name} = {said}, but it is {is_now}")
+    return replace(certificate, **{name: getattr(again, name) for name in _MACHINES_OWN}) if elsewhere else certificate
 
 
 def check_speaks_of(certificate: NetworkVerdict, algorithm: Algorithm, network: AnyNetwork | FittedModel) -> None:
@@ -166,6 +170,7 @@ _MODEL_FIELDS: dict[str, Check] = {
     "columns": each(whole(0, _MOST), 2, 2),
     "threshold": _number,
     "oracle": optional(_ANY_TABLE),
+    "runtime": optional(text()),
     "machine": optional(text()),
 }
 _FIELDS = checks_of(
@@ -179,7 +184,6 @@ _FIELDS = checks_of(
     tensors=table(HASH),
     network_sha256=HASH,
     program_id=HASH,
-    seconds=real(0, 1e12),
     model=optional(_ANY_TABLE),
     sizes=optional(SIZES),
     version=VERSION,

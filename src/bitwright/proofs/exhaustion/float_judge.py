@@ -7,7 +7,13 @@ most gamma_m = m u / (1 - m u) times the sum of the terms' absolute values (High
     |F - computed F|  <=  s (1 + gamma_4) (gamma_{n+3} P + gamma_{h+4} (Q + gamma_{n+3} P)),
     P = sum_u |w2| a_u,    Q = sum_u |w2| h_u.
 
-F itself is computed in float64, which is off by the same formula with that unit roundoff.
+F itself is computed from weights on a grid (`networks/grid.py`): w1 = u1 (I + d), w2 = u2 (J + e) with integers I, J
+and |d|, |e| <= 1/2, after powers of two went from hidden units' first weights to their last ones. All its sums are of
+integers that float64 holds, so that they are the same on every machine. With H_u = relu(sum I) and A_u = sum |I| over
+the n matched examples,
+
+    |F - x s u1 u2 sum_u J H|  <=  x s u1 u2 (n sum_u |J| + sum_u H + n h / 2) / 2,
+    P  <=  x u1 u2 sum_u (|J| + 1/2) (A + n/2),   Q  <=  x u1 u2 sum_u (|J| + 1/2) (H + n/2).
 
 The bound is for numbers that neither overflow nor underflow. So nothing is judged unless every intermediate value of
 every order is finite: sqrt(n) a_u bounds the hidden layer where x is left for later, sqrt(n) P the sums before the
@@ -26,6 +32,8 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
+from bitwright.networks.grid import grids
+from bitwright.networks.integer import most_matches
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.proofs.exhaustion.domains import ALL
@@ -37,7 +45,7 @@ _ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
 _SMALLEST = {"float32": 2.0**-126, "float64": 2.0**-1022}  # below it a number may lose its digits, or become 0
 _LARGEST = {"float32": 2.0**126, "float64": 2.0**1022}  # a quarter of all: an estimate is at most 2 sqrt(n) F
 _THRESHOLD_SLACK = 1e-9  # of the gap: thresholds are float64, found by a few operations from the closed form
-_OWN_ERROR = 1 + 1e-6  # what bounds the error is itself a sum in float64, of far fewer than 10^9 terms
+_OWN_ERROR = 1 + 1e-6  # what bounds the error is itself rounded, in a few operations
 _STATES = 256
 
 
@@ -53,8 +61,15 @@ class FloatJudge:
         self._truth, self._templates, self._writers = Truth(program), program.templates, program.writers
         self._arithmetic, self._examples = network.first.dtype.name, network.shape.inputs
         self._kind, self._width = network.origin.scale, network.shape.width
-        self._first = np.ascontiguousarray(network.first[:, : program.templates].T, dtype=np.float64)  # (K, width)
-        self._last = np.ascontiguousarray(network.last.T, dtype=np.float64)  # (width, k)
+        own, written = network.first[:, : program.templates].astype(np.float64), np.abs(network.last)
+        power = np.frexp(np.abs(own).max(axis=1, initial=0))[1]  # of each hidden unit: relu(2^p x) = 2^p relu(x)
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at with what it leads to
+            folded = np.ldexp(network.last.astype(np.float64), power)
+            first, last = grids(np.ldexp(own, -power[:, None]), folded, most_matches(program), by_output=True)
+        self._units, self._power = (first.unit, last.unit), np.ldexp(1.0, power)
+        self._written = written.sum(axis=1, dtype=np.float64)
+        self._first = np.ascontiguousarray(first.whole.T)  # I (K, width)
+        self._last = np.ascontiguousarray(last.whole.T)  # J (width, k)
         self._first_size, self._last_size = np.abs(self._first), np.abs(self._last)
 
     def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
@@ -87,26 +102,32 @@ class FloatJudge:
         over, error = (outputs - found.at) / unit, error / unit + estimated + _THRESHOLD_SLACK
         return np.where(self._truth(matched), over, -over), error, n
 
-    def outputs(self, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # (batch, k), (batch, k)
-        """F, and how far any evaluation in the network's arithmetic, and this one, may be from it together."""
-        encoded = matched / np.sqrt(n)[:, None]
-        scale = 1 / np.sqrt(float(self._examples) * self._width)
+    def outputs(self, matched: BoolArray, matches: IntArray) -> tuple[FloatArray, FloatArray]:  # (batch, k), (batch, k)
+        """F as it is on the grid, and how far any evaluation in the network's arithmetic may be from that."""
+        exact, n = matched.astype(np.float64), np.asarray(matches[:, None], dtype=np.float64)
+        scale, (first_unit, last_unit) = 1 / np.sqrt(float(self._examples) * self._width), self._units
+        hidden, sizes = np.maximum(exact @ self._first, 0), exact @ self._first_size  # H, A
+        weights = self._last_size.sum(axis=0)  # (k,)
         with np.errstate(over="ignore", invalid="ignore"):  # looked at next
-            hidden = np.maximum(encoded @ self._first, 0)
-            sizes = encoded @ self._first_size  # (batch, width), a
-            P, Q = sizes @ self._last_size, hidden @ self._last_size
-            self._check_finite(sizes, P, n[:, None])
-            outputs = scale * (hidden @ self._last)
-        error = np.zeros_like(P)
-        for name in (self._arithmetic, "float64"):
-            first, last, end = (_gamma(count, name) for count in (n[:, None] + 3, self._width + 4, 4))
-            error += scale * (1 + end) * (first * P + last * (Q + first * P))
-            lost_first = 4 * n[:, None] * np.sqrt(self._examples) * self._last_size.sum(axis=0)
-            lost_last = np.sqrt(self._width) * sizes.sum(axis=1, keepdims=True)
-            error += (2 * scale * (lost_first + lost_last) + 6 * self._width + 16) * _SMALLEST[name]
-        return outputs, error * _OWN_ERROR + 16 * _SMALLEST["float32"]
+            unit = first_unit * last_unit / np.sqrt(n)
+            outputs = scale * (unit * (hidden @ self._last))
+            error = scale * unit * (n * weights + hidden.sum(axis=1, keepdims=True) + n * self._width / 2) / 2
+            P, Q = unit * self._at_most(sizes, n, weights), unit * self._at_most(hidden, n, weights)
+            most = first_unit * self._power / np.sqrt(n) * (sizes + n / 2)  # a
+            self._check_finite(most, P, n)
+        first, last, end = (_gamma(count, self._arithmetic) for count in (n + 3, self._width + 4, 4))
+        error += scale * (1 + end) * (first * P + last * (Q + first * P)) + _gamma(8, "float64") * np.abs(outputs)
+        lost_first = 4 * n * np.sqrt(self._examples) * self._written
+        lost_last = np.sqrt(self._width) * most.sum(axis=1, keepdims=True)
+        lost = 2 * scale * (lost_first + lost_last) + 6 * self._width + 16
+        return outputs, (error + lost * _SMALLEST[self._arithmetic]) * _OWN_ERROR + 16 * _SMALLEST["float32"]
 
-    def _check_finite(self, sizes: FloatArray, P: FloatArray, n: IntArray) -> None:
+    def _at_most(self, layer: FloatArray, n: FloatArray, weights: FloatArray) -> FloatArray:  # (batch, k)
+        """sum_u (|J| + 1/2) (layer + n/2)."""
+        both = layer.sum(axis=1, keepdims=True) + n * self._width / 2
+        return np.asarray(layer @ self._last_size + n / 2 * weights + both / 2)
+
+    def _check_finite(self, sizes: FloatArray, P: FloatArray, n: FloatArray) -> None:
         """Raises InputError unless no hidden value, product or sum can overflow, in whatever order it is taken."""
         first, last = _gamma(n + 3, self._arithmetic), _gamma(self._width + 4, self._arithmetic)
         hidden = np.sqrt(n) * sizes * (1 + first)
@@ -119,7 +140,7 @@ class FloatJudge:
             )
 
 
-def _gamma(terms: IntArray | int, arithmetic: str) -> FloatArray:
+def _gamma(terms: FloatArray | int, arithmetic: str) -> FloatArray:
     relative = np.asarray(terms) * _ROUNDOFF[arithmetic]
     if relative.max() >= 0.5:
         raise InputError(f"a sum of {int(np.max(terms)):,} terms has no error bound in {arithmetic}")

@@ -12,7 +12,6 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import Columns, FittedModel
-from bitwright.errors import InputError
 from bitwright.networks.foreign.model import Answers
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Domain, make_domain
@@ -47,14 +46,30 @@ class ModelJudge:
 
     def by_bit(self, matched: BoolArray) -> tuple[FloatArray, BoolArray, BoolArray]:  # (batch, k) each
         """How far each bit is from being wrong, which are, and of which that is not certain."""
-        found = self._network.decide(matched)
+        found, threshold = self._network.decide(matched), self._network.model.threshold
         truth, doubtful = self._expected(matched)
-        over = found.outputs - self._network.model.threshold
-        error = np.zeros(1) if found.error is None else found.error
+        over = found.outputs - threshold
+        error = found.error
         right = np.where(truth, over - error > 0, over + error <= 0)
         wrong = np.where(truth, over + error <= 0, over - error > 0)
         distance = np.where(truth, over, -over) - error
+        unlike, alone = self.unlike(matched, found)
+        if unlike.any():  # what is known, or was given to a row alone, is not what runs
+            wrong = np.where(unlike, truth != (alone > threshold), wrong)
+            right, distance = right & ~unlike, np.where(unlike, np.minimum(distance, 0), distance)
         return np.where(doubtful, 0, distance), wrong & ~doubtful, doubtful | ~(right | wrong)
+
+    def unlike(self, matched: BoolArray, found: Answers) -> tuple[BoolArray, FloatArray]:
+        """Where the runtime, if there is one, gives something else for a row alone or beside others; the former."""
+        network, threshold = self._network, self._network.model.threshold
+        together = network.ran(matched, alone=False)
+        alone = network.ran(matched) if network.exact else found.outputs
+        if alone is None or together is None:
+            return np.zeros(1, dtype=bool), found.outputs
+        if not network.exact:
+            return np.asarray((together > threshold) != (alone > threshold)), alone
+        away = np.maximum(np.abs(alone - found.outputs), np.abs(together - found.outputs))
+        return away > found.error, alone
 
     def _expected(self, matched: BoolArray) -> tuple[BoolArray, BoolArray]:
         """What is right, and where that is not certain."""
@@ -62,8 +77,7 @@ class ModelJudge:
             return self._truth(matched), np.zeros(1, dtype=bool)
         found = self._oracle.decide(matched)
         over = found.outputs - self._oracle.model.threshold
-        doubtful = np.zeros(1, dtype=bool) if found.error is None else np.abs(over) <= found.error
-        return over > 0, doubtful
+        return over > 0, (np.abs(over) <= found.error) & (found.error > 0)
 
 
 def look_at_model(
@@ -73,11 +87,23 @@ def look_at_model(
     columns, program = network.columns, network.columns.program
     templates, own = matched_alone(program, columns.pattern, state, kind)
     matched = as_row(templates, program.templates)
-    given = _replayed(network, matched).outputs[0] > network.model.threshold
+    ran = network.ran(matched)  # where no runtime is installed its arithmetic is known all the same
+    given = (network.decide(matched).outputs if ran is None else ran)[0] > network.model.threshold
     expected = written_by(program, templates)
     if oracle is not None:
         expected = oracle.decide(matched).outputs[0] > oracle.model.threshold
     return looked_at(program, state, int(columns.real[templates].sum()), own, given, expected)
+
+
+def doubt(network: FittedModel, state: BoolArray, kind: int | None, oracle: FittedModel | None) -> str:
+    """Why a state is not decided, where that is not for the size of rounding errors."""
+    program, runtime = network.columns.program, network.model.runtime
+    templates, own = matched_alone(program, network.columns.pattern, state, kind)
+    judge, matched = ModelJudge(network, oracle), as_row(templates, program.templates)
+    if not judge.by_bit(matched)[2][:, own].any():
+        return f"; but {runtime} decides a state otherwise beside other states than alone"
+    unlike = network.exact and judge.unlike(matched, network.decide(matched))[0]
+    return f"; but {runtime} gives other outputs" if np.any(unlike) else ""
 
 
 def least_certain(
@@ -89,10 +115,3 @@ def least_certain(
     distance = ModelJudge(network, oracle).by_bit(as_row(templates, program.templates))[0][0, own]
     bits = [(away, bit) for away, bit in zip(distance, found.bits, strict=True) if not wrong or not bit.right]
     return min(bits, key=lambda one: one[0])[1] if bits else None
-
-
-def _replayed(network: FittedModel, matched: BoolArray) -> Answers:
-    try:
-        return network.decide(matched, replay=True)
-    except (InputError, ImportError):  # no runtime is installed; its arithmetic is known all the same
-        return network.decide(matched)

@@ -17,11 +17,11 @@ from bitwright.errors import InputError, counted, option
 from bitwright.files.documents import read_document, whole
 from bitwright.files.journal import Journal
 from bitwright.networks import AnyNetwork, IntegerNetwork
-from bitwright.networks.threads import linear_algebra_threads
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
 from bitwright.proofs.exhaustion.findings import FIELDS, Findings, IntegerJudge, Judge, find, nothing_at_stake
 from bitwright.workers import Workers, cores, in_threads
+from bitwright.workers.linear_algebra import NUMPY, one_thread
 
 if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.device import DeviceProver
@@ -108,8 +108,8 @@ class ProofTask:
             "network": self.network.digest,
             "part": self.part,
             **self.domain.describe(),
-            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.about()}),
-            **({} if self.oracle is None else {"oracle": self.oracle.digest}),
+            **({} if not isinstance(self.network, FittedModel) else {"model": self.network.describe()}),
+            **({} if self.oracle is None else {"oracle": self.oracle.describe()}),
         }
 
 
@@ -163,7 +163,7 @@ def _go_through(
     size = task.domain.size
     if progress:
         progress(min(done * task.part, size), size)
-    with linear_algebra_threads(1), closing(_results(task, workers, iter(range(done, task.parts)))) as results:
+    with one_thread(), closing(_results(task, workers, iter(range(done, task.parts)))) as results:
         for number, part in enumerate(results, done):
             if journal:
                 journal.append(json.dumps({"part": number, **part.to_json()}).encode())
@@ -175,7 +175,8 @@ def _go_through(
 
 def _results(task: ProofTask, workers: Workers, numbers: Iterator[int]) -> Generator[Findings]:
     if workers.kind != "serial":
-        yield from workers.map(_prove_part_alone, task, numbers)
+        exact = isinstance(task.network, IntegerNetwork)
+        yield from workers.map(_prove_part_alone, task, numbers, floats=None if exact else NUMPY)
     elif task.device != "cpu" or (isinstance(task.network, FittedModel) and not task.network.shared):
         yield from (prove_part(task, number) for number in numbers)
     else:
@@ -184,14 +185,14 @@ def _results(task: ProofTask, workers: Workers, numbers: Iterator[int]) -> Gener
 
 
 def _prove_part_alone(task: ProofTask, number: int) -> Findings:
-    with linear_algebra_threads(1):
+    with one_thread():
         return prove_part(task, number)
 
 
 def expected_seconds(task: ProofTask, workers: Workers) -> float:
     """How long the whole domain will take, from a sample of it; a cluster's machines are not known beforehand."""
     sample = min(task.domain.size, task.part, _SAMPLE[task.domain_name] << (0 if task.device == "cpu" else 8))
-    with linear_algebra_threads(1):
+    with one_thread():
         prove_range(task, 0, min(sample, 8))  # what is made once does not count
         begin = time.perf_counter()
         prove_range(task, 0, sample)

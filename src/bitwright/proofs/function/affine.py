@@ -19,6 +19,7 @@ from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import ARITHMETIC, Combined, Constant, Expression, Named, Negation, combined
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import expand
+from bitwright.program.text.lets import words_of
 from bitwright.program.text.parser import SyntaxTree, parse_plain, parse_statements
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.text.scanner import Token
@@ -108,6 +109,25 @@ class SizeReader:
             what = f"'{part.sign}' of an index or of {self.size}"
             outside(part.token, f"{what} is not at a fixed distance from a position")
         return outside(part.token, "this is not at a fixed distance from a position")
+
+    def first(self, tree: SyntaxTree) -> int:
+        """The first size at which no array is empty: below it the text is no program."""
+        extents = (
+            self.form(extent)
+            for item in tree.statements
+            if isinstance(item, syntax.BitsDeclaration)
+            for _, several in item.items
+            for extent in several
+        )
+        return max(-((form.constant - 1) // form.size) for form in extents if form.size > 0)
+
+
+def fixed_numbers(tree: SyntaxTree, values: Mapping[str, int]) -> dict[str, int]:
+    """Those of these numbers that the text uses anywhere but in their own `let` lines."""
+    used: set[str] = set()
+    for item in tree.statements:
+        used |= words_of(item.value if isinstance(item, syntax.Let) else item)
+    return {name: value for name, value in values.items() if name in used}
 
 
 def plain(part: syntax.Expression) -> Expression:

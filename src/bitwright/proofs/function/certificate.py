@@ -2,6 +2,7 @@
 
     format       "bitwright function 1"
     program      {"size": the name of its size, "numbers": {name: [a, b]: a * size + b}, "ensures",
+                  "sizes": what the proof is about, "l>=1, k=3",
                   "at": a size, "id": the sha256 of the canonical rules at that size}
     chain        {"unit", "extra": positions = size * unit + extra, "tracks": names of the bits of a letter, "globals",
                   "places": [[array, g, s, d], ...] of the tracks: its bit g*k - s stands at position k - d,
@@ -32,6 +33,7 @@ from bitwright.program.algorithm import Algorithm
 from bitwright.program.text import parse
 from bitwright.proofs.function.chain import SHORTEST, ChainProgram
 from bitwright.proofs.function.closure import START, Invariant, Search
+from bitwright.proofs.sizes import CoveredSizes
 
 FORMAT = "bitwright function 1"
 
@@ -42,6 +44,7 @@ def certificate(
     search: Search,
     invariant: Invariant,
     short: list[int],
+    sizes: CoveredSizes,
     lets: Mapping[str, int],
 ) -> dict[str, Any]:
     """What a checker needs: it makes one round, and looks at start and end."""
@@ -53,7 +56,8 @@ def certificate(
         "format": FORMAT,
         "program": {
             "size": chain.size,
-            "numbers": {name: list(form) for name, form in chain.forms.items()},
+            "sizes": str(sizes),
+            "numbers": {n: list(form) for n, form in chain.forms.items() if form[0] or n in sizes.fixed},
             "ensures": [str(line) for line in algorithm.ensures],
             "at": at,
             "id": parse(chain.text, chain.name, {**lets, chain.size: at}).program.id,

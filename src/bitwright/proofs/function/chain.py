@@ -11,13 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.function.affine import IndexForm, NoChainError, Reach, SizeReader, algorithm_at, reach
+from bitwright.proofs.function.affine import (
+    IndexForm,
+    NoChainError,
+    Reach,
+    SizeReader,
+    algorithm_at,
+    fixed_numbers,
+    reach,
+)
 
 FIRST, SECOND, MIDDLE, BEFORE, LAST = CLASSES = (1, 2, 3, 4, 5)
 FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}  # 0: before the first
@@ -81,9 +90,16 @@ class ChainProgram:
     outputs: Mapping[str, PlaceWeights]
     steps: tuple[int, int] | None  # (a, b): a * length + b
     halt: tuple[int, int] | str | None  # (class or 0 for a global, track), or "fixed point"
+    first: int  # the first size at which no array is empty
     sizes: tuple[int, ...]  # at which the classes were read
     numbers: Mapping[str, int]  # the other plain numbers of the text, which stay as they are
     forms: Mapping[str, tuple[int, int]]  # all numbers as (a, b): a * size + b
+
+    @cached_property
+    def fixed(self) -> Mapping[str, int]:
+        """The numbers of the text that do not grow with the size."""
+        constants = {name: constant for name, (rate, constant) in self.forms.items() if not rate}
+        return fixed_numbers(parse_statements(self.text), constants)
 
     def length(self, size: int) -> int:
         """The positions of the chain at a size."""
@@ -100,8 +116,10 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
     if found.margin > MAX_MARGIN:
         raise NoChainError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
     top = 4 * found.margin + 8
+    reader = SizeReader(tree, size, numbers)
+    first_size = reader.first(tree)
     read = []
-    for value in range(1, top // found.unit + 1):
+    for value in range(first_size, top // found.unit + 1):
         algorithm = algorithm_at(text, name, {**(lets or {}), size: value})
         if algorithm is not None:
             read.append(_Instance(algorithm, value, found))
@@ -121,7 +139,6 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
         try:
             views = [_ChainView(instance, tracks, shift) for instance in read]
             first, extra = _the_same(views, found)
-            reader = SizeReader(tree, size, numbers)
             return ChainProgram(
                 name=name,
                 text=text,
@@ -138,6 +155,7 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
                 outputs=first.outputs,
                 steps=_steps(tree, reader, found.unit, extra, first.halt == FIXED_POINT),
                 halt=first.halt,
+                first=first_size,
                 sizes=tuple(view.instance.size for view in views if view.length >= SHORTEST),
                 numbers=numbers,
                 forms={one: (f.size, f.constant) for one, f in reader.forms.items() if isinstance(f, IndexForm)},

@@ -26,6 +26,7 @@ from bitwright.proofs.function.ring import ring_lemma
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
+from bitwright.proofs.sizes import CoveredSizes
 from bitwright.proofs.trials import LATE, Inputs, all_inputs, random_inputs, wrong_input
 
 Progress = Callable[[str], None]
@@ -46,7 +47,7 @@ class FunctionProof:
 
     verdict: Verdict
     lines: tuple[str, ...]  # the `ensure` lines
-    sizes: str = ""
+    sizes: CoveredSizes | None = None  # for which it is proved
     method: str = ""
     laws: tuple[str, ...] = ()
     counterexample: dict[str, Any] | None = None
@@ -62,7 +63,7 @@ class FunctionProof:
 
     def sentence(self) -> str:
         if self.verdict == "proved":
-            return f"proved at every size ({self.method})"
+            return f"proved at {self.sizes.words if self.sizes else 'no size'} ({self.method})"
         if self.counterexample is not None:
             given = " ".join(f"{name}={value}" for name, value in self.counterexample["inputs"].items())
             size = " ".join(f"{name}={value}" for name, value in self.counterexample["lets"].items())
@@ -73,7 +74,8 @@ class FunctionProof:
 
     def claim(self) -> Claim:
         """The proof as a link of a chain of claims."""
-        return Claim("function", self.verdict, self.sizes, self.method, self.sentence(), self.counterexample)
+        sizes = "" if self.sizes is None else str(self.sizes)
+        return Claim("function", self.verdict, sizes, self.method, self.sentence(), self.counterexample)
 
 
 def prove_function(
@@ -140,6 +142,7 @@ def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell
         chain = read_chain(text, algorithm.name, lets)
         specs = [Specification(chain, line) for line in algorithm.ensures]
         short, wrong = at.short(chain)
+        sizes = CoveredSizes({chain.size: min([*short, *chain.sizes])}, chain.fixed)
     except NoChainError as error:
         return _without_a_chain(text, algorithm, lets, lines, f"no chain: {error}", tell)
     if wrong is not None:
@@ -160,8 +163,8 @@ def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell
             continue
         laws = tuple(law.shown(chain) for law in done.search.laws)
         method = f"{'laws, ' if laws else ''}{done.invariant.size:,} windows"
-        made = certificate(chain, algorithm, done.search, done.invariant, short, lets)
-        return FunctionProof("proved", lines, "every", method, laws, certificate=made)
+        made = certificate(chain, algorithm, done.search, done.invariant, short, sizes, lets)
+        return FunctionProof("proved", lines, sizes, method, laws, certificate=made)
     return replace(undecided(*tried), method="closure")
 
 
@@ -179,7 +182,8 @@ def _given(
     own = dict(zip(plain_lets(sizing.text), sizing.numbers.values(), strict=False))  # a shipped algorithm has one
     given = dict(sizing.numbers) if set(sizing.numbers) & set(own) else own
     written = parse(sizing.text, program.name, given)
-    if not written.same_as(program) or [*map(str, written.ensures)] != [*map(str, program.ensures)]:
+    theirs, ours = ([(str(line), line.line()) for line in one.ensures] for one in (written, program))  # with numbers
+    if not written.same_as(program) or theirs != ours:
         return None, program, {}  # the rules at this size, or what they should do, are not those of the text
     return sizing.text, written, given
 
@@ -192,9 +196,11 @@ def _without_a_chain(
     tell(way)
     try:
         if way == "ring":
-            return FunctionProof("proved", lines, "every", ring_lemma(text, algorithm, lets))
+            ring, method = ring_lemma(text, algorithm, lets)
+            return FunctionProof("proved", lines, ring.about, method)
         proof = _rounds(text, algorithm, lets, tell)
-        return FunctionProof("proved", lines, "every", proof.prove(), certificate=proof.certificate())
+        method = proof.prove()
+        return FunctionProof("proved", lines, proof.about, method, certificate=proof.certificate())
     except (NoChainError, NoShapeError) as error:
         return FunctionProof("not decided", lines, tried=(why, f"no {way}: {error}"))
 
@@ -245,7 +251,7 @@ class _Sizes:
 
     def short(self, chain: ChainProgram) -> tuple[list[int], dict[str, Any] | None]:
         """All inputs of all sizes too short for the classes: those sizes, and a wrong run among them."""
-        self.size, sizes, size = chain.size, list[int](), 1
+        self.size, sizes, size = chain.size, list[int](), chain.first
         while chain.length(size) < SHORTEST:
             if (algorithm := self.at(size)) is not None:
                 if len(algorithm.input_bits) > MOST_INPUTS.bit_length() - 1:

@@ -19,8 +19,9 @@ from bitwright.program.ensures import Combined, Constant, Expression, Named
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import parse_statements
-from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, outside, plain, statements
+from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, fixed_numbers, outside, plain, statements
 from bitwright.proofs.function.specification import value_of
+from bitwright.proofs.sizes import CoveredSizes
 from bitwright.text.scanner import Token
 
 MOST_INPUTS = 16  # bits that may reach a position
@@ -60,6 +61,7 @@ class Ring:
                 value = numbers.get(item.name.text, self._value(item.value, self.numbers))
                 if value is not None:
                     self.numbers[item.name.text] = value
+        self.about = CoveredSizes(dict.fromkeys(self.sizes, 1), fixed_numbers(tree, self.numbers))
         self.blocks: list[RingBlock] = []
         self.block_of: dict[str, RingBlock] = {}
         self.words: dict[str, dict[str, str]] = {"input": {}, "output": {}}
@@ -222,13 +224,13 @@ class Ring:
         return wanted
 
 
-def ring_lemma(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> str:
-    """Proves all `ensure` lines on every ring, and says how; raises NoChainError where that fails."""
+def ring_lemma(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[Ring, str]:
+    """Proves all `ensure` lines on every ring; gives the ring, and how. Raises NoChainError where that fails."""
     ring = Ring(text, lets)
     if any(frozenset() in block.rules for block in ring.blocks):
         raise NoChainError("a rule matches where all bits are off")
     tried = sum(_tried(ring, line) for line in algorithm.ensures)
-    return f"a finite lemma, {tried:,} neighbourhoods"
+    return ring, f"a finite lemma, {tried:,} neighbourhoods"
 
 
 def _tried(ring: Ring, line: ensures.EnsureLine) -> int:

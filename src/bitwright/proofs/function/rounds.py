@@ -22,11 +22,12 @@ from bitwright.program.ensures import EnsureLine, names_in
 from bitwright.program.text import parse, syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.function.affine import IndexForm, SizeReader, algorithm_at, reach
+from bitwright.proofs.function.affine import IndexForm, SizeReader, algorithm_at, fixed_numbers, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, power_growth
 from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
 from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds
+from bitwright.proofs.sizes import CoveredSizes
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, inputs_by_name, substitute, weaker_equation
 
 FORMAT = "bitwright function by rounds 1"
@@ -73,6 +74,7 @@ class RoundsProof:
         self.sizes = {size: program for size, program in programs.items() if program is not None}
         if self.top not in self.sizes or SEEN not in self.sizes:
             raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
+        self.about = CoveredSizes({self.size: min(self.sizes)}, fixed_numbers(self.tree, self.numbers))
         named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
         self.words = [array for array in self.lengths if array in named]
         self.cut_state: State = {
@@ -355,6 +357,7 @@ class RoundsProof:
         proofs = list(self.inside)
         return {
             "format": FORMAT,
+            "sizes": str(self.about),
             "cut": self.cut,
             "words": self.words,
             "measure": self.measure,

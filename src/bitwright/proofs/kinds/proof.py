@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import product
-from math import lcm, prod
+from math import ceil, lcm, prod
 from typing import Any, Literal
 
 from bitwright.errors import ProgramError, counted, listing
@@ -20,9 +20,10 @@ from bitwright.program.text.lets import mentions
 from bitwright.program.text.node_text import schema_of
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.claims import ONE_SIZE, Claim
-from bitwright.proofs.kinds.affine import Affine
+from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of, cutoff, representatives
 from bitwright.proofs.kinds.lines import Lines, NotCoveredError
+from bitwright.proofs.sizes import CoveredSizes
 
 GRAPH = {"nodes": 16, "ports": 48}  # numbers of a graph, and what they are where none is given
 _SAY_CELLS = syntax.BitsDeclaration | syntax.Block | syntax.Cell | syntax.WhenClause
@@ -118,7 +119,7 @@ class KindsProof:
 
     verdict: Literal["proved", "not decided"]
     digest: str  # of the text
-    smallest: Mapping[str, int]  # of each size: below it, the text is no program, or nothing is said
+    smallest: Mapping[str, int]  # of each size: where the theorem begins
     L0: Mapping[str, int]  # every kind occurs at sizes up to these
     modulus: int
     lines: tuple[LineProof, ...]
@@ -129,6 +130,13 @@ class KindsProof:
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
+
+    @property
+    def about(self) -> CoveredSizes:
+        """The sizes that it is about; a single one may be a program below the first that the theorem covers."""
+        if len(self.smallest) == 1:
+            return CoveredSizes(dict(zip(self.smallest, min(self.expanded), strict=True)))
+        return CoveredSizes(self.smallest)
 
     @property
     def method(self) -> str:
@@ -146,13 +154,9 @@ class KindsProof:
         """The link of the chain that is about sizes."""
         kinds = counted(len(self.kinds), "kind")
         if self.verdict == "proved":
-            sizes = "every" if self.of_text else ONE_SIZE
-            sentence = f"all cells are of {kinds} at every size ({self.method})"
-            if len(self.smallest) > 1 and max(self.smallest.values()) > 1:  # smaller ones may be programs, too
-                sizes = ", ".join(f"{name}>={least}" for name, least in self.smallest.items())
-                sentence = f"all cells are of {kinds} at all sizes {sizes} ({self.method})"
-            if not self.L0:
-                sentence = f"all cells are of {kinds} ({self.method})"
+            sizes = str(self.about) if self.of_text else ONE_SIZE
+            where = f" at {self.about.words}" if self.L0 else ""
+            sentence = f"all cells are of {kinds}{where} ({self.method})"
             return Claim("sizes", "proved", sizes, self.method, sentence)
         return Claim("sizes", "not decided", "none", self.method, f"not decided at every size: {self.refusal}")
 
@@ -223,7 +227,7 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
             smallest = {name: value + 1 for name, value in zip(smallest, wrong, strict=True)}
     except NotCoveredError as error:
         return KindsProof("not decided", digest, {}, {}, 0, (), (), (), str(error))
-    below = [(value,) for value in range(*smallest.values())] if len(smallest) == 1 else []
+    below = [(value,) for value in range(_first(sized)[0], *smallest.values())] if len(smallest) == 1 else []
     seen = [values for values in (*below, *expanded) if sized.at(*values) is not None]
     modulus = lcm(*(one.modulus for one in lines))
     return KindsProof("proved", digest, smallest, L0, modulus, lines, tuple(seen), _kinds(sized, seen))
@@ -234,11 +238,11 @@ def _smallest(sized: SizedText) -> dict[str, int]:
 
     Where an extent that depends on other sizes too is below 1, it is left to the theorem.
     """
-    extents = Lines(sized.tree, dict.fromkeys(sized.sizes, 0), sized.lets, False).extents_at_least_one()
+    extents = _extents(sized)
     found = {}
-    for name, own in sized.sizes.items():
+    for (name, own), first in zip(sized.sizes.items(), _first(sized), strict=True):
         others = [form for form in extents if form.names - {name}]
-        for value in range(max(own, _FIRST_TRIED) + 1):
+        for value in range(first, max(own, _FIRST_TRIED) + 1):
             values = {**sized.sizes, name: value}
             if _negative(others, values) or sized.at(*values.values()) is not None:
                 found[name] = value
@@ -246,6 +250,16 @@ def _smallest(sized: SizedText) -> dict[str, int]:
         else:
             raise NotCoveredError(f"the text is no program at any {name} up to {max(own, _FIRST_TRIED)}")
     return found
+
+
+def _extents(sized: SizedText) -> list[Affine]:
+    return Lines(sized.tree, dict.fromkeys(sized.sizes, 0), sized.lets, False).extents_at_least_one()
+
+
+def _first(sized: SizedText) -> list[int]:
+    """Of each size the first value at which no array that grows with it alone is empty; 0 where there is none."""
+    alone = [form for form in _extents(sized) if len(form.names) == 1]
+    return [max((ceil(-form[ONE] / form[name]) for form in alone if form[name] > 0), default=0) for name in sized.sizes]
 
 
 def _negative(forms: Sequence[Affine], values: Mapping[str, int]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from pathlib import Path
@@ -56,11 +56,9 @@ class SizeProof:
 
     @property
     def size(self) -> str:
-        """Its number, such as the 64 of `let l = 64`, or its numbers, as in `l=64,k=2`."""
-        numbers = {} if self.algorithm.sizing is None else self.algorithm.sizing.numbers
-        if len(numbers) == 1:
-            return str(*numbers.values())
-        return ",".join(f"{name}={value}" for name, value in numbers.items()) or ONE_SIZE
+        """Its numbers: the 64 of `let l = 64`, or `l=64,k=3` where it has several."""
+        sizing = self.algorithm.sizing
+        return _named(sizing.numbers) if sizing is not None and sizing.numbers else ONE_SIZE
 
     @property
     def sentence(self) -> str:
@@ -142,8 +140,15 @@ def prove_at_sizes(
         methods.setdefault(proof.method.partition(",")[0])
         if tell is not None:
             tell(done, len(sizes))
-    covered, method = f"{sizes[0]}..{sizes[-1]}", ", ".join(methods)
+    first, *others = sizing.numbers
+    covered = _named({first: f"{sizes[0]}..{sizes[-1]}", **{name: sizing.numbers[name] for name in others}})
+    method = ", ".join(methods)
     return Claim("function", "proved", covered, method, f"proved at sizes {covered} ({method})")
+
+
+def _named(numbers: Mapping[str, int | str]) -> str:
+    named = ",".join(f"{name}={value}" for name, value in numbers.items())
+    return named if len(numbers) > 1 else named.partition("=")[2]
 
 
 def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:

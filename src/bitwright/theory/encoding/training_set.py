@@ -16,6 +16,7 @@ from bitwright.errors import InputError, counted
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.workers.linear_algebra import one_thread
 
 FloatArray = NDArray[np.float64]
 _MAX_DENSE = 100_000_000  # entries of a matrix that is written out in full
@@ -169,6 +170,7 @@ def check_dense(program: Program, padding: int) -> None:
         raise InputError(f"a training set of {examples:,} examples is too large to be written out in full")
 
 
+@one_thread()
 def random_bases(program: Program, seed: int) -> dict[int, FloatArray]:
     """A random orthonormal basis for every block that has templates."""
     rng = np.random.default_rng(seed)

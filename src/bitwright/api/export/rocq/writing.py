@@ -129,9 +129,10 @@ def _every_size(
     except NotAffineError as error:
         found.left.append(f"no theorem at every size: {error}")
         return size, None
-    about = algorithm.name + "".join(f", {other} = {value}" for other, value in sizing.numbers.items() if other != key)
+    others = [f"{other} = {value}" for other, value in sizing.numbers.items() if other != key]
+    about, fixed = ", ".join([algorithm.name, *others]), " with " * bool(others) + ", ".join(others)
     runs = (
-        f"at every size from {families.least} on, its runs are the rules' runs; bitwright compared rules and cells, as "
+        f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and cells, as "
         f"functions of the size, with the program's at the sizes {families.compared_sizes}"
     )
     found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
@@ -151,7 +152,7 @@ def _every_size(
             found.left.append(f"no theorem about what it computes: {error}")
         else:
             lines = joined(algorithm.ensures)
-            computes = f"at every size from {least} on, the network computes {lines}"
+            computes = f"at every size from {least} on{fixed}, the network computes {lines}"
             found.files |= texts
             found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
     return size, families

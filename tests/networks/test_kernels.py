@@ -1,0 +1,230 @@
+"""The same bytes on every CPU for what is exact, and on the same kernel for what is trained.
+
+Child processes get one core or two, OMP_NUM_THREADS or not, kernels of OpenBLAS, and NumPy without its newest code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import for_each
+from long import LONG
+
+from bitwright import InputError, addition, multiplication, train
+from bitwright.networks import Plan, Recipe, load_network, quantize
+from bitwright.networks import train as train_one
+from bitwright.networks.cache import cached_network, entries, train_members
+from bitwright.networks.ensemble import Study, grow
+from bitwright.networks.store import read_about
+from bitwright.running.successors import random_states
+from bitwright.workers import Workers, cores, linear_algebra
+from bitwright.workers.linear_algebra import kernel_name, one_thread
+
+CHILD = """
+import hashlib, json, os, sys
+from pathlib import Path
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
+given = Path(sys.argv[2])
+from bitwright import addition, certify, multiplication, size, train, validate
+from bitwright.api.ensemble import ensemble
+from bitwright.api.network import Network
+from bitwright.theory import weights
+from bitwright.workers.linear_algebra import kernel_name
+
+def of(value):
+    data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()
+    return hashlib.sha256(data).hexdigest()
+
+def written(save):
+    path = Path("file.safetensors")
+    save(path)
+    data = path.read_bytes()
+    path.unlink()
+    return of(data)
+
+small, large, cells = (Network.load(given / f"{name}.safetensors") for name in ("small", "large", "cells"))
+rounded = large.quantize()
+exact = {
+    "closed form": of(weights(range(1, 400), 500).gap.tobytes()),
+    "integers": written(rounded.save),
+    "integers of cells": written(cells.quantize().save),
+    "proof of floats": written(lambda path: certify(addition(2), small, resume=path)),
+    "certificate of floats": of(certify(addition(2), small).to_dict()),
+    "certificate of integers": of(certify(multiplication(3), cells.quantize()).to_dict()),
+    "certificate of the limit": of(certify(addition(8)).to_dict()),
+    "validation": written(lambda path: validate(addition(3), engine="limit", resume=path)),
+}
+trained = {
+    "floats": train(multiplication(3), cells=False, width=2048, integer=False).digest,
+    "executions": train(addition(3), cells=False, width=1024, executions="runs").digest,
+    "cells": train(multiplication(4)).digest,
+    "ensemble": written(lambda path: ensemble(addition(3), 2, width=512, cells=False, file=path)),
+    "width": of(size(addition(3), of="network", domain="runs").to_dict()),
+}
+print(json.dumps({"kernel": kernel_name(), "exact": exact, "trained": trained}))
+"""
+NEWEST = " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", []))  # type: ignore[index, call-overload]
+AVX512 = Path("/proc/cpuinfo").exists() and "avx512f" in Path("/proc/cpuinfo").read_text()
+OPENBLAS = kernel_name().startswith("openblas") and os.uname().machine == "x86_64"
+CORES = (1, 2) if cores() > 1 else (1,)
+CORETYPES = (*(["Haswell"] * OPENBLAS), *(["SkylakeX"] * (OPENBLAS and AVX512)), None)
+EVERY = [(count, threads, core, False) for count in CORES for threads in (None, "1") for core in CORETYPES]
+FEW = [
+    (CORES[-1], None, CORETYPES[0], False),
+    (1, "1", CORETYPES[0], False),
+    (1, None, None, True),
+]
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("given")
+    train(addition(2), cells=False, width=512, integer=False).save(folder / "small.safetensors")
+    train(addition(4), cells=False, width=1024, integer=False).save(folder / "large.safetensors")
+    train(multiplication(3), integer=False, width=256).save(folder / "cells.safetensors")
+    return folder
+
+
+def child(folder: Path, given: Path, count: int, threads: str | None, core: str | None, old: bool) -> dict[str, Any]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENBLAS_", "OMP_", "NPY_"))}
+    settings = {
+        "OMP_NUM_THREADS": threads,
+        "OPENBLAS_CORETYPE": core,
+        "NPY_DISABLE_CPU_FEATURES": NEWEST if old else None,
+    }
+    more = {name: value for name, value in settings.items() if value}
+    command = [sys.executable, "-c", CHILD, str(count), str(given)]
+    done = subprocess.run(command, cwd=folder, env={**kept, **more}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert core is None or found["kernel"].endswith(core)
+    return found
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores are chosen on Linux")
+def test_what_is_exact_is_the_same_everywhere_and_what_is_trained_by_the_same_kernel(
+    tmp_path: Path, given: Path
+) -> None:
+    found = [child(tmp_path, given, *how) for how in (EVERY if LONG else FEW)]
+    for one in found:
+        assert one["exact"] == found[0]["exact"]
+        alike = next(other for other in found if other["kernel"] == one["kernel"])
+        assert one["trained"] == alike["trained"]
+    if OPENBLAS and AVX512:
+        assert len({one["kernel"] for one in found}) == 2
+
+
+def another(core: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """From now on this process seems to have another kernel."""
+    name = f"openblas 0.0 {core}"
+    monkeypatch.setattr(linear_algebra, "_numpy_kernel", lambda: (name, core))
+    return name
+
+
+def test_files_name_the_kernel_and_members_of_two_kernels_are_not_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, recipe = addition(2).program, Recipe(64)
+    train_members(program, recipe, 1, tmp_path)
+    here = kernel_name()
+    assert read_about(tmp_path / "member-000000.safetensors").origin.kernel == here
+    mine = train_one(program, recipe)[0]
+    elsewhere = another("Prescott", monkeypatch)
+    with pytest.raises(InputError, match=rf"was trained by the kernel {here}, here it would be {elsewhere}; choose"):
+        train_members(program, recipe, 2, tmp_path)
+    theirs = train_one(program, Recipe(64, member=1))[0]
+    assert theirs.origin.kernel == elsewhere
+    with pytest.raises(InputError, match="were trained by different kernels"):
+        quantize([mine, theirs], program)
+
+
+def test_an_ensemble_is_not_continued_by_another_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study(addition(2).program, Recipe(64, start="random"), random_states(addition(2), 5, 0))
+    first = another("Haswell", monkeypatch)
+    grow(study, 1, file=tmp_path / "e")
+    now = another("SkylakeX", monkeypatch)
+    message = f'begun with kernel "{first}", now it is "{now}"; set OPENBLAS_CORETYPE=Haswell, or choose another file'
+    with pytest.raises(InputError, match=message):
+        grow(study, 2, file=tmp_path / "e")
+
+
+def test_the_cache_has_entries_for_each_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
+    program, recipe = addition(2).program, Recipe(64)
+    assert [cached_network(program, recipe)[1] for _ in range(2)] == [True, False]
+    [before] = entries()
+    here = kernel_name()
+    elsewhere = another("Prescott", monkeypatch)
+    assert [cached_network(program, recipe)[1] for _ in range(2)] == [True, False]
+    problems = {one.path: one.problem for one in entries()}
+    assert problems.pop(before.path) == f"{before.path} was trained by {here}, here is {elsewhere}"
+    [(path, problem)] = problems.items()
+    assert problem is None
+    path.write_bytes(before.path.read_bytes())  # under a name that is this kernel's
+    assert cached_network(program, recipe)[1]
+    assert load_network(path, program).origin.kernel == elsewhere
+
+
+def _nothing(_: None, job: int) -> int:
+    return job
+
+
+def test_workers_of_another_kernel_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their environment is this one's, so they differ only where this process pretends to."""
+    another("Prescott", monkeypatch)
+    workers = Workers("processes", 2)
+    with pytest.raises(InputError, match=r"has the linear algebra .*, this command has openblas 0.0 Prescott"):
+        list(workers.map(_nothing, None, range(2)))
+    assert list(workers.map(_nothing, None, range(2), floats=None)) == [0, 1]
+
+
+def test_the_first_to_enter_sets_one_thread_and_the_last_to_leave_lifts_it() -> None:
+    def threads() -> set[int]:
+        return {one["num_threads"] for one in linear_algebra.ThreadpoolController().info() if one["user_api"] == "blas"}
+
+    before = threads()
+    first, second = one_thread(), one_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert threads() == {1}
+    second.__exit__(None, None, None)
+    assert threads() == before
+
+
+@for_each("layer", ["first", "last"])
+def test_weights_of_very_different_sizes(layer: str) -> None:
+    """A judge of floats bounds what its grid loses: against sums of exact fractions."""
+    from fractions import Fraction
+
+    from bitwright.proofs.exhaustion.float_judge import FloatJudge
+
+    program = addition(2).program
+    network = train_one(program, Recipe(32, plan=Plan(descent="momentum")))[0]
+    weights = getattr(network, layer).copy()
+    weights[::3] *= np.float32(1e-5)
+    weights[1::5] *= np.float32(3e4)
+    network = replace(network, **{layer: weights})
+    judge = FloatJudge(program, network)
+    lost = 0.0
+    for seed in range(20):
+        blocks, rng = np.unique(program.template_block), np.random.default_rng(seed)
+        matched = [int(rng.choice(np.flatnonzero(program.template_block == block))) for block in blocks[: 1 + seed % 4]]
+        row = np.zeros((1, program.templates), dtype=bool)
+        row[0, matched] = True
+        outputs, error = judge.outputs(row, np.array([len(matched)]))
+        hidden = [max(Fraction(0), sum(map(Fraction, unit[matched].tolist()))) for unit in network.first]
+        scale = 1 / np.sqrt(float(len(matched) * network.shape.inputs * network.shape.width))
+        for bit, row_of in enumerate(network.last.tolist()):
+            exact = float(sum(Fraction(w) * h for w, h in zip(row_of, hidden, strict=True))) * scale
+            lost = max(lost, abs(exact - outputs[0, bit]))
+            assert abs(exact - outputs[0, bit]) <= error[0, bit]
+    assert lost > 0
