@@ -145,7 +145,7 @@ def test_control_c_while_modules_are_loaded(module: str, content: str, start: li
 
 
 def test_control_c_before_anything_of_bitwright_is_loaded(tmp_path: Path) -> None:
-    script = shutil.copy(ROOT / "src/bitwright/cli/script.py", tmp_path / "bitwright-command")
+    script = shutil.copy(ROOT / "src/scripts/bitwright", tmp_path / "bitwright-command")
     (tmp_path / "bitwright.py").write_text(INTERRUPTED)
     done = subprocess.run([sys.executable, script, "add", "1", "2"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "bitwright: stopped")
