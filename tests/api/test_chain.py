@@ -87,12 +87,16 @@ def test_sizes_that_are_not_asked_for_decide_nothing(cells: bool) -> None:
             assert found.certified
             assert f"; not at every size: refuted: {WHY} is not true for x=1025 at l=11" in found.claims[0].sentence
             assert at in str(found).splitlines()[0]
+            assert "refuted" not in str(found).splitlines()[0]  # other sizes were not asked for
         for sizes in ("l=8..11", "l=11", "all"):
             found = bw.certify(program, *network, sizes=sizes)
             assert (found.verdict, found.claims[0].counterexample["inputs"]) == ("refuted", {"x": 1025}), sizes
     own = bw.certify(program)  # without sizes the limit is about the program at its own
     assert own.certified
-    assert str(own).splitlines()[0].endswith("; what the rules compute is proved at size 8")
+    assert str(own).splitlines()[0].endswith("; what the rules compute is proved at size 8 (refuted at l=11)")
+    small = bw.parse(ELSEWHERE, l=2)
+    whole = bw.certify(small, bw.train(small, cells=False))
+    assert "y == x and (x != 1025 or y == 0), at size 2 (refuted at l=11); it is right" in str(whole).splitlines()[0]
 
 
 WHY = "x != 1025 or y == 0"

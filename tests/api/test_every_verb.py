@@ -62,6 +62,8 @@ def test_what_cannot_be_inferred() -> None:
             bw.infer(STATES, blocks)  # type: ignore[arg-type]
     with pytest.raises(bw.InputError, match=r"give executions, or the .npz file"):
         bw.infer(3)  # type: ignore[call-overload]
+    with pytest.raises(bw.InputError, match=r"given by size, such as \{5: small, 6: large\}, got a list"):
+        bw.infer([STATES, STATES])  # type: ignore[list-item]
 
 
 def test_boards(tmp_path: Path, capsys: Captured) -> None:

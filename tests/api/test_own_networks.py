@@ -166,6 +166,7 @@ def test_outputs_within_the_error_of_summation_are_not_decided() -> None:
     found = certify(ADDER, as_module((first, bias, last.astype(np.float32))))
     assert (found.verdict, found.wrong) == ("not proved", 0)
     assert found.undecided > 0
+    assert found.claims[-1].sentence.startswith(f"not decided in {found.undecided} of {found.states} states; smallest")
     assert found.arithmetic == "float32, every order of summation"
 
 

@@ -147,7 +147,8 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     (folder / entry["file"]).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     code, out, _ = call(capsys, "cache --verify")
     assert code == 1
-    assert "seed 3; not usable" in out
+    assert "seed 3; not usable: " in out
+    assert "is damaged" in out
     assert "is damaged" in json.loads(call(capsys, "cache --verify --json")[1])["entries"][0]["problem"]
     code, out, _ = call(capsys, "cache --clear")
     assert (code, out.startswith("removed 1 network, ")) == (0, True)

@@ -20,7 +20,7 @@ def limit_report(c: LimitCertificate) -> Iterator[str]:
     covers = f", {_covered(c)}" if c.cells else ""
     function = c.about.links.function
     if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
-        covers += f"; what the rules compute is proved {at}"
+        covers += f"; what the rules compute is proved {at}{_elsewhere(c)}"
     yield f"{_headline(c)}: {_function(c.about)}{_title(c.about)}the limit, {c.rounding} rounding{covers}"
     yield from _links(c.about)
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
@@ -108,6 +108,7 @@ def network_statement(c: NetworkCertificate, title: str = "") -> str:
     if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
         return f"this network computes {links.ensures}, at {common.words}"
     at = _at(links.function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
+    at += _elsewhere(c)
     return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
 
 
@@ -124,6 +125,14 @@ def _at(sizes: str | None) -> str:
     if (covered := CoveredSizes.read(sizes)) is not None:
         return "" if covered.words == "every size" else f"at {covered.words}"
     return f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
+
+
+def _elsewhere(c: LimitCertificate | NetworkCertificate) -> str:
+    """Where a function that is proved at the program's own size is known to be wrong, if no sizes were asked for."""
+    found = None if c.about.links.function is None else c.about.links.function.counterexample
+    if found is None or c.sizes is not None:
+        return ""
+    return f" (refuted at {', '.join(f'{name}={value}' for name, value in found['lets'].items())})"
 
 
 def _function(about: Claimed) -> str:

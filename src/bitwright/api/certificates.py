@@ -250,16 +250,16 @@ class NetworkCertificate(Certificate, NetworkVerdict):
 
     def _claim(self) -> Claim:
         """The link that is about the network."""
-        states, local = counted(self.states, "local state" if self.cells else "state"), "all " * (not self.wrong)
-        wrong = f"wrong in {self.wrong:,} of {states}" if self.wrong else f"right in {local}{states}"
-        undecided = f", {self.undecided:,} not decided" if self.undecided else ""
+        states = counted(self.states, "local state" if self.cells else "state")
+        counts = {"wrong": self.wrong, "not decided": self.undecided}
+        sentence = ", ".join(f"{what} in {count:,} of {states}" for what, count in counts.items() if count)
         margin = "" if self.margin is None or self.wrong else f"; smallest margin {thousandths(self.margin)}"
         found = None if self.counterexample is None else _plain(self.counterexample)
         how = "every state tried"
         if self.verdict == "tested" and self.model is not None:
             how = f"every state tried with {self.arithmetic} on {self.model['machine']}"
             margin += f"; with {self.arithmetic} on this machine, which is no proof"
-        sentence = wrong + undecided + margin
+        sentence = (sentence or f"right in {'all ' * (self.states != 1)}{states}") + margin
         return Claim("network", OUTCOMES[self.verdict], self._where(), how, sentence, found)
 
     @property

@@ -170,7 +170,7 @@ def _function(algorithm: Algorithm, looked: InSizes) -> tuple[Claim, dict[str, A
     if claim.verdict == "proved" and not numbers_of(algorithm):
         return claim, None
     if claim.verdict == "proved":
-        claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}")
+        claim = replace(claim, sentence=f"{claim.sentence}; not at every size: {why}", counterexample=found)
     elif claim.verdict != "refuted":
         why = why if found is not None else "; ".join(everywhere.tried)
         claim = replace(claim, sentence=f"not decided: {joined(everywhere.lines)} ({why}; {claim.sentence})")

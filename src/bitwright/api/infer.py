@@ -204,6 +204,8 @@ def _loaded(given: One, tell: Teller, of: str = "") -> Executions:
     if not paths:
         raise InputError("give at least one .npz file of executions")
     for path in paths:
+        if isinstance(path, Executions):
+            raise InputError("executions of several sizes are given by size, such as {5: small, 6: large}, got a list")
         if not isinstance(path, str | PathLike):
             raise InputError(f"give executions, or the .npz file that holds some, got a {type(path).__name__}")
     with tell.working("reading"):

@@ -19,7 +19,7 @@ class Claim:
     sizes: str  # every size of "l>=1, k=3", or those that were checked, as "1..64"; ONE_SIZE
     method: str  # a phrase: "laws, 311 windows"
     sentence: str  # what a report prints behind the word `about`
-    counterexample: dict[str, Any] | None = None  # an input or a state that was replayed
+    counterexample: dict[str, Any] | None = None  # an input or a state, replayed; if proved, at another size
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
