@@ -28,7 +28,8 @@ class CacheEntry:
             member = f", member {origin.member}" if origin.member else ""
             padding = f", padding {origin.padding:,}" if origin.padding else ""
             what = f"{what_of(about)}, width {about.width:,}, seed {origin.seed}{member}{padding}"
-        return f"  {_size(self.network.bytes):>9}  {what}{'' if self.problem is None else f'; not usable: {self.problem}'}"
+        problem = "" if self.problem is None else f"; not usable: {self.problem}"
+        return f"  {_size(self.network.bytes):>9}  {what}{problem}"
 
     def to_dict(self) -> dict[str, Any]:
         known: dict[str, Any] = {}
