@@ -17,7 +17,7 @@ from bitwright.machines import (
     steps_per_instruction,
 )
 from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, links
-from bitwright.pages.layered.drawing import Drawing, tip
+from bitwright.pages.drawing import Drawing, tip
 from experiments.figures import Figure, Setting, Tables
 from experiments.style import COLOURS, label
 from experiments.table import Row, Table

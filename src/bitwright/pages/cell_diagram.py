@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bitwright.errors import InputError, counted
 from bitwright.pages.cell_wiring import NOWHERE, SAME, DrawnKind, Wires, drawn_kinds, lines_in_words
-from bitwright.pages.layered.drawing import COLOURS, JOINT, Content, Drawing, draw, drawing_svg, text_width, wrapped
+from bitwright.pages.drawing import COLOURS, JOINT, Content, Drawing, draw, drawing_svg, text_width, wrapped
 from bitwright.program import Program
 
 MAX_KINDS = 200

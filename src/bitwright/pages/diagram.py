@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.errors import InputError, counted
-from bitwright.pages.layered.drawing import COLOURS, Content, Drawing, draw, drawing_svg, wrapped
+from bitwright.pages.drawing import COLOURS, Content, Drawing, draw, drawing_svg, wrapped
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 

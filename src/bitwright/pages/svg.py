@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.pages.layered.drawing import BOLD, text_width
+from bitwright.pages.drawing import BOLD, text_width
 from bitwright.pages.text import choose_columns
 from bitwright.program.trace import Trace
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted, listing, printable, suggestion
-from bitwright.pages.graph.layout import GraphLayout, edge_bends, graph_layout, on_grid
+from bitwright.pages.layout import GraphLayout, edge_bends, graph_layout, on_grid
 from bitwright.program import GraphAlgorithm
 from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 from math import hypot
 
-from bitwright.pages.layered.place import Placed, Point, place
+from bitwright.pages.layout import Point, layered
 
 SIZE = 13  # of letters
 JOINT = "\N{NO-BREAK SPACE}"
@@ -120,23 +120,22 @@ def draw(
     loops = {a for a, b in links if a == b}
     edges = [edge for edge in sorted(links) if edge[0] != edge[1]]
     sizes = [_size(content) for content in contents]
-    taken = [(width + (2 * _LOOP if box in loops else 0), height) for box, (width, height) in enumerate(sizes)]
-    placed = place(taken, edges, _PAGE)
-    width = max(_NARROWEST, placed.width + 2 * _MARGIN, _PAGE if below else 0)
+    placed = layered(sizes, edges, _PAGE)
+    width = max(_NARROWEST, placed.width + 2 * _MARGIN + _LOOP, _PAGE if below else 0)
     page = _Page()
     _head(page, title, explanation, legend or {}, width)
     left, top = (width - placed.width) / 2, page.y + 8
     boxes, arrows = [], []
     for box, content in enumerate(contents):
-        x = left + placed.corners[box][0] + (_LOOP if box in loops else 0)
-        y = top + placed.corners[box][1]
+        x, y = left + placed.corners[box][0], top + placed.corners[box][1]
         boxes.append(Rectangle(x, y, *sizes[box], content.colour))
         page.texts += _texts(content, x, y)
         if box in loops:
             side, middle = x + sizes[box][0], y + sizes[box][1] / 2
             bow = ((side, middle - 6), (side + 15, middle - 11), (side + 18, middle + 6), (side, middle + 6))
             arrows.append(Arrow(bow, content.colour, links[box, box], back=False))
-    for edge, route in zip(edges, _to_boxes(placed, edges, boxes, left, top), strict=True):
+    for edge, curve in zip(edges, placed.routes, strict=True):
+        route = tuple((left + x, top + y) for x, y in curve)
         arrows.append(Arrow(route, contents[edge[0]].colour, links[edge], route[-1][1] < route[0][1]))
     height = _columns(page, below, top + placed.height + _MARGIN, width)
     return Drawing(title, width, height, tuple(page.texts), (*boxes, *page.patches), tuple(arrows))
@@ -199,27 +198,6 @@ def _columns(page: _Page, below: Sequence[Content], top: float, width: float) ->
         y += own
         bottom = max(bottom, y)
     return top + bottom + _MARGIN
-
-
-def _to_boxes(
-    placed: Placed,
-    edges: Sequence[tuple[int, int]],
-    boxes: Sequence[Rectangle],
-    left: float,
-    top: float,
-) -> list[tuple[Point, ...]]:
-    """The routes on the page. Where the room of a loop is beside a box, ends move from that room to the box itself."""
-    found = []
-    for (a, b), route in zip(edges, placed.routes, strict=True):
-        points = [(left + x, top + y) for x, y in route]
-        for end, handle, box in ((0, 1, a), (-1, -2, b)):
-            rectangle = boxes[box]
-            low, high = rectangle.x + 6, rectangle.x + rectangle.width - 6
-            shifted = min(max(points[end][0], low), high)
-            points[handle] = (points[handle][0] + shifted - points[end][0], points[handle][1])
-            points[end] = (shifted, points[end][1])
-        found.append(tuple(points))
-    return found
 
 
 def drawing_svg(drawing: Drawing) -> str:

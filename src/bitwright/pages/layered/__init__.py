@@ -1,1 +1,0 @@
-"""Boxes and arrows in layers: where boxes stand and how arrows run between them."""
