@@ -1,4 +1,4 @@
-"""`python -m experiments NAME`: a figure of the paper or of ours, from our own numbers."""
+"""`python -m paper NAME`: a figure of the paper or of ours, from our own numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bitwright.cli.targets import Target
 from bitwright.errors import InputError
 
 
-@click.command("experiments")
+@click.command("paper")
 @click.argument("name", metavar="NAME|all")
 @click.argument("inputs", nargs=-1, metavar="[INPUT=NUMBER]...")
 @click.option(
@@ -74,7 +74,7 @@ def command(
 
     from bitwright.api.numbers import parse_values
     from bitwright.workers import Workers
-    from experiments import FIGURES, Setting, make_figure, write_tables
+    from paper import FIGURES, Setting, make_figure, write_tables
 
     if not target.name and (inputs or target.sized):
         raise InputError("inputs, --bits, --order and --machine go with --program")
@@ -94,7 +94,7 @@ def command(
             for path in write_tables(each, setting, True)[1] if collect_only else make_figure(each, setting):
                 note(f"wrote {path}")
     if page is not None:
-        from experiments.figures import update_page
+        from paper.figures import update_page
 
         note(f"wrote {page}: {update_page(page, output)} captions")
 
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Draws the figures that are asked for, and gives the exit code."""
     from bitwright.cli.main import main as answer
 
-    return answer(arguments, command, "python -m experiments")
+    return answer(arguments, command, "python -m paper")
 
 
 if __name__ == "__main__":

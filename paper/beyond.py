@@ -8,7 +8,7 @@ import numpy as np
 
 from bitwright.networks.start import STARTS
 from bitwright.theory.closed_form import FloatArray
-from experiments.beyond_measure import (
+from paper.beyond_measure import (
     ENSEMBLES,
     EVERYTHING,
     MARGINS,
@@ -20,9 +20,9 @@ from experiments.beyond_measure import (
     expected_rows,
     margin_rows,
 )
-from experiments.figures import Figure, Setting, Tables, collect
-from experiments.style import COLOURS, MARKERS, label
-from experiments.table import Table, geometric
+from paper.figures import Figure, Setting, Tables, collect
+from paper.style import COLOURS, MARKERS, label
+from paper.table import Table, geometric
 
 # Task and bits, with the most members of a random start and of a zero start.
 FAST = (("addition", 2, 400, 40), ("addition", 4, 600, 60), ("multiplication", 2, 24, 24), ("SBN", 2, 8, 8))

@@ -28,8 +28,8 @@ from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
 from bitwright.validation.walk import Comparison, Definition
-from experiments.members import TestSet, TrainedMembers, curve, sizes_to
-from experiments.table import Row
+from paper.members import TestSet, TrainedMembers, curve, sizes_to
+from paper.table import Row
 
 ACCURACY = 0.9
 ENSEMBLES = (

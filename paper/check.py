@@ -1,4 +1,4 @@
-"""`python -m experiments.check`: the authors' validation (App. B) of permutation, addition and multiplication.
+"""`python -m paper.check`: the authors' validation (App. B) of permutation, addition and multiplication.
 
 Their code computes the NTK predictor of Theorem 3.1, rounds it by its sign, and runs the three algorithms at up to 10
 bits on random instances. Here every input runs by the predictor in closed form, and a few by the dense linear algebra
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the check, and gives the exit code."""
     from bitwright.cli.main import main as answer
 
-    return answer(arguments, command, "python -m experiments.check")
+    return answer(arguments, command, "python -m paper.check")
 
 
 if __name__ == "__main__":

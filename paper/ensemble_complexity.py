@@ -14,9 +14,9 @@ from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.program import Program
 from bitwright.theory.ensemble import calibrated_size, log_inputs, sign_size
 from bitwright.theory.ranges import Range, blocks_range, declared_range
-from experiments.figures import Figure, Setting, Tables
-from experiments.style import COLOURS
-from experiments.table import Row, Table
+from paper.figures import Figure, Setting, Tables
+from paper.style import COLOURS
+from paper.table import Row, Table
 
 DELTA = 0.01
 COLUMNS = (

@@ -21,9 +21,9 @@ from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor
 from bitwright.theory.rounding import scale_weights
-from experiments.figures import Figure, Setting, Tables, collect
-from experiments.style import COLOURS, MARKERS, label
-from experiments.table import Row, Table, geometric
+from paper.figures import Figure, Setting, Tables, collect
+from paper.style import COLOURS, MARKERS, label
+from paper.table import Row, Table, geometric
 
 COLUMNS = ("of", "bits", "source", "labels", "trial", "K", "examples", "right", "right_in_runs", "tested", "width")
 SOURCES = ("states", "runs")

@@ -12,9 +12,9 @@ import numpy as np
 
 from bitwright.theory.accuracy import networks_for
 from bitwright.theory.closed_form import FloatArray
-from experiments.figures import Figure, Setting, Tables, collect
-from experiments.members import first_reaching
-from experiments.permutations import (
+from paper.figures import Figure, Setting, Tables, collect
+from paper.members import first_reaching
+from paper.permutations import (
     ACCURACY,
     COLUMNS,
     INPUTS,
@@ -27,8 +27,8 @@ from experiments.permutations import (
     random_inputs,
     trials,
 )
-from experiments.style import COLOURS
-from experiments.table import Row, Table, geometric
+from paper.style import COLOURS
+from paper.table import Row, Table, geometric
 
 BOUNDS = ("parametrization", "k", "delta", "inputs", "bound", "bound_all", "bound_tight", "expected")
 _BOUND = ("k", "bound", "bound_all")

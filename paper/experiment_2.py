@@ -10,9 +10,9 @@ import numpy as np
 
 from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.closed_form import FloatArray
-from experiments.figures import Figure, Setting, Tables, collect
-from experiments.members import curve, sizes_to
-from experiments.permutations import (
+from paper.figures import Figure, Setting, Tables, collect
+from paper.members import curve, sizes_to
+from paper.permutations import (
     COLUMNS,
     INPUTS,
     LIMITS,
@@ -23,8 +23,8 @@ from experiments.permutations import (
     random_inputs,
     trials,
 )
-from experiments.style import COLOURS, MARKERS
-from experiments.table import Row, Table, interval
+from paper.style import COLOURS, MARKERS
+from paper.table import Row, Table, interval
 
 ENOUGH = 0.999  # curves end where the limit expects this accuracy
 _BATCH = 96

@@ -16,8 +16,8 @@ from bitwright.errors import InputError, suggestion
 from bitwright.files.storage import make_folder, write_atomically
 from bitwright.program import Algorithm
 from bitwright.workers import Workers
-from experiments.style import plot_style
-from experiments.table import Row, Table, load_table
+from paper.style import plot_style
+from paper.table import Row, Table, load_table
 
 Tables = Mapping[str, Table]
 Progress = Callable[[int, int], None]
@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Figure:
-    """One name of `python -m experiments`. Tables and pictures are files of these names."""
+    """One name of `python -m paper`. Tables and pictures are files of these names."""
 
     about: str
     tables: Callable[[Setting], Tables]
@@ -64,7 +64,7 @@ def find_figure(name: str) -> Figure:
     """The figure of this name."""
     if name not in FIGURES:
         raise InputError(f"there is no figure '{name}'; choose {', '.join(FIGURES)}{suggestion(name, FIGURES)}")
-    figure: Figure = import_module(f"experiments.{name.replace('-', '_')}").FIGURE
+    figure: Figure = import_module(f"paper.{name.replace('-', '_')}").FIGURE
     return figure
 
 

@@ -1,9 +1,9 @@
 """On a CUDA device: trains all networks of the full figures and writes their tables; needs no Matplotlib.
 
-    python -m benchmarks.gpu_figures --out FOLDER [--minutes 8]
+    python -m paper.gpu_figures --out FOLDER [--minutes 8]
 
 The tables are continued if they are there. Copy them to any machine and draw with
-`python -m experiments NAME --full -o FOLDER`, which finds nothing left to train.
+`python -m paper NAME --full -o FOLDER`, which finds nothing left to train.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import torch
 
 from bitwright.errors import BitwrightError
 from bitwright.files.storage import write_atomically
-from experiments import Setting, Table, write_tables
-from experiments.beyond_measure import EVERYTHING
+from paper import Setting, Table, write_tables
+from paper.beyond_measure import EVERYTHING
 
 RUNS = Path(__file__).parent.parent / "docs" / "runs" / "h200-training-and-arithmetic.jsonl"
 SHARES = {"experiment-1": 0.4, "experiment-2": 0.7, "beyond": 1.0}  # of the time, by when each is to be done

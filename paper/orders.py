@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitwright.theory.lemma import orders
-from experiments.figures import Figure, Setting, Tables
-from experiments.style import COLOURS, MARKERS, number
-from experiments.table import Table
+from paper.figures import Figure, Setting, Tables
+from paper.lemma import orders
+from paper.style import COLOURS, MARKERS, number
+from paper.table import Table
 
 COLUMNS = ("quantity", "regime", "K", "value", "stated_exponent", "exact_exponent", "fitted_exponent")
 _EXPONENTS = ("stated", "exact", "fitted")

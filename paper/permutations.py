@@ -12,7 +12,7 @@ from bitwright.networks import Plan, Recipe
 from bitwright.networks.start import PARAMETRIZATIONS
 from bitwright.running.successors import random_starts
 from bitwright.theory.closed_form import Kind, variance, weights
-from experiments.members import Growing, LimitMembers, TestSet, TrainedMembers
+from paper.members import Growing, LimitMembers, TestSet, TrainedMembers
 
 COLUMNS = ("source", "parametrization", "k", "trial", "width", "seed", "inputs", "networks", "accuracy", "device")
 INPUTS = 1_000

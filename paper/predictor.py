@@ -10,10 +10,10 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.predictor import Predictor, ntk
-from experiments.figures import Figure, Setting, Tables
-from experiments.style import CENTRE, RIGHT, number
-from experiments.table import Row, Table
-from experiments.worked import CELL, Worked, block_colours, frame, left_out, short, worked_example
+from paper.figures import Figure, Setting, Tables
+from paper.style import CENTRE, RIGHT, number
+from paper.table import Row, Table
+from paper.worked import CELL, Worked, block_colours, frame, left_out, short, worked_example
 
 COLUMNS = ("part", "row", "row_name", "column", "column_name", "matched", "colour", "value")
 

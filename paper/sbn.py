@@ -18,9 +18,9 @@ from bitwright.machines import (
 )
 from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, links
 from bitwright.pages.layered.drawing import Drawing, tip
-from experiments.figures import Figure, Setting, Tables
-from experiments.style import COLOURS, label
-from experiments.table import Row, Table
+from paper.figures import Figure, Setting, Tables
+from paper.style import COLOURS, label
+from paper.table import Row, Table
 
 WORD = 16  # bits
 SHOWN = Sizes(4, 4, 4)  # the machines of the diagrams; larger ones have more blocks of the same kinds

@@ -9,10 +9,10 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import counted
 from bitwright.theory.closed_form import FloatArray
-from experiments.figures import Figure, Setting, Tables
-from experiments.style import COLOURS, RIGHT
-from experiments.table import Row, Table
-from experiments.worked import (
+from paper.figures import Figure, Setting, Tables
+from paper.style import COLOURS, RIGHT
+from paper.table import Row, Table
+from paper.worked import (
     CELL,
     Worked,
     bare,

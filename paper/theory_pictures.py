@@ -1,6 +1,6 @@
 """Draws the pictures of docs/explanation/theory.md from the formulas themselves.
 
-.venv/bin/python tools/theory_pictures.py docs/pictures
+python -m paper.theory_pictures docs/pictures
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.figures import Figure, Setting, Tables, collect
-from experiments.style import COLOURS, MARKERS, label
-from experiments.table import Table, geometric
-from experiments.width_law_measure import (
+from paper.figures import Figure, Setting, Tables, collect
+from paper.style import COLOURS, MARKERS, label
+from paper.table import Table, geometric
+from paper.width_law_measure import (
     PROGRAMS,
     SPREADS,
     WIDTHS,

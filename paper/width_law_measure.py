@@ -19,7 +19,7 @@ from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.width import Sums, spread
 from bitwright.theory.width_plan import WidthField, label_matrix, worst_error
 from bitwright.theory.width_regions import Region, cell_regions, whole_region
-from experiments.table import Row
+from paper.table import Row
 
 SPREADS = ("program", "width", "members", "states", "seed", "device", "K", "ratio", "error", "bias")
 WIDTHS = ("program", "quantity", "seed", "K", "states", "width")

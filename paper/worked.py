@@ -16,8 +16,8 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.training_set import TrainingSet
-from experiments.figures import Setting
-from experiments.style import CENTRE, COLOURS
+from paper.figures import Setting
+from paper.style import CENTRE, COLOURS
 
 MAX_TEMPLATES, MAX_BITS = 2_048, 4_096  # of the program: there are matrices of such sizes
 SHOWN_TEMPLATES, SHOWN_BITS = 16, 12  # of a larger program a picture shows a window

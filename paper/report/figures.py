@@ -1,6 +1,6 @@
 """Draws the report's figures as PDF from the stored tables, in the size in which they are printed.
 
-python docs/report/figures.py [FOLDER]
+python -m paper.report.figures [FOLDER]
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stored import DOCS, table
-
-from experiments.beyond import margin_fit
-from experiments.figures import find_figure
-from experiments.style import COLOURS, MARKERS, plot_style
-from experiments.table import Table, load_table
+from paper.beyond import margin_fit
+from paper.figures import find_figure
+from paper.report.stored import DOCS, table
+from paper.style import COLOURS, MARKERS, plot_style
+from paper.table import Table, load_table
 
 WIDTH = 8.4  # inches as drawn; the page shows three quarters of it, so that text of nine points comes out at seven
 SMALL = 6.8  # points of legends, as drawn
@@ -59,7 +58,7 @@ def ensembles(pyplot: Any) -> Any:
 
 
 def width_law(pyplot: Any) -> Any:
-    """The figure of `python -m experiments width-law`, with the spreads measured at full size."""
+    """The figure of `python -m paper width-law`, with the spreads measured at full size."""
     tables = {
         "width-law": _stored("runs/width-law-h200.csv"),
         "width-law-exact": _stored("figures/width-law-exact.csv"),
@@ -68,7 +67,7 @@ def width_law(pyplot: Any) -> Any:
 
 
 def executions(pyplot: Any) -> Any:
-    """Two panels of the figure of `python -m experiments executions`."""
+    """Two panels of the figure of `python -m paper executions`."""
     figure = _drawn(pyplot, "executions", {"executions": _stored("figures/executions.csv")}, 2.9)
     first, *others = figure.axes  # its first panel is left out
     first.remove()

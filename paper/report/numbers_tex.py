@@ -1,6 +1,6 @@
 """Writes build/numbers.tex: every number and table row of the report, from what the repository stores.
 
-    python docs/report/numbers_tex.py [FOLDER]
+    python -m paper.report.numbers_tex [FOLDER]
 
 The text asks for a number by its name, `\\N{size addition calibrated}`, and for the rows of a table by `\\rows{cells}`.
 Closed forms are computed anew; what was trained or run comes from tables, logs and pages below docs.
@@ -14,14 +14,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import law
 import numpy as np
-from stored import line, log, page, page_table, said, table
-from tex import cell, definitions, fixed, powers, row, whole
 
 from bitwright import addition, multiplication, size
 from bitwright.theory.width import Integrals
 from bitwright.version import __version__
+from paper.report import law
+from paper.report.stored import line, log, page, page_table, said, table
+from paper.report.tex import cell, definitions, fixed, powers, row, whole
 
 PER_EXAMPLE = 200  # hidden units for each example from which on the law is compared
 

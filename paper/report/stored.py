@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).resolve().parents[1]
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def table(name: str, **wanted: str) -> list[dict[str, str]]:
@@ -37,7 +37,7 @@ def line(name: str, **wanted: Any) -> dict[str, Any]:
 
 def page(name: str) -> str:
     """The text of a page of the documentation, wherever below docs it lies."""
-    found = [path for path in DOCS.rglob(name) if not {"_build", "report"} & set(path.relative_to(DOCS).parts)]
+    found = [path for path in DOCS.rglob(name) if "_build" not in path.relative_to(DOCS).parts]
     if len(found) != 1:
         raise LookupError(f"there are {len(found)} pages {name} below docs, and one is needed")
     return found[0].read_text(encoding="utf-8")

@@ -13,9 +13,9 @@ from long import LONG
 
 from bitwright import Algorithm, addition, multiplication, parse, permutation, run
 from bitwright.program import FIXED_POINT
-from experiments import Setting
-from experiments.figures import find_figure
-from experiments.worked import window_of
+from paper import Setting
+from paper.figures import find_figure
+from paper.worked import window_of
 
 GAPS = """
 bits a[2] b c d
@@ -141,7 +141,7 @@ def test_predictor(algorithm: Algorithm, values: dict[str, int]) -> None:
 @pytest.mark.usefixtures("unrendered")
 def test_blocks_without_templates_can_be_drawn(name: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from experiments import make_figure
+    from paper import make_figure
 
     for number, (algorithm, values) in enumerate([*SHOWN[5:6], *SHOWN[7:8], *[*SHOWN[:1], *SHOWN[8:9]] * LONG]):
         folder = tmp_path / str(number)
@@ -158,7 +158,7 @@ def test_of_a_large_program_a_window_is_shown(
     name: str, algorithm: Algorithm, values: dict[str, int], tmp_path: Path
 ) -> None:
     image = pytest.importorskip("matplotlib.image")
-    from experiments import make_figure
+    from paper import make_figure
 
     program, state = algorithm.program, algorithm.state(values)
     window = window_of(program, state)

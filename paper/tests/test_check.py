@@ -1,11 +1,11 @@
-"""`python -m experiments.check`: what it counts, and that it notices a predictor whose sign is wrong."""
+"""`python -m paper.check`: what it counts, and that it notices a predictor whose sign is wrong."""
 
 from __future__ import annotations
 
 import pytest
 
 from bitwright import parse
-from experiments import check
+from paper import check
 
 # One of five writers of x matches, with eight bystanders: the sign rule is wrong (13 examples are too few).
 CROWDED = """

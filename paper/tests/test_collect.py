@@ -10,10 +10,10 @@ import pytest
 
 from bitwright import InputError
 from bitwright.workers import Workers
-from experiments import Setting, load_table
-from experiments.beyond_measure import MARGINS, Single, margin_rows
-from experiments.figures import collect
-from experiments.table import Row
+from paper import Setting, load_table
+from paper.beyond_measure import MARGINS, Single, margin_rows
+from paper.figures import collect
+from paper.table import Row
 
 COLUMNS = ("name", "number", "row", "square")
 

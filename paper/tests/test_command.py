@@ -1,4 +1,4 @@
-"""`python -m experiments`: bad input is one line, and a full disk names the file."""
+"""`python -m paper`: bad input is one line, and a full disk names the file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.__main__ import main
+from paper.__main__ import main
 
+ROOT = Path(__file__).parents[2]
 BAD = {
     ("nothing",): "there is no figure 'nothing'",
     ("sbn", "--program", "addition"): "shows no single program",
@@ -33,11 +34,15 @@ def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
-    """As one that has room for 1,000 bytes more in any file."""
+    """As one that has room for 1,000 bytes more in any file. Compiled modules would be kept, cut off."""
     done = subprocess.run(
-        [sys.executable, "-m", "experiments", "orders", "--collect-only", "-o", "f"],
+        [sys.executable, "-m", "paper", "orders", "--collect-only", "-o", "f"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # else compiled modules are kept, cut off
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)),

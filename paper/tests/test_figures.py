@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from bitwright import InputError, addition, parse
-from experiments import FIGURES, Setting, make_figure
-from experiments.figures import find_figure, update_page
-from experiments.table import load_table
+from paper import FIGURES, Setting, make_figure
+from paper.figures import find_figure, update_page
+from paper.table import load_table
 
 CHEAP = ("templates", "predictor", "ensemble-complexity", "orders", "sbn")  # those that train nothing
 
@@ -70,13 +70,13 @@ def test_odd_requests_are_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.style.find_spec", lambda _: None)
+    monkeypatch.setattr("paper.style.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'bitwright\[plot\]'"):
         list(make_figure("sbn", Setting(folder=tmp_path)))
 
 
 def test_the_help_text_names_every_figure() -> None:
-    from experiments.__main__ import command
+    from paper.__main__ import command
 
     assert all(f"\n    {name} " in (command.help or "") or f"\n{name} " in (command.help or "") for name in FIGURES)
 

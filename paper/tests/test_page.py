@@ -13,9 +13,9 @@ from sessions import ROOT
 
 from bitwright.cli.main import cli
 from bitwright.errors import InputError
-from experiments import check
-from experiments.__main__ import command as figure
-from experiments.figures import find_figure
+from paper import check
+from paper.__main__ import command as figure
+from paper.figures import find_figure
 
 PAGE = (ROOT / "docs" / "explanation" / "paper.md").read_text()
 ERRATA = (ROOT / "docs" / "explanation" / "errata.md").read_text()
@@ -43,18 +43,18 @@ def parsed(typed: str) -> None:
         verb = cli.get_command(click.Context(cli), words[1])
         assert verb is not None, typed
         verb.make_context(words[1], words[2:])
-    elif words[:3] == ["python", "-m", "experiments.check"]:
+    elif words[:3] == ["python", "-m", "paper.check"]:
         check.command.make_context("check", words[3:])
     else:
-        assert words[:3] == ["python", "-m", "experiments"], typed
-        find_figure(figure.make_context("experiments", words[3:]).params["name"])
+        assert words[:3] == ["python", "-m", "paper"], typed
+        find_figure(figure.make_context("paper", words[3:]).params["name"])
     for word in words:
         assert not word.startswith("examples/") or (ROOT / word).is_file(), typed
 
 
 def missing_tests(page: str) -> list[str]:
     """The files of tests that a page names or links, and that are not there, and tests that none of these files has."""
-    files = {name: ROOT / name for name in re.findall(r"(?:`|\.\./)(tests/[\w/]+\.py)", page)}
+    files = {name: ROOT / name for name in re.findall(r"(?:`|\.\./)((?:paper/)?tests/[\w/]+\.py)", page)}
     text = "".join(path.read_text() for path in files.values() if path.is_file())
     tests = re.findall(r"(?:`|::|\")(test_\w+)[`\"]", page)
     lost = [name for name in tests if f"def {name}(" not in text]
@@ -71,7 +71,7 @@ def test_commands_can_be_typed(typed: str) -> None:
     [
         ("bitwright certify addition --bitz 4", click.NoSuchOption),
         ("bitwright prove addition", AssertionError),
-        ("python -m experiments order", InputError),
+        ("python -m paper order", InputError),
         ("bitwright certify examples/nothing.sbn", AssertionError),
     ],
 )
@@ -84,7 +84,7 @@ def test_symbols_are_there() -> None:
     names = {name for row in ROWS for name in re.findall(r"`([\w.]+)`", row[1])}
     assert len(names) > 25
     for name in names:
-        assert find(name if name.startswith("experiments.") else f"bitwright.{name}") is not None, name
+        assert find(name if name.startswith("paper.") else f"bitwright.{name}") is not None, name
 
 
 def test_every_item_of_the_paper_has_a_row() -> None:

@@ -16,21 +16,15 @@ import numpy as np
 import pytest
 from cases import for_each
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs" / "report"))
-
-import law
-import numbers_tex
-import stored
-import tex
-
 from bitwright import multiplication, run
 from bitwright.cli.main import cli
 from bitwright.theory.closed_form import weights
 from bitwright.theory.width import Integrals, Sums, unit_variance
-from experiments.__main__ import command as experiments
+from paper.__main__ import command as figure
+from paper.report import law, numbers_tex, stored, tex
 
-ROOT = Path(__file__).resolve().parents[1]
-REPORT = ROOT / "docs" / "report"
+ROOT = Path(__file__).resolve().parents[2]
+REPORT = ROOT / "paper" / "report"
 TEXTS = {path.name: path.read_text() for path in (REPORT / "report.tex", *sorted((REPORT / "sections").glob("*.tex")))}
 TEXT = re.sub(r"(?<!\\)%.*", "", "\n".join(TEXTS.values()))
 COMMANDS = re.findall(r"\\cmd\{([^}]*)\}", TEXT.replace("\\cmd{#1}", ""))
@@ -167,8 +161,8 @@ def test_commands_are_there_and_take_these_options(command: str, monkeypatch: py
         assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     elif program == "bitwright":
         check_verb(arguments)
-    elif arguments[:2] == ["-m", "experiments"]:
-        experiments.make_context("experiments", arguments[2:])
+    elif arguments[:2] == ["-m", "paper"]:
+        figure.make_context("paper", arguments[2:])
     elif arguments[:2] == ["-m", "pytest"]:
         assert all((ROOT / path).exists() for path in arguments[2:])
     elif arguments[0] == "-m":
@@ -227,8 +221,8 @@ def test_references_lead_somewhere() -> None:
 def test_it_is_typeset_without_a_flaw_on_six_to_ten_pages(tmp_path: Path) -> None:
     place = tmp_path / "report"
     shutil.copytree(REPORT, place, ignore=shutil.ignore_patterns("build", "__pycache__"))
-    for script in ("numbers_tex.py", "figures.py"):
-        subprocess.run([sys.executable, REPORT / script, place / "build"], check=True)
+    for script in ("numbers_tex", "figures"):
+        subprocess.run([sys.executable, "-m", f"paper.report.{script}", place / "build"], cwd=ROOT, check=True)
     command = ["pdflatex", "-interaction=batchmode", "-halt-on-error", "-output-directory=build", "report.tex"]
     for _ in range(3):
         subprocess.run(command, cwd=place, check=True, stdout=subprocess.DEVNULL)

@@ -11,12 +11,12 @@ import pytest
 from bitwright import addition, run
 from bitwright.machines import machine_a
 from bitwright.theory import sign_size, weights
-from experiments import Setting, Table
-from experiments.ensemble_complexity import growth
-from experiments.figures import find_figure
-from experiments.predictor import matrix
-from experiments.sbn import DATA, FIRST, FLAG, SHOWN, shape_of
-from experiments.templates import matrix as cells
+from paper import Setting, Table
+from paper.ensemble_complexity import growth
+from paper.figures import find_figure
+from paper.predictor import matrix
+from paper.sbn import DATA, FIRST, FLAG, SHOWN, shape_of
+from paper.templates import matrix as cells
 
 
 def table(name: str, stem: str | None = None, **more: object) -> Table:

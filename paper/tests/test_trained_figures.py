@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import Setting, Table, make_figure
-from experiments.beyond import margin_fit
-from experiments.beyond_measure import (
+from paper import Setting, Table, make_figure
+from paper.beyond import margin_fit
+from paper.beyond_measure import (
     ENSEMBLES,
     EVERYTHING,
     MARGINS,
@@ -22,9 +22,9 @@ from experiments.beyond_measure import (
     every_rows,
     margin_rows,
 )
-from experiments.experiment_1 import BOUNDS, COLUMNS, summary
-from experiments.permutations import LIMITS
-from experiments.table import load_table
+from paper.experiment_1 import BOUNDS, COLUMNS, summary
+from paper.permutations import LIMITS
+from paper.table import load_table
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "figures"
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from bitwright.networks import Plan, Recipe
-from experiments.figures import find_figure
-from experiments.style import plot_style
-from experiments.table import Table
-from experiments.width_law_measure import (
+from paper.figures import find_figure
+from paper.style import plot_style
+from paper.table import Table
+from paper.width_law_measure import (
     PROGRAMS,
     SPREADS,
     WIDTHS,
