@@ -87,15 +87,15 @@ bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks
 
 figures: $(VENV)/ready-plot
-	$(BIN)/python -m experiments all -o figures --workers all
+	$(BIN)/python -m paper all -o figures --workers all
 
-# Three passes: labels and floats settle. What TeX has to say is in docs/report/build/report.log.
+# Three passes: labels and floats settle. What TeX has to say is in paper/report/build/report.log.
 report: tex $(VENV)/ready-plot
-	$(BIN)/python docs/report/numbers_tex.py
-	$(BIN)/python docs/report/figures.py
-	cd docs/report && for pass in 1 2 3; do \
+	$(BIN)/python -m paper.report.numbers_tex
+	$(BIN)/python -m paper.report.figures
+	cd paper/report && for pass in 1 2 3; do \
 	  pdflatex -interaction=batchmode -halt-on-error -output-directory=build report.tex >/dev/null || exit 1; done
-	@echo docs/report/build/report.pdf
+	@echo paper/report/build/report.pdf
 
 proofs: coq $(VENV)/ready
 	$(BIN)/python proofs/build.py

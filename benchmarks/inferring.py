@@ -23,7 +23,7 @@ from bitwright.inference.families.lines import LineBounds
 from bitwright.inference.families.terms import Terms
 from bitwright.program import Algorithm, Program, load
 from bitwright.running.successors import executions_of_inputs, random_executions
-from experiments.style import COLOURS, MARKERS, plot_style
+from paper.style import COLOURS, MARKERS, plot_style
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "explanation" / "inference.md"

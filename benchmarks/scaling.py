@@ -170,7 +170,7 @@ def run(workers: Sequence[int], seconds: float) -> Iterator[dict[str, Any]]:
 def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
     from io import BytesIO
 
-    from experiments.style import MARKERS, plot_style
+    from paper.style import MARKERS, plot_style
 
     laws = [line for line in lines if line["what"] == "law"]
     with plot_style() as pyplot:

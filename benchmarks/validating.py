@@ -35,7 +35,7 @@ from bitwright.running.sliced.runs import SlicedRuns
 from bitwright.theory.decisions import decide
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation import Arithmetic, make_task, validate
-from experiments.style import COLOURS, plot_style
+from paper.style import COLOURS, plot_style
 
 ROOT = Path(__file__).parent.parent
 PEERS = Path(os.environ.get("BITWRIGHT_PEERS", ROOT / ".venv-peers" / "bin" / "python"))

@@ -27,7 +27,7 @@ from bitwright.program import load
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.proofs.width import NetworkWidth, cells_width, network_width
-from experiments.width_law_measure import SpreadJob, spread_rows, star
+from paper.width_law_measure import SpreadJob, spread_rows, star
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SPREAD = ("permutation 12", "addition 3", "addition 4", "star 12", "cells of addition")

@@ -26,7 +26,7 @@ extensions = [
     "gallery",
     "phone",
 ]
-exclude_patterns = ["_build", "figures", "report"]
+exclude_patterns = ["_build", "figures"]
 nitpicky = True
 # Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.
 nitpick_ignore_regex = [(r"py:.*", r".*")]

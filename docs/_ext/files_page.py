@@ -11,7 +11,6 @@ from bitwright.api.examples import ExampleFile
 # What is in a folder of the repository; a link to it leads to its part of the page.
 FOLDERS = {
     "docs/runs": "Logs of runs that took long or needed a GPU, as the commands wrote them.",
-    "docs/report": "The report: its text in LaTeX, and what fills in its numbers (`make report`).",
     "examples": "Programs in rule text, and notebooks.",
     "examples/clrs": "Programs for tasks of CLRS-30.",
     "examples/exact_gnn": "Programs of exact_gnn.",

@@ -11,7 +11,7 @@ from calling import Captured, refusal
 from bitwright.cli.main import main
 from bitwright.errors import InputError
 from bitwright.files.journal import Journal
-from experiments.table import load_table
+from paper.table import load_table
 
 FLOOD = "bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\n"
 LONG = "a" * 100_000

@@ -18,7 +18,7 @@ DRIVER = Path(__file__).parent / "driver.py"
 
 
 def environment(lab: Lab, **more: str) -> dict[str, str]:
-    return {**os.environ, **lab.secret, "PYTHONPATH": str(SOURCES), "OMP_NUM_THREADS": "1", **more}
+    return {**os.environ, **lab.secret, "PYTHONPATH": f"{SOURCES}:{SOURCES.parent}", "OMP_NUM_THREADS": "1", **more}
 
 
 def bitwright(lab: Lab, *arguments: str, node: Node | None = None, **more: str) -> subprocess.CompletedProcess[str]:

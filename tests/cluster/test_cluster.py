@@ -22,8 +22,8 @@ from runs import Training, python, records
 from waiting import wait_until
 
 from bitwright.networks.ensemble import grow
-from experiments import executions
-from experiments.table import Table
+from paper import executions
+from paper.table import Table
 
 MEMBERS, WIDTH, LONGER = 6, 2_000, 100_000  # a width at which training takes long enough to be interrupted
 NETWORK = "train addition --whole --bits 2 --width 2048 --integer -o net.safetensors"
@@ -171,7 +171,7 @@ def test_figures_are_collected_there_too(machines: Lab) -> None:
     tables = []
     for workers in ("1", f"ray:{machines.address}"):
         path.write_bytes(known)
-        done = python(machines, "-m", "experiments", "executions", "--collect-only", "--workers", workers)
+        done = python(machines, "-m", "paper", "executions", "--collect-only", "--workers", workers)
         assert done.returncode == 0, done.stderr
         tables.append(path.read_bytes())
     assert tables[0] == tables[1] != known

@@ -25,8 +25,8 @@ NOT_RUN: dict[str, dict[str, str]] = {
     "guides/computer.md": {"bitwright run eforth.dec": "of software that others wrote; docs/runs has the log"}
 }
 if not LONG:  # these take seconds
-    NOT_RUN["explanation/results.md"] = {"python -m experiments templates": "tests/experiments draws it"}
-    NOT_RUN["explanation/paper.md"] = {"python -m experiments.check": "tests/experiments runs it at fewer bits"}
+    NOT_RUN["explanation/results.md"] = {"python -m paper templates": "paper/tests draws it"}
+    NOT_RUN["explanation/paper.md"] = {"python -m paper.check": "paper/tests runs it at fewer bits"}
     NOT_RUN["guides/proof.md"] = {"python sceptic/check_network.py": "tests/sceptic checks networks with it"}
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {

@@ -45,7 +45,7 @@ from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
 from bitwright.running.successors import random_starts
 from bitwright.validation import make_task, validate
-from experiments.table import Table, load_table
+from paper.table import Table, load_table
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

@@ -16,7 +16,6 @@ from bitwright.theory import (
     check_scope,
     covariance,
     declared_range,
-    orders,
     sign_size,
     variance,
     weights,
@@ -135,13 +134,3 @@ def test_an_ensemble_of_the_size_for_one_input_keeps_its_promise(share: float, k
     bits = (outputs - w.unmatched * ADDER.writers) / w.gap > 0.5
     failures = np.count_nonzero((bits != (m > 0)).any(axis=1))
     assert (failures <= trials * delta + 6 * np.sqrt(trials * delta * (1 - delta))) == kept
-
-
-def test_orders_of_the_lemma() -> None:
-    """Lemma 6.1: fitted exponents of K between 10^4 and 10^6; a finite range leaves them a few hundredths off."""
-    wrong = []
-    for order in orders():
-        assert order.fitted == pytest.approx(order.exact, abs=0.03), (order.quantity, order.regime)
-        assert min(order.values) > 0, (order.quantity, order.regime)
-        wrong += [order.regime] * (order.stated != order.exact)
-    assert wrong == ["n = K/2, one unwanted", "n = K, two writers"]

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bitwright.theory.ensemble import check_scope as check_scope
     from bitwright.theory.ensemble import sign_size as sign_size
     from bitwright.theory.ensemble import sizes as sizes
-    from bitwright.theory.lemma import orders as orders
     from bitwright.theory.predictor import Predictor as Predictor
     from bitwright.theory.predictor import nngp as nngp
     from bitwright.theory.predictor import ntk as ntk
@@ -41,7 +40,6 @@ __all__, __getattr__ = lazy_names(
         "bitwright.theory.proof": "smallest_examples",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",
-        "bitwright.theory.lemma": "orders",
         "bitwright.theory.predictor": "Predictor nngp ntk",
         "bitwright.theory.ranges": "Range blocks_range declared_range training_size",
         "bitwright.theory.rounding": "ROUNDINGS Rounding check_rounding round_outputs",

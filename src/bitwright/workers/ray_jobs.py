@@ -288,6 +288,6 @@ def _reason(error: Exception) -> str:
 
 
 def _shipped() -> list[str]:
-    """The sources of bitwright, and those of the experiments beside it if they are what runs."""
-    beside = Path(_SOURCES).parent / "experiments"
-    return [_SOURCES, *([str(beside)] if "experiments" in sys.modules and beside.is_dir() else [])]
+    """The sources of bitwright, and of the paper's figures if one of them is what runs."""
+    beside = Path(_SOURCES).parents[1] / "paper"
+    return [_SOURCES, *([str(beside)] if "paper" in sys.modules and beside.is_dir() else [])]

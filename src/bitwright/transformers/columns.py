@@ -1,0 +1,216 @@
+"""Functions of words that a finite automaton computes column by column, such as the sum of two numbers by its carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.errors import InputError, counted, listing
+from bitwright.frozen import FrozenArrays, frozen
+
+MAX_SETS = 10_000  # of states that prefixes can be in
+MAX_EDGES = 2_000_000  # a table of steps that fits into memory and is gone through in seconds
+NONE = -1  # the answer of a column that has none
+
+Ints = NDArray[np.int64]
+Step = Callable[[Any, tuple[int, ...]], tuple[Any, int | None]]
+
+
+@dataclass(frozen=True)
+class Columns(FrozenArrays):
+    """A function of words of `length` columns: an automaton reads a symbol of each word and writes one of the answer.
+
+    The automaton may guess, for example a sign that only the last column decides, but each input must have exactly one
+    run from a start state to an end state; `check` tells whether it has. A flag is an answer that belongs to no column:
+    it is a function of the end state.
+
+    Args:
+        statement: what is computed, as text: `z == a + b`.
+        words: the names of the input words.
+        symbols: how many symbols each word has.
+        answer: the name of the answer that has a symbol in every column; empty if there is none.
+        answers: how many symbols that answer has.
+        length: how many columns there are.
+        edges: (edges, 3 + words): state before, a symbol of each word, symbol of the answer or -1, state after.
+        starts: (states,) which states a run may start in.
+        ends: (states,) which states a run may end in.
+        flags: for each name, (states,) the symbol that each end state stands for.
+    """
+
+    statement: str
+    words: tuple[str, ...]
+    symbols: tuple[int, ...]
+    answer: str
+    answers: int
+    length: int
+    edges: Ints
+    starts: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    flags: Mapping[str, Ints] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["flags"] = {name: frozen(np.asarray(of, np.int64)) for name, of in self.flags.items()}
+        names = [*self.words, *([self.answer] if self.answer else []), *self.flags]
+        if len(set(names)) != len(names):
+            raise InputError(f"words, answers and flags need different names, got {listing(names)}")
+        if self.length < 1:
+            raise InputError(f"length must be at least 1 column, got {self.length}")
+        if self.edges.ndim != 2 or self.edges.shape[1] != 3 + len(self.words):
+            raise InputError(f"edges must have {3 + len(self.words)} columns, got an array of shape {self.edges.shape}")
+
+    @property
+    def states(self) -> int:
+        """How many states the automaton has."""
+        return len(self.starts)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of everything that is answered: the answer of the columns, then the flags."""
+        return (*([self.answer] if self.answer else ()), *self.flags)
+
+    def run(self, inputs: Ints) -> tuple[Ints, dict[str, Ints]]:
+        """The right answers.
+
+        Args:
+            inputs: (n, words, length) symbols.
+
+        Returns:
+            (n, length) answers of the columns, and (n,) of each flag.
+        """
+        n, rows = len(inputs), np.arange(len(inputs))
+        factors, (before, answer, after) = self._steps
+        read = np.tensordot(inputs, factors, axes=(1, 0))  # (n, length) all symbols of a column as one number
+        possible = np.zeros((self.length + 1, n, self.states), np.bool_)  # an end can be reached from here
+        possible[-1] = self.ends
+        for column in range(self.length - 1, -1, -1):
+            for source, target in zip(before[read[:, column]].T, after[read[:, column]].T, strict=True):
+                there = source >= 0
+                possible[column, rows[there], source[there]] |= possible[column + 1, rows[there], target[there]]
+        state = (possible[0] & self.starts).argmax(1)
+        answers = np.full((n, self.length), NONE, np.int64)
+        for column in range(self.length):
+            edges = before[read[:, column]]
+            taken = (edges == state[:, None]) & possible[column + 1][rows[:, None], after[read[:, column]]]
+            edge = taken.argmax(1)
+            answers[:, column], state = answer[read[:, column], edge], after[read[:, column], edge]
+        return answers, {name: of[state] for name, of in self.flags.items()}
+
+    @cached_property
+    def _steps(self) -> tuple[Ints, tuple[Ints, Ints, Ints]]:
+        """Factors that make one number of a column's symbols, and the edges by that number: before, answer, after."""
+        factors = np.cumprod([1, *self.symbols[:-1]]).astype(np.int64)
+        number = self.edges[:, 1:-2] @ factors
+        order = np.argsort(number, kind="stable")
+        counts = np.bincount(number, minlength=int(np.prod(self.symbols)))
+        at = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+        tables = np.full((3, len(counts), max(1, int(counts.max()))), NONE, np.int64)
+        tables[:, number[order], at] = self.edges[order][:, [0, -2, -1]].T
+        return factors, (tables[0], tables[1], tables[2])
+
+
+def from_step(
+    statement: str,
+    words: Mapping[str, int],
+    step: Step,
+    *,
+    length: int,
+    start: Hashable = 0,
+    answer: str = "z",
+    flags: Mapping[str, Callable[[Any], int]] | None = None,
+) -> Columns:
+    """An automaton of your own: every state that `step` can reach from `start` is tried with every symbol.
+
+    >>> def add(carry, digits):
+    ...     total = sum(digits) + carry
+    ...     return total // 10, total % 10
+    >>> columns = from_step("z == a + b", {"a": 10, "b": 10}, add, length=3)
+    >>> columns.states, len(columns.edges)
+    (2, 200)
+    >>> columns.run(np.array([[[5, 9, 0], [7, 0, 0]]]))[0]  # 95 + 7, lowest digit first
+    array([[2, 0, 1]])
+
+    Args:
+        words: how many symbols each input word has.
+        step: from a state and the symbols of a column to the next state and the symbol of the answer, or None.
+        length: how many columns there are.
+        answer: the name of what `step` answers; empty where it answers None.
+        flags: functions of the last state.
+    """
+    states: dict[Hashable, int] = {start: 0}
+    waiting, edges, symbols = [start], [], tuple(words.values())
+    while waiting:
+        state = waiting.pop()
+        for read in product(*(range(count) for count in symbols)):
+            after, written = step(state, read)
+            if after not in states:
+                states[after] = len(states)
+                waiting.append(after)
+            if (written is None) == bool(answer):
+                what = "None" if written is None else str(written)
+                raise InputError(f"step answers {what} to {read} in state {state!r}; answer is {answer!r}")
+            edges.append((states[state], *read, NONE if written is None else written, states[after]))
+            if len(edges) > MAX_EDGES:
+                raise InputError(
+                    f"the automaton has more than {counted(MAX_EDGES, 'step')}; use fewer states or symbols"
+                )
+    table = np.array(edges, np.int64)
+    return Columns(
+        statement,
+        tuple(words),
+        symbols,
+        answer,
+        int(table[:, -2].max()) + 1 if answer else 0,
+        length,
+        table,
+        np.arange(len(states)) == 0,
+        np.ones(len(states), np.bool_),
+        {name: np.array([of(state) for state in states], np.int64) for name, of in (flags or {}).items()},
+    )
+
+
+def check(columns: Columns) -> None:
+    """Raises InputError unless every input has exactly one run: counts the runs (0, 1, more) of all prefixes."""
+    _, (before, _, after) = columns._steps
+    prefixes = {tuple(int(on) for on in columns.starts)}  # how many runs end in each state
+    for column in range(columns.length):
+        longer: set[tuple[int, ...]] = set()
+        for runs in prefixes:
+            for sources, targets in zip(before.tolist(), after.tolist(), strict=True):
+                reached = [0] * columns.states
+                for source, target in zip(sources, targets, strict=True):
+                    if source >= 0:
+                        reached[target] = min(2, reached[target] + runs[source])
+                longer.add(tuple(reached))
+        if len(longer) > MAX_SETS:
+            raise InputError(
+                f"the automaton of '{columns.statement}' guesses too much to check, at column {column + 1}"
+            )
+        if longer == prefixes:
+            break
+        prefixes = longer
+    for runs in prefixes:
+        complete = sum(number for number, ends in zip(runs, columns.ends, strict=True) if ends)
+        if complete != 1:
+            what = "several runs" if complete else "no run"
+            raise InputError(f"the automaton of '{columns.statement}' must have one run for each input, and has {what}")
+
+
+def digits(numbers: Sequence[int], base: int, length: int) -> Ints:
+    """(n, length) digits of numbers, lowest first.
+
+    >>> digits([95, 7], 10, 3)
+    array([[5, 9, 0],
+           [7, 0, 0]])
+    """
+    found = np.zeros((len(numbers), length), np.int64)
+    for row, number in enumerate(numbers):
+        for column in range(length):
+            number, found[row, column] = divmod(number, base)
+    return found

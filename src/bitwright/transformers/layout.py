@@ -1,0 +1,173 @@
+"""Where the columns of a task stand in the tokens that a transformer reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from bitwright.errors import InputError, listing
+from bitwright.transformers.columns import Columns, Ints
+
+
+@dataclass(frozen=True)
+class Place:
+    """The symbol of a word in a column, counted from 0 as the automaton reads them; or a flag (column -1)."""
+
+    word: str
+    column: int = -1
+
+    def __str__(self) -> str:
+        return self.word if self.column < 0 else f"{self.word}[{self.column + 1}]"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The prompt, the answers in the order in which they are written, and what may follow.
+
+    Columns of an input word that stand nowhere in the prompt are 0: the word is shorter than the automaton's length.
+
+    Args:
+        prompt: fixed tokens, and places of input words.
+        answer: places of the answer and flags.
+        tokens: for each name, the token of each symbol; a name that is missing has tokens 0, 1, 2, ...
+        stop: the tokens one of which must follow the answer; empty where nothing is claimed of that.
+    """
+
+    prompt: tuple[int | Place, ...]
+    answer: tuple[Place, ...]
+    tokens: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    stop: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ColumnTask:
+    """What a transformer should answer: a function by columns, and its layout in tokens."""
+
+    columns: Columns
+    layout: Layout
+
+    def __post_init__(self) -> None:
+        columns, layout = self.columns, self.layout
+        places = [place for place in layout.prompt if isinstance(place, Place)]
+        for place, known in [(p, columns.words) for p in places] + [(p, columns.outputs) for p in layout.answer]:
+            if place.word not in known or not -1 <= place.column < columns.length:
+                raise InputError(f"the layout names {place}; the task has {listing(known)} of {columns.length} columns")
+            if (place.column < 0) != (place.word in columns.flags):
+                raise InputError(
+                    f"the layout names {place}, which {'needs a' if place.column < 0 else 'has no'} column"
+                )
+        for some in (places, layout.answer):
+            if len(set(some)) != len(some):
+                raise InputError(f"the layout names {max(some, key=list(some).count)} twice")
+        if not layout.prompt or not layout.answer:
+            raise InputError("a layout needs at least one token of a prompt and one answer")
+        for name, count in self._symbols.items():
+            if len(self.tokens(name)) < count or len(set(self.tokens(name))) < len(self.tokens(name)):
+                raise InputError(f"{name} has {count} symbols, which need different tokens, got {self.tokens(name)}")
+
+    @cached_property
+    def _symbols(self) -> dict[str, int]:
+        columns = self.columns
+        flags = {name: int(of.max()) + 1 for name, of in columns.flags.items()}
+        return dict(zip(columns.words, columns.symbols, strict=True)) | {columns.answer or "": columns.answers} | flags
+
+    def tokens(self, name: str) -> tuple[int, ...]:
+        """The token of each symbol of a word, the answer or a flag."""
+        return tuple(self.layout.tokens.get(name, range(self._symbols[name])))
+
+    @property
+    def prompt_length(self) -> int:
+        return len(self.layout.prompt)
+
+    @cached_property
+    def positions(self) -> Ints:
+        """(words, length): where each symbol of the input stands; -1 where it is 0 and stands nowhere."""
+        found = np.full((len(self.columns.words), self.columns.length), -1, np.int64)
+        for position, slot in enumerate(self.layout.prompt):
+            if isinstance(slot, Place):
+                found[self.columns.words.index(slot.word), slot.column] = position
+        return found
+
+    @cached_property
+    def answered(self) -> Ints:
+        """(length,): which answer is the symbol of a column, -1 where it is not asked for; flags are not in it."""
+        found = np.full(self.columns.length, -1, np.int64)
+        for index, place in enumerate(self.layout.answer):
+            if place.column >= 0:
+                found[place.column] = index
+        return found
+
+    @property
+    def fixed(self) -> dict[int, int]:
+        """The tokens of the prompt that are the same for every input, by position."""
+        return {position: slot for position, slot in enumerate(self.layout.prompt) if isinstance(slot, int)}
+
+    @property
+    def vocabulary(self) -> int:
+        """One more than the largest token that the task speaks of."""
+        named = [token for name in (*self.columns.words, *self.columns.outputs) for token in self.tokens(name)]
+        return 1 + max([*named, *self.fixed.values(), *self.layout.stop])
+
+    @property
+    def inputs(self) -> int:
+        """How many inputs there are."""
+        free = self.positions >= 0  # (words, length)
+        return int(
+            np.prod([int(n) ** int(row.sum()) for n, row in zip(self.columns.symbols, free, strict=True)], dtype=object)
+        )
+
+    def answers(self, inputs: Ints) -> Ints:
+        """(n, answers) the right tokens, in the order in which they are written; inputs are (n, words, length)."""
+        symbols, flags = self.columns.run(inputs)
+        rows = []
+        for place in self.layout.answer:
+            values = flags[place.word] if place.column < 0 else symbols[:, place.column]
+            rows.append(np.asarray(self.tokens(place.word))[values])
+        return np.stack(rows, axis=1)
+
+    def prompts(self, inputs: Ints) -> Ints:
+        """(n, prompt length) tokens of the prompts."""
+        found = np.zeros((len(inputs), self.prompt_length), np.int64)
+        for position, slot in enumerate(self.layout.prompt):
+            if isinstance(slot, int):
+                found[:, position] = slot
+            else:
+                word = self.columns.words.index(slot.word)
+                found[:, position] = np.asarray(self.tokens(slot.word))[inputs[:, word, slot.column]]
+        return found
+
+    def rows(self, inputs: Ints) -> Ints:
+        """(n, prompt length + answers) prompts followed by the right answers."""
+        return np.concatenate([self.prompts(inputs), self.answers(inputs)], axis=1)
+
+    def random_inputs(self, count: int, rng: np.random.Generator) -> Ints:
+        """(count, words, length) symbols, uniformly; 0 where a word has no position."""
+        sizes = np.asarray(self.columns.symbols)[None, :, None]
+        drawn = rng.integers(0, sizes, (count, len(self.columns.words), self.columns.length))
+        return np.where(self.positions >= 0, drawn, 0)
+
+    def every_input(self) -> Iterator[Ints]:
+        """All inputs, in batches of at most 65,536."""
+        free = np.argwhere(self.positions >= 0)  # (symbols of an input, 2)
+        sizes = [self.columns.symbols[word] for word, _ in free]
+        for begin in range(0, self.inputs, 65_536):
+            number = np.arange(begin, min(begin + 65_536, self.inputs))
+            batch = np.zeros((len(number), *self.positions.shape), np.int64)
+            for (word, column), size in zip(free, sizes, strict=True):
+                number, batch[:, word, column] = np.divmod(number, size)
+            yield batch
+
+    def describe(self, symbols: Ints) -> str:
+        """One input (words, length) as people write it: numbers if all words are numbers, else symbols."""
+        return ", ".join(
+            f"{name}={self.number(symbols[index], self.columns.symbols[index])}"
+            for index, name in enumerate(self.columns.words)
+        )
+
+    @staticmethod
+    def number(symbols: Ints, base: int) -> int:
+        """The number of these digits, lowest first."""
+        return sum(int(digit) * base**place for place, digit in enumerate(symbols))
