@@ -104,9 +104,9 @@ def test_widths_that_cannot_be() -> None:
 @pytest.mark.parametrize(
     ("options", "given"),
     [
-        (["--scope", "input"], {"scope": "input"}),
-        (["--scope", "runs", "--unmasked"], {"scope": "runs", "unmasked": True}),
-        (["--cells", "--scope", "input"], {"cells": True, "scope": "input"}),
+        (["--domain", "input"], {"domain": "input"}),
+        (["--domain", "runs"], {"domain": "runs"}),
+        (["--cells", "--domain", "input"], {"cells": True, "domain": "input"}),
     ],
 )
 def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -117,10 +117,10 @@ def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> N
 def test_sizes_that_cannot_be() -> None:
     for given, message in (
         ({"cells": True, "unmasked": True}, "n and unmasked are for whole states"),
-        ({"scope": "all"}, "inputs"),
+        ({"domain": "all"}, "inputs"),
         ({"of": "networks"}, "of is ensemble or network, got 'networks'; did you mean 'network'"),
-        ({"of": "network", "scope": "runs"}, "scope, n and unmasked are for ensembles"),
-        ({"domain": "runs"}, "domain is for of network"),
+        ({"of": "network", "unmasked": True}, "n and unmasked are for ensembles"),
+        ({"sample_seed": 1}, "sample_seed is for of network"),
         ({"tile": 2}, "tile goes with cells"),
     ):
         with pytest.raises(bw.InputError, match=message):
@@ -199,7 +199,7 @@ def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: d
         ),
         (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
         (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
-        (["--engine", "limit", "--cells", "--unsliced"], {"engine": "limit", "cells": True, "unsliced": True}),
+        (["--engine", "limit", "--cells"], {"engine": "limit", "cells": True}),
     ],
 )
 def test_validations(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:

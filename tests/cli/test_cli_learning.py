@@ -132,7 +132,7 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     folder = tmp_path / "bitwright" / "networks"
     assert call(capsys, "cache")[:2] == (0, f"{folder}: 0 networks, 0 B\n")
     assert call(capsys, "add 1 2 --engine network --width 512 --seed 3")[0] == 0
-    code, out, err = call(capsys, "cache --verify")
+    code, out, err = call(capsys, "cache")
     assert (code, err) == (0, "")
     assert f"{folder}: 1 network, " in out
     assert "addition of 2 bits, width 512, seed 3\n" in out
@@ -145,16 +145,15 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     assert entry["digest"] == load_network(folder / entry["file"], program).digest
     data = (folder / entry["file"]).read_bytes()
     (folder / entry["file"]).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    code, out, _ = call(capsys, "cache --verify")
+    code, out, _ = call(capsys, "cache")
     assert code == 1
     assert "seed 3; not usable: " in out
     assert "is damaged" in out
-    assert "is damaged" in json.loads(call(capsys, "cache --verify --json")[1])["entries"][0]["problem"]
+    assert "is damaged" in json.loads(call(capsys, "cache --json")[1])["entries"][0]["problem"]
     code, out, _ = call(capsys, "cache --clear")
     assert (code, out.startswith("removed 1 network, ")) == (0, True)
     assert not folder.exists()
     assert json.loads(call(capsys, "cache --clear --json")[1])["removed"] == 0
-    assert call(capsys, "cache --clear --verify")[0] == 2
 
 
 def test_the_json_of_training_says_what_was_trained_and_its_digest(tmp_path: Path, capsys: Captured) -> None:
@@ -230,8 +229,8 @@ def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
         ((*ENSEMBLE, "--ones", "0", "-n", "2"), "none of these states matches a template"),
         ((*ENSEMBLE, "--workers", "ray:127.0.0.1:9"), "no Ray cluster answers at 127.0.0.1:9"),
         (("size", "addition", "--sample-seed", "1"), "--sample-seed is for --of network"),
-        (("size", "addition", "--domain", "runs"), "--domain is for --of network"),
-        (("size", "addition", "--of", "network", "--scope", "runs"), "--scope, --n and --unmasked are for ensembles"),
+        (("size", "addition", "--domain", "states"), "there is no domain 'states'"),
+        (("size", "addition", "--of", "network", "--n", "blocks"), "--n and unmasked are for ensembles"),
         (("size", "addition", "--of", "network", "--domain", "cells"), "there is no domain 'cells'"),
         (("size", "addition", "--of", "network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
         (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),

@@ -10,6 +10,8 @@ from calling import Captured, answer, call, document, refusal
 from cases import for_each
 from long import LONG
 
+from bitwright import addition, size
+
 FIFTY = """
 bits x[50] y z[20]
 block x[i] for i in 1..50
@@ -228,9 +230,9 @@ def test_size(capsys: Captured) -> None:
     }
     out = call(capsys, "size addition --bits 10")[1]
     assert "34,512" in out
-    unmasked = document(capsys, "size addition --bits 10 --unmasked")
-    assert unmasked["sign"]["networks"] is None  # type: ignore[index]
-    assert "q[1] is never written" in unmasked["sign"]["reason"]  # type: ignore[index]
+    unmasked = size(addition(10), unmasked=True).to_dict()
+    assert unmasked["sign"]["networks"] is None
+    assert "q[1] is never written" in unmasked["sign"]["reason"]
 
 
 def test_sampled(capsys: Captured) -> None:
@@ -247,13 +249,13 @@ def test_sampled(capsys: Captured) -> None:
         (["certify", "addition", "--rounding", "sgn"], "did you mean 'sign'?"),
         (["certify", "addition", "--n", "many"], "blocks, declared or reachable, got 'many'"),
         (["certify", "addition", "--n", "declared"], "declares no bound on its matches"),
-        (["size", "addition", "--n", "blocks", "--of", "network"], "--n and --unmasked are for ensembles"),
+        (["size", "addition", "--n", "blocks", "--of", "network"], "--n and unmasked are for ensembles"),
         (["certify", "addition", "--bits", 13, "--n", "reachable"], "every input can be run up to 24"),
         (["certify", "addition", "--padding", -1], "0<=x<=1000000000"),
         (["certify", "addition", "--check", "/no/such.json"], "cannot read"),
         (["size", "addition", "--delta", 0], "delta must lie between 0 and 1, got 0"),
         (["size", "addition", "--delta", "x"], "not a valid float"),
-        (["size", "addition", "--scope", "run"], "did you mean 'runs'?"),
+        (["size", "addition", "--domain", "run"], "did you mean 'runs'?"),
         (["export", "addition"], "Missing option"),
         (["export", "addition", "--to", "dataset", "-o", "x.csv"], ".npz"),
     ],

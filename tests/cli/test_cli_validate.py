@@ -129,7 +129,6 @@ def test_a_shipped_rule_file_and_an_sbn_program(capsys: Captured) -> None:
             ("addition", "--engine", "network", "--network", "x", "--seed", "3"),
             "says how it was trained; leave out --seed",
         ),
-        (("addition", "--oracle", "a:b", "--oracle-arrays", "c:d"), "give --oracle or --oracle-arrays"),
         (("addition", "--random", "0"), "random inputs are a number from 1 to 10^12"),
         (("addition", "--engine", "magic"), "there is no engine 'magic'"),
         (("addition", "--rounding", "up"), "there is no rounding 'up'"),
@@ -157,17 +156,17 @@ def test_bad_usage_is_one_line(
 def test_killed_and_resumed_equals_uninterrupted(capsys: Captured, tmp_path: Path) -> None:
     """Killed, or stopped by Ctrl-C, as soon as there is something to go on from; then to the end."""
     path = tmp_path / "progress.json"
-    task = ["multiplication", "--bits", "5", "--engine", "limit", "--random", "3000"]  # three batches
+    task = ["multiplication", "--bits", "5", "--engine", "kernel", "--random", "3000"]  # three batches
     arguments = ["validate", *task, "--resume", str(path), "--json"]
     if LONG:
-        interrupt(signal.SIGKILL, path, [*arguments, "--unsliced"])
-    code, out, err = interrupt(signal.SIGINT, path, [*arguments, "--unsliced"])
+        interrupt(signal.SIGKILL, path, arguments)
+    code, out, err = interrupt(signal.SIGINT, path, arguments)
     if code:
         assert (code, out) == (130, ""), err
         assert "the same command goes on from there" in err
     done = json.loads(path.read_text())["batches"]
     assert done > 0
-    resumed = document(capsys, *arguments[1:-1], "--unsliced")
+    resumed = document(capsys, *arguments[1:-1])
     whole = document(capsys, *task)
     for name in ("seconds", "evaluations_per_second"):
         del resumed[name], whole[name]

@@ -52,7 +52,7 @@ def all_three(capsys: Captured, *arguments: str) -> tuple[str, dict[str, object]
     return report, found, err
 
 
-@for_each("plain", [[], *[["--unsliced"]] * LONG])
+@for_each("plain", [[], *[["--engine", "kernel"]] * LONG])
 @for_each(
     ("arguments", "verdict", "undecided", "line"),
     [
@@ -123,7 +123,7 @@ def test_seeds_choose_networks_and_samples_inputs(capsys: Captured) -> None:
 
 
 def test_an_oracle_of_arrays(capsys: Captured) -> None:
-    report, found, _ = all_three(capsys, "multiplication", "--bits", "6", "--oracle-arrays", "says:product")
+    report, found, _ = all_three(capsys, "multiplication", "--bits", "6", "--oracle", "arrays:says:product")
     assert (found["verdict"], found["inputs"], found["oracle"]) == ("exact", 4096, "says:product")
     assert "0 wrong by says:product" in report
 

@@ -195,7 +195,6 @@ NETWORK = ("--engine", "network", "--width", "128", "--seed", "5")
 LONG = [
     (("run", "examples/subtraction.bw", "a=9", "b=4"), r"^steps: .* so far$"),
     (("validate", "addition", "--bits", "3", "--engine", "templates"), r"^inputs: .* left$"),
-    (("validate", "addition", "--bits", "3", "--engine", "limit", "--unsliced"), r"^inputs: .* left$"),
     (("validate", "addition", "--bits", "3", "--engine", "kernel"), r"^inputs: .* left$"),
     (("validate", "addition", "--bits", "3", "--engine", "sampled", "--networks", "900"), r"^inputs: .* left$"),
     (("validate", "addition", "--bits", "3", *NETWORK), r"^inputs: .* left$"),

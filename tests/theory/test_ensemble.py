@@ -96,7 +96,7 @@ def test_delta_outside_its_interval(delta: float) -> None:
 
 
 def test_words_that_mean_nothing_are_refused_by_the_library_too() -> None:
-    with pytest.raises(InputError, match="no scope"):
+    with pytest.raises(InputError, match="no domain"):
         calibrated_size(ADDER, 0.1, "foo")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no rounding"):
         certify(ADDER, "calibrate")  # type: ignore[arg-type]

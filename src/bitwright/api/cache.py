@@ -54,11 +54,10 @@ class CacheEntry:
 
 @dataclass(frozen=True)
 class Cache:
-    """The contents of the cache; `verified` says that every entry was read completely."""
+    """The contents of the cache."""
 
     folder: Path
     entries: tuple[CacheEntry, ...]
-    verified: bool
 
     @property
     def bytes(self) -> int:
@@ -84,7 +83,7 @@ class Cache:
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright cache --json` prints."""
         entries = [entry.to_dict() for entry in self.entries]
-        return {"folder": str(self.folder), "bytes": self.bytes, "verified": self.verified, "entries": entries}
+        return {"folder": str(self.folder), "bytes": self.bytes, "entries": entries}
 
 
 @dataclass(frozen=True)
@@ -103,10 +102,10 @@ class Cleared:
         return {"folder": str(self.folder), "removed": self.networks, "bytes": self.bytes}
 
 
-def look_at_cache(verify: bool = False) -> Cache:
-    """The networks in the cache; `verify` reads each completely and compares it with its digest."""
+def look_at_cache() -> Cache:
+    """The networks in the cache; each is read completely and compared with its digest."""
     folder = cache.networks_folder()
-    return Cache(folder, tuple(CacheEntry(one, _problem(one, verify)) for one in cache.entries()), verify)
+    return Cache(folder, tuple(CacheEntry(one, _problem(one)) for one in cache.entries()))
 
 
 def clear_cache() -> Cleared:
@@ -114,8 +113,8 @@ def clear_cache() -> Cleared:
     return Cleared(cache.networks_folder(), *cache.clear_cache())
 
 
-def _problem(entry: CachedNetwork, verify: bool) -> str | None:
-    if entry.problem is not None or not verify:
+def _problem(entry: CachedNetwork) -> str | None:
+    if entry.problem is not None:
         return entry.problem
     try:
         check_network_file(entry.path)

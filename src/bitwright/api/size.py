@@ -168,7 +168,6 @@ def size(  # type: ignore[misc]
     delta: float = 0.01,
     *,
     of: str = "ensemble",
-    scope: str | None = None,
     unmasked: bool = False,
     n: str | None = None,
     domain: str | None = None,
@@ -180,7 +179,7 @@ def size(  # type: ignore[misc]
 ) -> EnsembleSizes | WidthOfNetwork:
     """How many networks an `ensemble` needs to be wrong with probability at most `delta`; or how wide a `network`.
 
-    Of an ensemble: `scope` is what must be right, one `input`, all `inputs` (the default) or all steps of all
+    Of an ensemble: `domain` is what must be right, one `input`, all `inputs` (the default) or all steps of all
     `runs`; `n` says how matches are bounded, as in `certify`; `unmasked` lets the sign rule guess bits that nothing
     writes, as in the paper.
 
@@ -203,10 +202,8 @@ def size(  # type: ignore[misc]
     if tile is not None and not cells:
         raise InputError(f"{option('tile')} goes with {option('cells')}")
     if of == "network":
-        if unmasked or n is not None or scope is not None:
-            raise InputError(
-                f"{option('scope')}, {option('n')} and {option('unmasked')} are for ensembles; leave them out"
-            )
+        if unmasked or n is not None:
+            raise InputError(f"{option('n')} and unmasked are for ensembles; leave them out")
         if cells and (domain is not None or padding is not None):
             raise InputError(
                 f"cells are looked at in all local states, without padding; leave out {option('domain')} and "
@@ -215,15 +212,14 @@ def size(  # type: ignore[misc]
         if whole_number(sample_seed or 0, option("sample_seed")) < 0:
             raise InputError(f"{option('sample_seed')} is 0 or more, got {sample_seed}")
     else:
-        for given, name in ((sample_seed, "sample_seed"), (domain, "domain")):
-            if given is not None:
-                raise InputError(
-                    f"{option(name)} is for {option('of')} network; the size of an ensemble is for its limit, and not "
-                    "drawn"
-                )
+        if sample_seed is not None:
+            raise InputError(
+                f"{option('sample_seed')} is for {option('of')} network; the size of an ensemble is for its limit, and "
+                "not drawn"
+            )
         if cells and (unmasked or n is not None):
-            raise InputError(f"{option('n')} and {option('unmasked')} are for whole states; leave them out")
-    asked, algorithms = check_scope(scope or "inputs"), by_its_cells(own)
+            raise InputError(f"{option('n')} and unmasked are for whole states; leave them out")
+    asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_its_cells(own)
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):
         pattern = pattern_asked(algorithms, cells, tile or 1, None, padding)

@@ -6,17 +6,15 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.reporting import print_json
-from bitwright.errors import InputError
 
 
 @opt.verb("cache")
-@click.option(
-    "--verify", is_flag=True, help="Read every entry and compare it with its digest; exit 1 if one cannot be used."
-)
 @click.option("--clear", is_flag=True, help="Remove all entries. Other files in the folder stay.")
 @opt.json
-def command(verify: bool, clear: bool, as_json: bool) -> int:
+def command(clear: bool, as_json: bool) -> int:
     """List the networks that were trained on the spot and kept, with their folder and sizes.
+
+    Every entry is read and compared with its digest. Exit 1 if one cannot be used.
 
     The folder is bitwright/networks in $BITWRIGHT_CACHE if that is set, else in $XDG_CACHE_HOME, else in ~/.cache. A
     damaged entry is never used: it is trained again and replaced. Nor is one that the linear algebra of another CPU
@@ -24,11 +22,9 @@ def command(verify: bool, clear: bool, as_json: bool) -> int:
     """
     from bitwright.api.cache import Cache, clear_cache, look_at_cache
 
-    if clear and verify:
-        raise InputError("--clear removes all entries, sound or not; leave out --verify")
-    found = clear_cache() if clear else look_at_cache(verify)
+    found = clear_cache() if clear else look_at_cache()
     if as_json:
         print_json(found.to_dict())
     else:
         click.echo(str(found))
-    return 1 if verify and isinstance(found, Cache) and not found.sound else 0
+    return 1 if isinstance(found, Cache) and not found.sound else 0

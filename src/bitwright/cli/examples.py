@@ -8,7 +8,7 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.reporting import print_json
-from bitwright.errors import InputError, counted
+from bitwright.errors import counted
 
 _TRY = """try, {here}:
   bitwright run examples/subtraction.bw a=719 b=483
@@ -19,12 +19,9 @@ _TRY = """try, {here}:
 
 @opt.verb("examples")
 @click.argument("folder", type=opt.FILE, required=False)
-@click.option(
-    "--list", "only_list", is_flag=True, help="Say which files there are, each with its first line; write none."
-)
 @click.option("--force", is_flag=True, help="Replace files that are there already and differ.")
 @opt.json
-def command(folder: Path | None, only_list: bool, force: bool, as_json: bool) -> None:
+def command(folder: Path | None, force: bool, as_json: bool) -> None:
     """Write the examples that pages and help speak of, so that every command shown there can be typed.
 
     Programs and notebooks go into the folder examples, and the program that checks certificates without this package
@@ -33,22 +30,16 @@ def command(folder: Path | None, only_list: bool, force: bool, as_json: bool) ->
 
     \b
     bitwright examples
-    bitwright examples --list
     bitwright run examples/subtraction.bw a=719 b=483
     """
     from bitwright.api.examples import example_files, write_examples
 
-    if only_list and (force or folder is not None):
-        raise InputError("--list writes nothing; leave out FOLDER and --force")
     place = Path() if folder is None else folder
-    written = set() if only_list else set(write_examples(place, force))
+    written = set(write_examples(place, force))
     files = example_files()
     if as_json:
         entries = [{"file": one.name, "about": one.about, "written": one.name in written} for one in files]
-        print_json({"folder": None if only_list else str(place), "entries": entries})
-    elif only_list:
-        longest = max(len(one.name) for one in files)
-        click.echo("\n".join(f"{one.name:{longest}}  {one.about}" for one in files))
+        print_json({"folder": str(place), "entries": entries})
     else:
         where, kept = f"{place / 'examples'} and {place / 'sceptic'}", len(files) - len(written)
         there = f"; {kept:,} were there already" if kept else ""

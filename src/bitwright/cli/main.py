@@ -14,6 +14,7 @@ from importlib import import_module
 import click
 
 from bitwright.api.open import NAMES
+from bitwright.cli.changes import INSTEAD
 from bitwright.cli.streams import patient_streams
 from bitwright.cli.targets import asked_program, spell_option, training_command
 from bitwright.errors import BitwrightError, InputError, TrainCellsError, spelling, suggestion
@@ -103,7 +104,7 @@ def _answer(arguments: list[str], command: click.Command, name: str) -> int:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     except click.NoSuchOption as error:
-        return _refuse(_negative(arguments) or error.format_message())
+        return _refuse(_negative(arguments) or _changed(error.option_name) or error.format_message())
     except click.ClickException as error:
         return _refuse(error.format_message())
     except BitwrightError as error:
@@ -123,6 +124,11 @@ def _refuse(message: str) -> int:
     with suppress(OSError):
         click.echo(f"bitwright: {line}", err=True)
     return 2
+
+
+def _changed(name: str) -> str | None:
+    """The error for an option of an earlier version; None for any other."""
+    return f"there is no {name} any more: {INSTEAD[name]}" if name in INSTEAD else None
 
 
 def _negative(arguments: Sequence[str]) -> str | None:

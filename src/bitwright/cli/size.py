@@ -22,10 +22,12 @@ from bitwright.cli.targets import Target
     metavar="ensemble|network",
     help="How many networks to average, or how wide one network should be by the width law.",
 )
-@click.option("--scope", help="What must be right: one input, all inputs (the default), or all steps of all runs.")
-@click.option("--domain", help="With --of network: right in all states (the default), or in those of runs (runs).")
+@click.option(
+    "--domain",
+    help="What must be right. Of an ensemble: one input, all inputs (the default) or all steps of all runs. With --of "
+    "network: all states (the default) or those of runs.",
+)
 @opt.sample_seed
-@click.option("--unmasked", is_flag=True, help="Let the sign rule guess bits that nothing writes, as in the paper.")
 @opt.cells
 @opt.tile
 @opt.matches

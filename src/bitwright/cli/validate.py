@@ -14,30 +14,33 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, option_words
-from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright import Algorithm
     from bitwright.api.validate import Failure, Validation
+
+_ARRAYS = "arrays:"  # before an oracle of arrays
 
 
 @opt.verb("validate")
 @opt.program()
 @opt.engine("limit")
 @opt.networks
-@click.option("--oracle", "function", metavar="MODULE:FUNCTION", help="A Python function that gives the right outputs.")
-@click.option("--oracle-arrays", metavar="MODULE:FUNCTION", help="The same for NumPy arrays of inputs; much faster.")
+@click.option(
+    "--oracle",
+    metavar="[arrays:]MODULE:FUNCTION",
+    help="A Python function that gives the right outputs; with arrays: one of NumPy arrays of inputs, which is much "
+    "faster.",
+)
 @click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
 @opt.sample_seed
 @opt.workers
 @opt.resume
-@click.option("--unsliced", is_flag=True, help="Walk through the engine itself, not through its bit-sliced form.")
 @opt.json
 @opt.quiet
 def command(
     target: Target,
-    function: str | None,
-    oracle_arrays: str | None,
+    oracle: str | None,
     max_steps: int | None,
     as_json: bool,
     **asked: Any,
@@ -54,8 +57,6 @@ def command(
     from bitwright.api.engines import SETTINGS, choice_of
     from bitwright.api.validate import validate
 
-    if function is not None and oracle_arrays is not None:
-        raise InputError("there is one oracle: give --oracle or --oracle-arrays")
     what: Algorithm | str = target.name
     if not is_image(target.name):
         if asked["files"]:  # before they are read, to see how large the program is
@@ -63,10 +64,12 @@ def command(
         what = target.algorithm(files=files_of(asked))
     given = {name: value for name, value in asked.items() if value is not None}
     files = given.pop("files", ())
+    arrays = oracle is not None and oracle.startswith(_ARRAYS) and oracle.count(":") > 1
+    function = oracle.removeprefix(_ARRAYS) if oracle is not None and arrays else oracle
     done = validate(
         what,
-        function or oracle_arrays,
-        arrays=oracle_arrays is not None,
+        function,
+        arrays=arrays,
         network=list(files) or None,
         steps=max_steps,
         progress=TerminalTeller(),

@@ -39,7 +39,7 @@ def check_scope(name: str) -> Scope:
     for known in SCOPES:
         if name == known:
             return known
-    raise InputError(f"there is no scope '{shorten(name)}'; choose {', '.join(SCOPES)}{suggestion(name, SCOPES)}")
+    raise InputError(f"there is no domain '{shorten(name)}'; choose {', '.join(SCOPES)}{suggestion(name, SCOPES)}")
 
 
 def check_delta(delta: float) -> None:
