@@ -31,7 +31,7 @@ def own(terms: int) -> float:
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineForm:
     """A batch of n vectors of d quantities, each an affine form of m variables."""
 
     center: Reals  # (n, d)
@@ -58,18 +58,18 @@ class Affine:
     def upper(self) -> Reals:
         return self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
 
-    def wider(self, by: Reals) -> Affine:
+    def wider(self, by: Reals) -> AffineForm:
         """The same with `by` added to the radius."""
         return replace(self, radius=(self.radius + by) * (1 + 2.0**-50))
 
-    def rounded(self, times: int) -> Affine:
+    def rounded(self, times: int) -> AffineForm:
         """The result of so many roundings of a quantity of this size."""
         return self.wider((times * self.unit + own(0)) * self.magnitude() + self._tiny(times))
 
     def _tiny(self, operations: int) -> float:
         return operations * TINY if self.unit else 0.0
 
-    def linear(self, linear: Linear) -> Affine:
+    def linear(self, linear: Linear) -> AffineForm:
         """x @ weight + bias."""
         weight = linear.weight.astype(np.float64)
         terms, size = len(weight), np.abs(weight)
@@ -80,7 +80,7 @@ class Affine:
             return product
         return replace(product, center=product.center + linear.bias.astype(np.float64)).rounded(1)
 
-    def scaled(self, weight: Any) -> Affine:
+    def scaled(self, weight: Any) -> AffineForm:
         """Coordinate by coordinate times a constant."""
         weight = np.asarray(weight, np.float64)
         product = replace(
@@ -88,11 +88,11 @@ class Affine:
         )
         return product.rounded(1)
 
-    def shifted(self, bias: Any) -> Affine:
+    def shifted(self, bias: Any) -> AffineForm:
         """Plus a constant vector."""
         return replace(self, center=self.center + np.asarray(bias, np.float64)).rounded(1)
 
-    def __add__(self, other: Affine) -> Affine:
+    def __add__(self, other: AffineForm) -> AffineForm:
         return replace(
             self,
             center=self.center + other.center,
@@ -100,7 +100,7 @@ class Affine:
             radius=self.radius + other.radius,
         ).rounded(1)
 
-    def __mul__(self, other: Affine) -> Affine:
+    def __mul__(self, other: AffineForm) -> AffineForm:
         """Coordinate by coordinate; either may have one coordinate that serves for all."""
         mine, theirs = np.abs(self.center), np.abs(other.center)
         return replace(
@@ -110,27 +110,27 @@ class Affine:
             radius=mine * other.radius + theirs * self.radius + self.deviation() * other.deviation(),
         ).rounded(2)
 
-    def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> Affine:
+    def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> AffineForm:
         """f of each coordinate to first order; `curvature` bounds |f''| over the whole enclosure."""
         remainder = 0.5 * curvature * self.deviation() ** 2
         radius = np.abs(slope) * self.radius + remainder
         return replace(self, center=f(self.center), slopes=self.slopes * slope[:, None], radius=radius)
 
 
-def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> Affine:
+def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> AffineForm:
     """(n, d) numbers that do not depend on the variables."""
     slopes = np.zeros((len(value), box.shape[1], value.shape[1]))
-    return Affine(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
+    return AffineForm(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
 
 
-def chained(chain: Chain, x: Affine) -> Affine:
+def chained(chain: Chain, x: AffineForm) -> AffineForm:
     """A chain of matrices, one after the other."""
     for linear in chain:
         x = x.linear(linear)
     return x
 
 
-def normed(norm: Norm | None, x: Affine) -> Affine:
+def normed(norm: Norm | None, x: AffineForm) -> AffineForm:
     """A norm over the coordinates."""
     if norm is None:
         return x
@@ -143,7 +143,7 @@ def normed(norm: Norm | None, x: Affine) -> Affine:
     return y if norm.bias is None else y.shifted(norm.bias)
 
 
-def _mean_square(x: Affine, eps: float) -> Affine:
+def _mean_square(x: AffineForm, eps: float) -> AffineForm:
     """(n, 1) the mean of the squares, plus eps."""
     deviation, width = x.deviation(), x.center.shape[1]
     square = replace(
@@ -155,7 +155,7 @@ def _mean_square(x: Affine, eps: float) -> Affine:
     return square.wider(((width + 3) * x.unit + own(width)) * square.magnitude() + x._tiny(width))
 
 
-def _inverse_root(x: Affine) -> Affine:
+def _inverse_root(x: AffineForm) -> AffineForm:
     """1 / sqrt(x), unbounded where the enclosure comes near 0."""
     lowest = x.lower()
     bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
@@ -165,7 +165,7 @@ def _inverse_root(x: Affine) -> Affine:
     return replace(root, radius=np.where(bad, HUGE, root.radius))
 
 
-def activated(activation: Activation, x: Affine) -> Affine:
+def activated(activation: Activation, x: AffineForm) -> AffineForm:
     """GELU (exact or by tanh), ReLU or SiLU, coordinate by coordinate."""
     if activation == "relu":
         return _relu(x)
@@ -177,7 +177,7 @@ def activated(activation: Activation, x: Affine) -> Affine:
     return y.wider((6 * x.unit + 2.0**-46) * x.magnitude())  # f may cancel where x does not
 
 
-def _relu(x: Affine) -> Affine:
+def _relu(x: AffineForm) -> AffineForm:
     lower, upper = x.lower(), x.upper()
     slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, 0.0, upper / np.maximum(upper - lower, 1e-300)))
     gap = np.where((lower < 0) & (upper > 0), -slope * lower / 2, 0.0)  # max(0, x) - slope x is in [0, 2 gap]
@@ -210,14 +210,14 @@ def _gelu_tanh(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
     return x * s, s + x * s * (1 - s) * rate, np.minimum(0.81, bound * (1 + 1e-9) + 1e-12)
 
 
-def fed(mlp: Mlp, x: Affine) -> Affine:
+def fed(mlp: Mlp, x: AffineForm) -> AffineForm:
     """The output of an MLP."""
     up = chained(mlp.up, x)
     gated = activated(mlp.activation, up if mlp.gate is None else chained(mlp.gate, x))
     return chained(mlp.down, gated if mlp.gate is None else gated * up)
 
 
-def finished(decoder: Decoder, x: Affine) -> Affine:
+def finished(decoder: Decoder, x: AffineForm) -> AffineForm:
     """From the residual stream after the attention of the last layer to the input of the last matrix of the head."""
     layer = decoder.layers[-1]
     if layer.mlp is not None:
@@ -225,7 +225,7 @@ def finished(decoder: Decoder, x: Affine) -> Affine:
     return chained(decoder.head[:-1], normed(decoder.final_norm, x))
 
 
-def margins(decoder: Decoder, x: Affine, right: int) -> Affine:
+def margins(decoder: Decoder, x: AffineForm, right: int) -> AffineForm:
     """(n, tokens - 1): how far the logit of the right token is above each other one; x comes from `finished`."""
     last = decoder.head[-1]
     weight = last.weight.astype(np.float64)
