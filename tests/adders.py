@@ -9,7 +9,7 @@ import numpy as np
 
 from bitwright.transformers.columns import Columns, from_step
 from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, Mlp, Norm, Rope
-from bitwright.transformers.layout import ColumnTask, Layout, Place
+from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "adders"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.npz")) if FOLDER.is_dir() else []
@@ -43,7 +43,7 @@ def load(name: str) -> tuple[ColumnTask, Decoder]:
         for column, position in enumerate(where[word]):
             prompt[position] = Place(word, column)
     stop = (0, *range(10, about["vocab"])) if about["stop"] else ()
-    layout = Layout(tuple(prompt), tuple(Place("z", column) for column in range(11)), stop=stop)
+    layout = PromptLayout(tuple(prompt), tuple(Place("z", column) for column in range(11)), stop=stop)
     return ColumnTask(addition(), layout), decoder_of(parts)
 
 

@@ -1,7 +1,7 @@
-"""JSON schemas of what `--json` prints, in docs/reference/schemas: golden documents have to fit the one of their kind.
+"""JSON schemas of what `--json` prints, in docs/reference/schemas: every document has to fit the one of its kind.
 
-A schema is widened, never guessed: after a change that is meant, `WIDEN_SCHEMAS=1 pytest tests/cli/test_golden_json.py
-tests/docs` adds the keys and types that were met, and the difference is looked at before it is committed.
+A schema is widened, never guessed: after a change that is meant, `WIDEN_SCHEMAS=1 pytest tests/docs` adds the keys and
+types that were met, and the difference is looked at before it is committed.
 """
 
 from __future__ import annotations
@@ -13,20 +13,10 @@ from typing import Any
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Documents of one kind, by the names of their golden files. Others have a schema of their own name, or their verb's.
-KINDS = {
-    **dict.fromkeys(("add", "multiply", "run-sbn", "run-graph", "run-cells", "run-name"), "run"),
-    **dict.fromkeys(("certify-cells",), "certify-network"),
-}
 # Objects whose keys are names of the user's own.
 FREE = {"inputs", "outputs", "expected", "first", "nodes", "tensors", "names", "state"}
 TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
 Schema = dict[str, Any]
-
-
-def kind_of(case: str) -> str:
-    own = KINDS.get(case, case)
-    return own if (FOLDER / f"{own}.json").exists() else own.partition("-")[0]
 
 
 def load(kind: str) -> Schema:
@@ -34,11 +24,10 @@ def load(kind: str) -> Schema:
     return found
 
 
-def assert_fits(case: str, document: dict[str, Any]) -> None:
+def assert_fits(kind: str, document: dict[str, Any]) -> None:
     """Fails with the first place where a document is not what its schema says."""
     from jsonschema import Draft202012Validator
 
-    kind = kind_of(case)
     if os.environ.get("WIDEN_SCHEMAS"):
         _widen_file(kind, document)
     found = next(Draft202012Validator(load(kind)).iter_errors(document), None)

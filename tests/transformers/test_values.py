@@ -7,7 +7,7 @@ from adders import NAMES, addition, load
 from bitwright.errors import InputError
 from bitwright.transformers.columns import Columns, check, digits
 from bitwright.transformers.evaluate import logits
-from bitwright.transformers.layout import ColumnTask, Layout, Place
+from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 
 
 def signed_difference(length: int) -> Columns:
@@ -60,7 +60,7 @@ def test_an_automaton_with_two_runs_is_refused():
 
 
 def test_a_layout_places_numbers_in_tokens():
-    layout = Layout(
+    layout = PromptLayout(
         (12, *(Place("a", c) for c in (1, 0)), 10, *(Place("b", c) for c in (1, 0)), 11),
         tuple(Place("z", c) for c in (2, 1, 0)),
     )
@@ -75,7 +75,7 @@ def test_a_layout_places_numbers_in_tokens():
 
 def test_a_layout_that_names_a_place_twice_is_refused():
     with pytest.raises(InputError, match="twice"):
-        ColumnTask(addition(2), Layout((Place("a", 0), Place("a", 0)), (Place("z", 0),)))
+        ColumnTask(addition(2), PromptLayout((Place("a", 0), Place("a", 0)), (Place("z", 0),)))
 
 
 @pytest.mark.parametrize("name", NAMES or [pytest.param("", marks=pytest.mark.skip("no networks of others here"))])

@@ -12,7 +12,7 @@ from bitwright.api.claimed import Subject, by_algorithm, in_those_sizes, opened_
 from bitwright.api.engines import EngineChoice
 from bitwright.api.sizes import SizesAsked, every_size_or_own
 from bitwright.bits import BoolArray
-from bitwright.engines.foreign import Columns, FittedModel
+from bitwright.engines.foreign import FittedModel, ModelColumns
 from bitwright.errors import InputError, option
 from bitwright.networks.foreign import READS, HeldModel, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
@@ -50,7 +50,7 @@ def fitted(
     for reads, of in _ways(subjects, sizes, cells):
         if model.reads not in (None, reads):
             continue
-        columns = Columns.of(reads, of)
+        columns = ModelColumns.of(reads, of)
         outputs = model.columns_out(columns.inputs)
         tried.append(columns.sentence)
         why[f"it gives {outputs:,} for {columns.inputs:,}" if isinstance(outputs, int) else outputs] = None
@@ -99,9 +99,9 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
         raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
     subjects = opened_subjects(what)
     if reads == "cells":
-        columns = Columns.of(reads, kinds_of(subjects, sizes))
+        columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
-        columns = Columns.of(reads, subjects[0].program)
+        columns = ModelColumns.of(reads, subjects[0].program)
     else:
         raise InputError(f"{option('sizes')}, several programs and node programs go with cells")
     domain = states_of(columns, by_algorithm(subjects)[0], "states")

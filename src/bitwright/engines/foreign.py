@@ -27,7 +27,7 @@ from bitwright.theory.encoding.packed import PackedRules
 
 
 @dataclass(frozen=True)
-class Columns:
+class ModelColumns:
     """What a network reads and gives, column by column.
 
     The states to try are those of `program`: the rules themselves or, if the network reads bits, the same rules with a
@@ -40,7 +40,7 @@ class Columns:
     pattern: Pattern | None = None  # of cells
 
     @classmethod
-    def of(cls, reads: Reads, of: Program | Pattern) -> Columns:
+    def of(cls, reads: Reads, of: Program | Pattern) -> ModelColumns:
         """The columns of a network that reads a program, or the cells of a pattern, in this way."""
         if isinstance(of, Pattern):
             pattern = of if reads == "templates" else completed_pattern(of)
@@ -125,13 +125,13 @@ class FittedModel:
     """A network that bitwright did not train, and what its columns mean."""
 
     model: HeldModel
-    columns: Columns
+    columns: ModelColumns
     device: str = "cpu"  # another device runs the network; what is right is computed on the CPU
 
     @classmethod
     def of(cls, model: HeldModel, reads: Reads, of: Program | Pattern) -> FittedModel:
         """The network, read in this way."""
-        return cls(model, Columns.of(reads, of))
+        return cls(model, ModelColumns.of(reads, of))
 
     def on(self, device: str) -> FittedModel:
         """The same network on this device, which only PyTorch modules can use."""

@@ -23,7 +23,7 @@ class TooManyProblemsError(Exception):
 Result = TypeVar("Result")
 
 
-class Place(Protocol):
+class TextPlace(Protocol):
     """Anything with a line and a column."""
 
     @property
@@ -50,10 +50,10 @@ class Problems:
             self._found[Problem(line, column, stop)] = None
             raise TooManyProblemsError
 
-    def at(self, place: Place, message: str) -> None:
+    def at(self, place: TextPlace, message: str) -> None:
         self.note(place.line, place.column, message)
 
-    def stop(self, place: Place, message: str) -> GiveUpError:
+    def stop(self, place: TextPlace, message: str) -> GiveUpError:
         """Notes a problem; raise what this returns to give up the line."""
         self.at(place, message)
         return GiveUpError()

@@ -24,7 +24,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PromptLayout:
     """The prompt, the answers in the order in which they are written, and what may follow.
 
     Columns of an input word that stand nowhere in the prompt are 0: the word is shorter than the automaton's length.
@@ -47,7 +47,7 @@ class ColumnTask:
     """What a transformer should answer: a function by columns, and its layout in tokens."""
 
     columns: Columns
-    layout: Layout
+    layout: PromptLayout
 
     def __post_init__(self) -> None:
         columns, layout = self.columns, self.layout

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.foreign import Columns, FittedModel
+from bitwright.engines.foreign import FittedModel, ModelColumns
 from bitwright.networks.foreign.model import Answers
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Domain, make_domain
@@ -20,7 +20,7 @@ from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, lo
 from bitwright.theory.closed_form import FloatArray
 
 
-def states_of(columns: Columns, algorithm: Algorithm, name: str) -> Domain:
+def states_of(columns: ModelColumns, algorithm: Algorithm, name: str) -> Domain:
     """The domain of this name as a network sees it: to one that reads bits, every configuration is another."""
     if columns.pattern is not None:
         return CellsDomain(columns.program, columns.pattern)

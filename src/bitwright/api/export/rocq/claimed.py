@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.api.export.rocq.linear import Chained, Linear, LinearTerms
+from bitwright.api.export.rocq.linear import Chained, LinearForm, LinearTerms
 from bitwright.api.export.rocq.words import Words
 from bitwright.program import Algorithm
 from bitwright.program.ensures import (
@@ -173,7 +173,7 @@ class ClaimedLines:
         if isinstance(left.right, Constant) and left.sign == "//":
             k = left.right.value
             whole = inner.plus(other, -k)  # E // k compares with R as E - k * R with 0, or with k - 1
-            above, below = whole.plus(Linear(constant=k - 1), -1), (True, True, False)
+            above, below = whole.plus(LinearForm(constant=k - 1), -1), (True, True, False)
             if sign in ("<", ">="):
                 return self.terms.sign(whole, _SIGNS[sign])
             if sign in ("<=", ">"):
@@ -184,7 +184,7 @@ class ClaimedLines:
             known = self._quotients.get((inner.key, left.right.value))
             if known is not None and sign == "==":
                 quotient, self._after = known
-                rest = other.plus(inner, -1).plus(Linear({(False, quotient): 1}), left.right.value)
+                rest = other.plus(inner, -1).plus(LinearForm({(False, quotient): 1}), left.right.value)
                 return self.terms.sign(rest, (False, True, False))
         exponent = self.terms.power(left.right)
         if sign in ("==", "!=") and left.sign == "%" and exponent is not None and not inner.power:

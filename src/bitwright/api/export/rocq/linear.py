@@ -68,16 +68,16 @@ class Chained:
 
 
 @dataclass
-class Linear:
+class LinearForm:
     """A weighted sum of words, a constant, and a multiple of 2^positions."""
 
     words: dict[tuple[bool, str], int] = field(default_factory=dict)  # (whether it is the input, name): factor
     constant: int = 0
     power: int = 0
 
-    def plus(self, other: Linear, times: int = 1) -> Linear:
+    def plus(self, other: LinearForm, times: int = 1) -> LinearForm:
         words, constant = combine(self.words, other.words, times), self.constant + times * other.constant
-        return Linear(words, constant, self.power + times * other.power)
+        return LinearForm(words, constant, self.power + times * other.power)
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -90,21 +90,21 @@ class LinearTerms:
     def __init__(self, chained: Chained, words: Words, size: str) -> None:
         self.chained, self.words, self.size = chained, words, size
         self.inputs, self.outputs = words.inputs, words.outputs
-        self.laws: list[tuple[int, Linear, int]] = []  # constant, words, scale
+        self.laws: list[tuple[int, LinearForm, int]] = []  # constant, words, scale
 
-    def linear(self, part: Expression) -> Linear:
+    def linear(self, part: Expression) -> LinearForm:
         if isinstance(part, Constant):
-            return Linear(constant=part.value)
+            return LinearForm(constant=part.value)
         if isinstance(part, Named) and part.index is None:
             if not part.entered and part.text in self.outputs:
-                return Linear({(False, part.text): 1})
+                return LinearForm({(False, part.text): 1})
             if part.text in self.inputs:
-                return Linear({(True, part.text): 1})
+                return LinearForm({(True, part.text): 1})
         if (exponent := self.power(part)) is not None:
             if not exponent.size:
-                return Linear(constant=2**exponent.constant)
+                return LinearForm(constant=2**exponent.constant)
             if exponent == self.chained.positions:
-                return Linear(power=1)
+                return LinearForm(power=1)
             raise NotAffineError(
                 f"2^({exponent.text()}) is not 2^({self.chained.positions.text()}), the length of the chain"
             )
@@ -114,7 +114,7 @@ class LinearTerms:
             left, right = self.linear(part.left), self.linear(part.right)
             for one, other in ((left, right), (right, left)):
                 if not one.words and not one.power:
-                    return Linear().plus(other, one.constant)
+                    return LinearForm().plus(other, one.constant)
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
     def power(self, part: Expression) -> AffineIndex | None:
@@ -183,31 +183,31 @@ class LinearTerms:
         entered, name = word
         return (self.inputs[name],) if entered else self.outputs[name]
 
-    def sign(self, sum_: Linear, signs: Sequence[bool | int]) -> str:
+    def sign(self, sum_: LinearForm, signs: Sequence[bool | int]) -> str:
         """The formula that a sum has one of these signs: negative, zero, positive. Bits without a weight are cases."""
         for word, factor in sum_.words.items():
             parts = self.parts(word)
             if all(part.length is None for part in parts) and any(self._weight(part) is None for part in parts):
-                rest = Linear({w: f for w, f in sum_.words.items() if w != word}, sum_.constant, sum_.power)
+                rest = LinearForm({w: f for w, f in sum_.words.items() if w != word}, sum_.constant, sum_.power)
                 return self._cases(rest, [(part, factor << part.exponent.constant) for part in parts], signs)
         law = self.law(sum_)
         return f"Sign {law} ({sum_.power * self.laws[law][2]})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
 
-    def _cases(self, sum_: Linear, bits: Sequence[tuple[Part, int]], signs: Sequence[bool | int]) -> str:
+    def _cases(self, sum_: LinearForm, bits: Sequence[tuple[Part, int]], signs: Sequence[bool | int]) -> str:
         if not bits:
             return self.sign(sum_, signs)
         (part, weight), *others = bits
         if part.exponent.size:
             raise NotAffineError(f"{part.array} weighs nothing at its position")
         bit, _, _ = self.end(part)
-        on = self._cases(sum_.plus(Linear(constant=weight)), others, signs)
+        on = self._cases(sum_.plus(LinearForm(constant=weight)), others, signs)
         return f"Or (And ({bit}) ({on})) (And (Not ({bit})) ({self._cases(sum_, others, signs)}))"
 
-    def law(self, sum_: Linear) -> int:
+    def law(self, sum_: LinearForm) -> int:
         shifted = [
             self._shift(part.array) for word in sum_.words for part in self.parts(word) if part.length is not None
         ]
-        self.laws.append((sum_.constant, Linear(sum_.words), 2 ** max([0, *shifted])))
+        self.laws.append((sum_.constant, LinearForm(sum_.words), 2 ** max([0, *shifted])))
         return len(self.laws) - 1
 
     def _shift(self, array: str) -> int:
@@ -224,7 +224,7 @@ class LinearTerms:
         distance = part.exponent.plus(last, -1 if end == "last" else 0)
         return None if end == "global" or distance.size else (end, track, Fraction(2) ** distance.constant)
 
-    def law_text(self, law: tuple[int, Linear, int]) -> str:
+    def law_text(self, law: tuple[int, LinearForm, int]) -> str:
         """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
         constant, sum_, scale = law
         weights: dict[str, dict[int, int]] = {"base": {}, "entered": {}, "first": {}, "last": {}}

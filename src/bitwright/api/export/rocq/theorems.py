@@ -13,7 +13,7 @@ from typing import Any
 from bitwright.api.export.rocq.claimed import ClaimedLines
 from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, FittedFamilies, NotAffineError
 from bitwright.api.export.rocq.instance import FUEL, InstanceText
-from bitwright.api.export.rocq.linear import Chained, Linear
+from bitwright.api.export.rocq.linear import Chained, LinearForm
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.local import LocalText
 from bitwright.api.export.rocq.printed import IMPORTS, comment, listing
@@ -79,7 +79,7 @@ class TheoremText:
         name = output_name(name)
         return f"Z.b2z ({name} l s)" if len(parts) == 1 and parts[0].length is None else f"{name} l s"
 
-    def _facts(self, sum_: Linear) -> tuple[list[str], str]:
+    def _facts(self, sum_: LinearForm) -> tuple[list[str], str]:
         facts, ends = [], ""
         for word in sum_.words:
             for part in self.terms.parts(word):
