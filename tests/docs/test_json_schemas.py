@@ -66,7 +66,6 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("export", 0, [INTEGER, ["export", NET, "--to", "onnx", "-o", "{folder}/net.onnx"]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "onnx", "-o", "{folder}/net.onnx", "--program", "addition"]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "page", "-o", "{folder}/net.html", "--program", "addition"]]),
-    ("cache", 0, [["cache"]]),
     (
         "infer",
         0,
