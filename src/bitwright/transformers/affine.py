@@ -1,0 +1,239 @@
+"""Affine arithmetic: enclosures of everything that a decoder computes after its attention, over whole boxes of inputs.
+
+A quantity is center + slopes . e + [-radius, radius] for each e with |e| <= box. Every operation widens the radius by
+the rounding of this code's own float64, and by `unit` times the magnitude for each rounding of the arithmetic to
+cover: 0 for real arithmetic, 2^-24 for float32 with sums in any order and library functions good to a few units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf, expit
+
+from bitwright.transformers.decoder import Activation, Chain, Decoder, Linear, Mlp, Norm
+
+Reals = NDArray[np.float64]
+Bound = Callable[[Reals, Reals], Reals]
+
+FLOAT32 = 2.0**-24  # the unit of float32
+TINY = 2.0**-125  # more than any float32 operation loses below the normal numbers
+HUGE = 1e30  # the radius of what cannot be bounded
+
+
+def own(terms: int) -> float:
+    """The relative error of a sum of so many products in float64, and of a few operations on it."""
+    return 2.0**-46 + terms * 2.0**-51
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A batch of n vectors of d quantities, each an affine form of m variables."""
+
+    center: Reals  # (n, d)
+    slopes: Reals  # (n, m, d)
+    radius: Reals  # (n, d)
+    box: Reals  # (n, m)
+    unit: float = 0.0
+
+    def linear_part(self) -> Reals:
+        """(n, d) how far the variables move each quantity."""
+        moved: Reals = (self.box[:, None, :] @ np.abs(self.slopes))[:, 0] * (1 + own(self.box.shape[1]))
+        return moved
+
+    def deviation(self) -> Reals:
+        """(n, d) the greatest distance from the center."""
+        return (self.linear_part() + self.radius) * (1 + 2.0**-50)
+
+    def magnitude(self) -> Reals:
+        return np.abs(self.center) + self.deviation()
+
+    def lower(self) -> Reals:
+        return self.center - self.deviation() - 2.0**-50 * np.abs(self.center)
+
+    def upper(self) -> Reals:
+        return self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
+
+    def wider(self, by: Reals) -> Affine:
+        """The same with `by` added to the radius."""
+        return replace(self, radius=(self.radius + by) * (1 + 2.0**-50))
+
+    def rounded(self, times: int) -> Affine:
+        """The result of so many roundings of a quantity of this size."""
+        return self.wider((times * self.unit + own(0)) * self.magnitude() + self._tiny(times))
+
+    def _tiny(self, operations: int) -> float:
+        return operations * TINY if self.unit else 0.0
+
+    def linear(self, linear: Linear) -> Affine:
+        """x @ weight + bias."""
+        weight = linear.weight.astype(np.float64)
+        terms, size = len(weight), np.abs(weight)
+        product = replace(
+            self, center=self.center @ weight, slopes=self.slopes @ weight, radius=self.radius @ size
+        ).wider(((terms + 1) * self.unit + own(terms)) * (self.magnitude() @ size) + self._tiny(2 * terms))
+        if linear.bias is None:
+            return product
+        return replace(product, center=product.center + linear.bias.astype(np.float64)).rounded(1)
+
+    def scaled(self, weight: Any) -> Affine:
+        """Coordinate by coordinate times a constant."""
+        weight = np.asarray(weight, np.float64)
+        product = replace(
+            self, center=self.center * weight, slopes=self.slopes * weight, radius=self.radius * np.abs(weight)
+        )
+        return product.rounded(1)
+
+    def shifted(self, bias: Any) -> Affine:
+        """Plus a constant vector."""
+        return replace(self, center=self.center + np.asarray(bias, np.float64)).rounded(1)
+
+    def __add__(self, other: Affine) -> Affine:
+        return replace(
+            self,
+            center=self.center + other.center,
+            slopes=self.slopes + other.slopes,
+            radius=self.radius + other.radius,
+        ).rounded(1)
+
+    def __mul__(self, other: Affine) -> Affine:
+        """Coordinate by coordinate; either may have one coordinate that serves for all."""
+        mine, theirs = np.abs(self.center), np.abs(other.center)
+        return replace(
+            self,
+            center=self.center * other.center,
+            slopes=self.center[:, None] * other.slopes + other.center[:, None] * self.slopes,
+            radius=mine * other.radius + theirs * self.radius + self.deviation() * other.deviation(),
+        ).rounded(2)
+
+    def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> Affine:
+        """f of each coordinate to first order; `curvature` bounds |f''| over the whole enclosure."""
+        remainder = 0.5 * curvature * self.deviation() ** 2
+        radius = np.abs(slope) * self.radius + remainder
+        return replace(self, center=f(self.center), slopes=self.slopes * slope[:, None], radius=radius)
+
+
+def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> Affine:
+    """(n, d) numbers that do not depend on the variables."""
+    slopes = np.zeros((len(value), box.shape[1], value.shape[1]))
+    return Affine(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
+
+
+def chained(chain: Chain, x: Affine) -> Affine:
+    """A chain of matrices, one after the other."""
+    for linear in chain:
+        x = x.linear(linear)
+    return x
+
+
+def normed(norm: Norm | None, x: Affine) -> Affine:
+    """A norm over the coordinates."""
+    if norm is None:
+        return x
+    width = x.center.shape[1]
+    if norm.kind == "layer":
+        x = x.linear(Linear(np.eye(width) - np.full((width, width), 1 / width)))
+    y = x * _inverse_root(_mean_square(x, norm.eps))
+    if norm.weight is not None:
+        y = y.scaled(norm.weight)
+    return y if norm.bias is None else y.shifted(norm.bias)
+
+
+def _mean_square(x: Affine, eps: float) -> Affine:
+    """(n, 1) the mean of the squares, plus eps."""
+    deviation, width = x.deviation(), x.center.shape[1]
+    square = replace(
+        x,
+        center=(x.center**2).mean(1, keepdims=True) + eps,
+        slopes=(2 * x.center[:, None] * x.slopes).mean(2, keepdims=True),
+        radius=(2 * np.abs(x.center) * x.radius + deviation**2).mean(1, keepdims=True),
+    )
+    return square.wider(((width + 3) * x.unit + own(width)) * square.magnitude() + x._tiny(width))
+
+
+def _inverse_root(x: Affine) -> Affine:
+    """1 / sqrt(x), unbounded where the enclosure comes near 0."""
+    lowest = x.lower()
+    bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
+    safe = np.where(bad, 1.0, lowest)
+    around = replace(x, center=np.where(bad, 1.0, x.center))
+    root = around.applied(lambda t: 1 / np.sqrt(t), -0.5 * around.center**-1.5, 0.75 * safe**-2.5).rounded(4)
+    return replace(root, radius=np.where(bad, HUGE, root.radius))
+
+
+def activated(activation: Activation, x: Affine) -> Affine:
+    """GELU (exact or by tanh), ReLU or SiLU, coordinate by coordinate."""
+    if activation == "relu":
+        return _relu(x)
+    lower, upper = x.lower(), x.upper()
+    near = np.where((lower <= 0) & (upper >= 0), 0.0, np.minimum(np.abs(lower), np.abs(upper)))
+    far = np.maximum(np.abs(lower), np.abs(upper))
+    f, slope, curvature = {"gelu": _gelu, "gelu_tanh": _gelu_tanh, "silu": _silu}[activation](x.center, near, far)
+    y = x.applied(lambda _: f, slope, curvature).rounded(4)
+    return y.wider((6 * x.unit + 2.0**-46) * x.magnitude())  # f may cancel where x does not
+
+
+def _relu(x: Affine) -> Affine:
+    lower, upper = x.lower(), x.upper()
+    slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, 0.0, upper / np.maximum(upper - lower, 1e-300)))
+    gap = np.where((lower < 0) & (upper > 0), -slope * lower / 2, 0.0)  # max(0, x) - slope x is in [0, 2 gap]
+    bent = replace(x, center=slope * x.center + gap, slopes=x.slopes * slope[:, None], radius=slope * x.radius + gap)
+    return bent.wider(own(0) * x.magnitude())
+
+
+# Each gives the function and its derivative at x, and a bound on |f''| wherever near <= |x| <= far.
+
+
+def _gelu(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
+    """f'' = (2 - x^2) phi(x), at most 0.7979."""
+    density, below = np.exp(-x * x / 2) / np.sqrt(2 * np.pi), (1 + erf(x / np.sqrt(2))) / 2
+    most = np.maximum(np.abs(2 - near**2), np.abs(2 - far**2)) * np.exp(-near * near / 2) / np.sqrt(2 * np.pi)
+    return x * below, below + x * density, np.minimum(0.7979, most * (1 + 1e-9) + 1e-12)
+
+
+def _silu(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
+    """f'' = s (1 - s) (2 + x (1 - 2 s)) for the logistic s; x (1 - 2 s) <= 0; at most 1/2."""
+    s = expit(x)
+    return x * s, s * (1 + x * (1 - s)), np.minimum(0.5, np.exp(-near) * np.maximum(2.0, far) * (1 + 1e-9) + 1e-12)
+
+
+def _gelu_tanh(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
+    """x s(w) with w = 2 a (x + b x^3): f'' = 2 s' w' + x (s'' w'^2 + s' w''), |s''| <= s' <= e^-|w|; at most 0.81."""
+    a, b = np.sqrt(2 / np.pi), 0.044715
+    s, rate = expit(2 * a * (x + b * x**3)), 2 * a * (1 + 3 * b * x**2)
+    most = 2 * a * (1 + 3 * b * far**2)
+    bound = np.exp(-2 * a * (near + b * near**3)) * (2 * most + far * (most**2 + 12 * a * b * far))
+    return x * s, s + x * s * (1 - s) * rate, np.minimum(0.81, bound * (1 + 1e-9) + 1e-12)
+
+
+def fed(mlp: Mlp, x: Affine) -> Affine:
+    """The output of an MLP."""
+    up = chained(mlp.up, x)
+    gated = activated(mlp.activation, up if mlp.gate is None else chained(mlp.gate, x))
+    return chained(mlp.down, gated if mlp.gate is None else gated * up)
+
+
+def finished(decoder: Decoder, x: Affine) -> Affine:
+    """From the residual stream after the attention of the last layer to the input of the last matrix of the head."""
+    layer = decoder.layers[-1]
+    if layer.mlp is not None:
+        x = x + fed(layer.mlp, normed(layer.mlp_norm, x))
+    return chained(decoder.head[:-1], normed(decoder.final_norm, x))
+
+
+def margins(decoder: Decoder, x: Affine, right: int) -> Affine:
+    """(n, tokens - 1): how far the logit of the right token is above each other one; x comes from `finished`."""
+    last = decoder.head[-1]
+    weight = last.weight.astype(np.float64)
+    best, others = weight[:, [right]], np.delete(weight, right, 1)
+    bias = None if last.bias is None else last.bias.astype(np.float64)
+    apart = None if bias is None else bias[right] - np.delete(bias, right)
+    difference = replace(x, unit=0.0).linear(Linear(best - others, apart))
+    roundings = (len(weight) + 2) * x.unit * (x.magnitude() @ (np.abs(best) + np.abs(others)))
+    if bias is not None:
+        roundings = roundings + 2 * x.unit * (np.abs(bias[right]) + np.abs(np.delete(bias, right)))
+    return replace(difference, unit=x.unit).wider(roundings + x._tiny(4 * len(weight)))
