@@ -9,12 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from calling import Captured
 from cases import for_each
 
 import bitwright as bw
 from bitwright.api.check import check
-from bitwright.cli.main import main
 
 PLAIN = "bits x; block x; when x=1 write x; input x; steps 1".replace("; ", "\n")
 LARGE = "let l = 3; bits x; block x; when x=1 write x for i in 1..l, j in 1..l; input x; steps 1".replace("; ", "\n")
@@ -172,25 +170,3 @@ def test_integers_of_other_libraries_are_inputs() -> None:
         assert bw.run(small(), p=none, q=1).outputs["sum"].tolist() == []
     with pytest.raises(bw.InputError, match="must be an array of integers"):
         bw.run(small(), p=torch.ones(2), q=1)
-
-
-@for_each(
-    ("arguments", "problem"),
-    [
-        (["infer", "nofile.npz"], "there is no file nofile.npz"),
-        (["infer", "."], ". is a folder; give a file"),
-        (
-            ["export", "a.safetensors", "-o", "a.html", "--input", "a=37", "b=42"],
-            "Got unexpected extra argument (b=42); an option takes one value, so repeat it: --input a=37 --input b=42",
-        ),
-        (
-            ["export", "a.safetensors", "--to", "hub", "-o", ""],
-            "Invalid value for '--output' / '-o': the name is empty",
-        ),
-        (["run", ""], "the name of a program is empty"),
-        (["check", ""], "the name of a program is empty"),
-    ],
-)
-def test_the_command_line_says_what_is_wrong(arguments: list[str], problem: str, capsys: Captured) -> None:
-    assert main(arguments) == 2
-    assert problem in capsys.readouterr().err

@@ -6,34 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from calling import Captured, call, refusal
-from cases import for_each
-
-from bitwright.machines import compile_function
+from calling import Captured, call
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "sbn"
 MULTIPLY = FOLDER / "multiply.sbn"
-
-
-@for_each(
-    ("machine", "engine", "rounding"),  # machine A's training set is too large for a dense solve in a test's time
-    [
-        *(("A", "templates", "sign"), ("B", "templates", "calibrated")),
-        *(("A", "limit", "sign"), ("B", "limit", "calibrated"), ("B", "kernel", "sign")),
-    ],
-)
-def test_run(capsys: Captured, machine: str, engine: str, rounding: str) -> None:
-    how = ("--machine", machine, "--engine", engine, "--rounding", rounding)
-    code, out, err = call(capsys, "run", MULTIPLY, "a=-3", "b=2", *how, "--json")
-    if (engine, rounding) == ("templates", "sign"):  # which round nothing
-        assert (code, out) == (2, "")
-        assert "--rounding goes with --engine limit or kernel or sampled or network, not templates" in err
-        return
-    document = json.loads(out)
-    assert code == 0
-    assert (document["value"], document["machine"], document["halted"]) == (-6, machine, True)
-    assert document["executed"] == 7
-    assert document["sizes"] == {"instructions": 4, "words": 6, "width": 8}
 
 
 def test_notes(capsys: Captured) -> None:
@@ -50,18 +26,6 @@ def test_trace(capsys: Captured) -> None:
     assert lines[-1] == ["sum", "=", "7"]
 
 
-@pytest.mark.parametrize("ending", ["\r", "\r\n"])
-def test_compile_whatever_ends_the_lines(capsys: Captured, tmp_path: Path, ending: str) -> None:
-    text = "# two lines" + ending + "def f(x, y):\n    x = x - y\n    return x\n".replace("\n", ending)
-    source = tmp_path / "f.py"
-    source.write_bytes(text.replace(ending, "\n").encode())
-    wanted = call(capsys, "compile", source)
-    assert wanted[0] == 0
-    source.write_bytes(text.encode())
-    assert call(capsys, "compile", source) == wanted
-    assert compile_function(text, 16, "f") == compile_function(text.replace(ending, "\n"), 16, "f")
-
-
 def test_show_certify_size_and_diagram(capsys: Captured, tmp_path: Path) -> None:
     document = json.loads(call(capsys, "show", MULTIPLY, "--json")[1])
     assert document["halt"] == "HALT"
@@ -72,37 +36,6 @@ def test_show_certify_size_and_diagram(capsys: Captured, tmp_path: Path) -> None
     picture = tmp_path / "machine.svg"
     assert call(capsys, "show", MULTIPLY, "--diagram", picture)[0] == 0
     assert "Instructions" in picture.read_text()
-
-
-@for_each(
-    ("arguments", "piece"),
-    [
-        (["run", MULTIPLY, "a=1"], "needs a value for b"),
-        (["run", MULTIPLY, "a=1", "b=1", "c=1"], "has no input 'c'"),
-        (["run", MULTIPLY, "a=1", "b=128"], "must lie between -128 and 127, got 128"),
-        (["run", MULTIPLY, "a=1", "b=1", "--bits", 3], "has a .width of its own"),
-        (["run", MULTIPLY, "a=1", "b=1", "--machine", "C"], "'C' is not one of"),
-        (["run", "addition", "p=1", "q=1", "--machine", "A"], "--machine goes with .sbn"),
-        (["run", "addition", "p=1", "q=1", "--trace"], "--trace goes with .sbn"),
-        (["run", "none.sbn"], "none.sbn"),
-        (["compile", MULTIPLY], "bitwright run runs it"),
-        (["compile", FOLDER / "gcd.py", "-o", "x.txt"], ".sbn"),
-        (["compile", "numbers.json"], ".py"),
-        (["compile", "none.py"], "there is no file"),
-        (["run", MULTIPLY, "a=1", "b=1", "--trace", "--json"], "leave it out, or --json"),
-        (["run", MULTIPLY, "a=--1", "b=1"], "input a must be"),
-    ],
-)
-def test_bad_input_gets_one_clear_line(capsys: Captured, arguments: list[object], piece: str) -> None:
-    assert piece in refusal(capsys, *arguments)
-
-
-def test_an_endless_loop_meets_the_limit(capsys: Captured, tmp_path: Path) -> None:
-    path = tmp_path / "endless.sbn"
-    path.write_text(".out x\nagain: sub x x\njmp again\n")
-    code, _, err = call(capsys, "run", path, "--max-steps", 5000)
-    assert code == 1
-    assert "did not halt within 5,000 steps; raise --max-steps" in err
 
 
 def test_without_outputs_every_named_word_is_one(capsys: Captured, tmp_path: Path) -> None:

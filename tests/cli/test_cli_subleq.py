@@ -119,66 +119,6 @@ def test_an_image_and_its_options(bitwright: Ask, tmp_path: Path) -> None:
     assert "2 instructions name address -1, which dialects with io use as a port" in err
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("1 2 3", [], "does not say what machine it is for; give its words, word width, dialect"),
-        ("1 2 3", ["--words", "8", "--word-width", "8"], "give its dialect, such as"),
-        ("1 2 x", ["--words", "8", "--word-width", "8", "--dialect", "plain"], "image.dec:1: 'x' is not a word"),
-        ("1", ["--words", "16777216", "--word-width", "64", "--dialect", "plain"], "GB are free; give fewer words"),
-        ("1", ["--machine", "B", "--words", "8"], "is for machine V, not machine B"),
-        ("1", ["--max-steps", "5", "--words", "8", "--word-width", "8", "--dialect", "plain"], "leave out --max-steps"),
-        (
-            "1",
-            ["--checkpoint", "x", "--words", "8", "--word-width", "8", "--dialect", "plain"],
-            "--checkpoint takes a .npz file, got x",
-        ),
-        ("", ["--words", "8"], "is empty"),
-        (
-            "1",
-            ["--words", "8", "--width", "8", "--word-width", "9", "--dialect", "plain"],
-            "--width goes with --engine network, not templates",
-        ),
-        ("1", ["--words", "64", "--word-width", "4", "--dialect", "plain"], "use fewer words or a larger word width"),
-    ],
-)
-def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_path: Path, bitwright: Ask) -> None:
-    (tmp_path / "image.dec").write_text(text)
-    code, out, err = bitwright("run", tmp_path / "image.dec", *options)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert len([line for line in err.splitlines() if line.startswith("bitwright: ")]) == 1
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", "examples/addition.bw", "--max-instructions", "3"], "go with images for machine V"),
-        (["run", "examples/addition.bw", "--words", "3"], "--machine goes with .sbn, .sq and .dec programs"),
-        (["run", "examples/sbn/gcd.sbn", "--machine", "V"], "an SBN program runs on machine A or B"),
-        (["run", "examples/subleq/hello.sq", "a=1"], "takes its input from standard input"),
-        (["run", "machine-v", "--words", "8", "--word-width", "8", "--dialect", "plain"], "needs an image to run"),
-        (["run", "examples/subleq/hello.sq", "--seed", "3"], "--seed goes with --engine sampled or network"),
-        (
-            ["run", "examples/subleq/matrix.sq", "--engine", "network", "--whole"],
-            "GB are free; give a trained one by --network",
-        ),
-        (["run", "examples/subleq/hello.sq", "--width", "8"], "--width goes with --engine network, not templates"),
-        (["run", "examples/subleq/hello.sq", "--max-seconds", "nan"], "nan is not a number of seconds such as 60"),
-        (["run", "examples/subleq/hello.sq", "--max-seconds", "inf"], "inf is not a number of seconds such as 60"),
-        (["certify", "machine-v", "--bits", "4"], "machine V takes --words and --word-width"),
-    ],
-)
-def test_options_that_do_not_go_together(
-    arguments: list[str], message: str, bitwright: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT)
-    code, _, err = bitwright(*arguments)
-    assert code == 2
-    assert message in err
-
-
 def test_certificates_and_sizes(bitwright: Ask) -> None:
     machine = ("--words", 32, "--word-width", 8, "--dialect", "kth")
     code, out, _ = bitwright("certify", "machine-v", *machine)
@@ -261,27 +201,6 @@ def test_memory_behind_the_output_of_a_program(bitwright: Ask, tmp_path: Path) -
     assert bitwright("run", path, "--memory", "x")[1] == "H\nx: 72\n"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--memory", "nn"], "--memory takes a number such as 12 or a label, got 'nn'; did you mean 'n'?"),
-        (["--memory", ""], "--memory takes a number such as 12 or a label, got ''"),
-        (["--memory", "5:3"], "FROM before TO, got '5:3'"),
-        (["--memory", "5:32"], "addresses from 0 to 31, got 32"),
-        (["--memory", "1:2:3"], "--memory must be an integer such as 719, 0x2cf or 0b101, got '2:3'"),
-        (["--memory", "12x"], "--memory must be an integer"),
-        (["--entry", "999"], "the first address must fit in 8 bits, got 999"),
-        (["--entry", "x"], "--entry takes a number such as 12 or a label, got 'x'"),
-        (["--signed"], "--signed goes with --memory or --json"),
-        (["--entry", "3", "--resume", "none.npz"], "leave out --entry"),
-    ],
-)
-def test_memory_that_is_not_there(bitwright: Ask, result: Path, options: list[str], message: str) -> None:
-    code, out, err = bitwright("run", result, *options)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
-
-
 def test_the_assembler_and_the_checker(bitwright: Ask, tmp_path: Path) -> None:
     code, out, _ = bitwright("compile", EXAMPLES / "echo.sq")
     assert code == 0
@@ -293,17 +212,6 @@ def test_the_assembler_and_the_checker(bitwright: Ask, tmp_path: Path) -> None:
     assert code == 1
     assert "bad.sq:1:8: 'a' is not defined" in out
     assert "bad.sq:2:4: 'jmp' takes 1 operand, got 0 (the form is: jmp target)" in out
-
-
-def test_images_where_programs_are_expected(bitwright: Ask, tmp_path: Path) -> None:
-    image = tmp_path / "three.dec"
-    image.write_text("3 3 -1")
-    code, out, _ = bitwright("check", image)
-    assert (code, "no problems (an image of 3 words)" in out) == (0, True)
-    code, _, err = bitwright("compile", image)
-    assert (code, "three.dec needs no compiling" in err) == (2, True)
-    code, _, err = bitwright("compile", EXAMPLES / "echo.sq", "--word-width", 8)
-    assert (code, "--word-width goes with Python sources" in err) == (2, True)
 
 
 def test_ports_that_the_dialect_does_not_have(bitwright: Ask, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calling import Captured, call, refusal
+from calling import Captured, call
 from cases import for_each
 from programs import EXAMPLES
 
@@ -169,27 +169,3 @@ def test_a_number_that_does_not_fit_says_which_let_to_change(port: str, value: i
         parse(SIZED + port, **{name: int(bits)}).state({word.name: value})
         with pytest.raises(InputError):
             parse(SIZED + port, **{name: int(bits) - 1}).state({word.name: value})
-
-
-def test_it_may_be_repeated(capsys: Captured, tmp_path: Path) -> None:
-    path = tmp_path / "two.bw"
-    path.write_text("let l = 2\nlet n = 3\nbits p[l] q[n]\nblock p[*]\nblock q[*]\nwhen p[1]=1 write q[1]\n")
-    assert "9 bits" in call(capsys, "check", path, "--let", "l=4", "--let", "n=5")[1]
-
-
-@for_each(
-    ("arguments", "message"),
-    [
-        (("run", SUBTRACTION, "--let", "k=3", "a=1", "b=1"), "subtraction has no line 'let k'; it has l"),
-        (("run", SUBTRACTION, "--let", "l", "a=1", "b=1"), "give --let as NAME=NUMBER, such as l=16, got 'l'"),
-        (("run", SUBTRACTION, "--let", "l=x", "a=1", "b=1"), "--let l must be an integer"),
-        (("run", SUBTRACTION, "--let", "l=3", "--let", "l=4", "a=1", "b=1"), "--let l is given twice"),
-        (("show", "addition", "--let", "l=3"), "--let goes with rule files (.bw)"),
-        (("run", EXAMPLES / "sbn" / "gcd.sbn", "--let", "l=3", "a=1", "b=1"), "--let goes with rule files (.bw)"),
-        (("run", EXAMPLES / "subleq" / "hello.sq", "--let", "l=3"), "--let goes with rule files (.bw)"),
-        (("show", "net.safetensors", "--let", "l=3"), "--let goes with rule files (.bw)"),
-    ],
-)
-def test_what_it_cannot_mean_is_one_line(capsys: Captured, arguments: tuple[object, ...], message: str) -> None:
-    err = refusal(capsys, *arguments)
-    assert err.startswith(f"bitwright: {message}")
