@@ -13,8 +13,6 @@ from cases import for_each
 from long import LONG
 from waiting import PATIENCE
 
-from bitwright.cli.main import main
-
 ROOT = Path(__file__).parents[2]
 BROKEN = "bits a\nblock a\nwhen a=2 write a\nwhen b=1 write a\n"
 COMMAND = [sys.executable, "-m", "bitwright"]
@@ -106,19 +104,6 @@ def test_a_full_disk_is_a_failure() -> None:
     assert "bitwright: cannot write the output: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
-
-
-def test_an_output_that_is_closed() -> None:
-    command = " ".join([*COMMAND, "add", "719", "483", ">&-"])
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 2)
-    assert "Traceback" not in done.stderr
-
-
-def test_the_streams_are_given_back() -> None:
-    before = sys.stdout, sys.stderr
-    assert main(["add", "1", "2", "-q"]) == 0
-    assert (sys.stdout, sys.stderr) == before
 
 
 INTERRUPTED = "raise KeyboardInterrupt\n"
