@@ -341,27 +341,6 @@ def test_random_programs_do_what_python_does(body: list[str], inputs: list[tuple
 # What the text looks like.
 
 
-@for_each(
-    ("statement", "instructions"),
-    [
-        ("x = x - y", ["sub y x"]),
-        ("x -= y", ["sub y x"]),
-        ("x = 0", ["clr x"]),
-        ("x += 1", ["sub #-1 x"]),
-        ("x = x - 5 - y", ["sub y x", "sub #5 x"]),
-        ("x = 5", ["clr x", "sub #-5 x"]),
-        ("x = -y", ["clr x", "sub y x"]),
-        ("x += y", ["sub y @t", "sub @t x"]),
-        ("x = y", ["clr x", "sub y @t", "sub @t x"]),
-        ("x = x + x", ["sub x @t", "sub @t x"]),
-        ("x = x", ["halt"]),
-    ],
-)
-def test_an_assignment_is_as_short_as_this(statement: str, instructions: list[str]) -> None:
-    text = compile_function(f"def f(x, y):\n    {statement}\n    return x")
-    assert [line.strip() for line in text.splitlines() if line.startswith("    ")] == instructions
-
-
 def test_the_text_names_the_lines_of_the_source() -> None:
     source = '"""Doubles."""\nBY = 2\ndef f(x, unused):\n    while x < BY:  # é\n        x += x\n    return x\n'
     assert compile_function(source, 5) == (
@@ -482,19 +461,6 @@ def test_all_problems_are_listed_in_order() -> None:
     assert places == [(1, 1), (2, 10), (3, 9), (4, 8), (5, 13), (6, 5), (7, 15)]
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_line_ends_of_any_system(end: str) -> None:
-    source = "LIMIT = 5\ndef f(a):\n    x = a\n    x += LIMIT\n    return x\n"
-    assert compile_function(source.replace("\n", end)) == compile_function(source)
-    (problem,) = problems_of(source.replace("LIMIT\n", "LIMTI\n").replace("\n", end))
-    assert str(problem) == "4:10: unknown name 'LIMTI'; did you mean 'LIMIT'?"
-
-
-def test_any_number_of_comparisons_may_be_joined() -> None:
-    source = "def f(a):\n    if " + "a < 9 and " * 2_000 + "a < 2: a = 7\n    return a"
-    assert on_the_machine(assemble(compile_function(source)), a=1) == (7,)
-
-
 def test_the_width_must_be_one_of_a_machine() -> None:
     for width in (0, 65):
         with pytest.raises(InputError, match="a word has between 1 and 64 bits"):
@@ -505,17 +471,11 @@ MANY = 5_000
 HOSTILE = {
     "nested parentheses": "def f(a): return " + "(" * MANY + "a" + ")" * MANY,
     "nested signs": "def f(a): return " + "-" * MANY + "a",
-    "nested nots": "def f(a):\n  if " + "not " * MANY + "a < 1: pass\n  return a",
-    "a nested annotation": "def f(a: " + "-" * MANY + "1): return a",
-    "a long sum": "def f(a): return " + "a+" * MANY + "a",
     "a sum of 200": "def f(a): return " + "a-a+" * 100 + "a",
     "a long chain": "def f(a):\n  if " + "a < " * MANY + "a: pass\n  x = a * a\n  return a",
-    "many elifs": "def f(a):\n if a < 1: pass\n" + " elif a < 2: pass\n" * 4000 + " return a",
     "a giant number": "def f(a): return " + "9" * 4000,
     "many unknown names": "def f(a):\n" + "".join(f" x{i} = y{i}\n" for i in range(1200)) + " return a",
-    "a null character": "def f(a): return a\0",
     "too large": "#" * 100_001,
-    "a lone surrogate": "def f(a): return '\ud800'",
 }
 
 

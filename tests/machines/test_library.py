@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-import pytest
 from cases import for_each
 
-from bitwright.errors import InputError
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
-from bitwright.machines.sbn.code import Code, run_interpreter
+from bitwright.machines.sbn.code import run_interpreter
 from bitwright.machines.sbn.compiler import compile_function
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sbn"
@@ -150,31 +148,3 @@ def test_the_documentation_says_how_long_the_compiled_sources_are() -> None:
         for name in ("gcd", "collatz", "prime")
     ]
     assert f"compile to {sizes[0]}, {sizes[1]} and {sizes[2]} instructions" in " ".join(DOCUMENTATION.split())
-
-
-def wider(name: str, width: int) -> Code:
-    return assemble((FOLDER / f"{name}.sbn").read_text().replace(".width 8", f".width {width}"), name)
-
-
-@for_each(
-    ("name", "width", "given", "expected"),
-    [
-        ("add", 64, {"a": 2**62, "b": -(2**63)}, {"sum": -(2**62)}),
-        ("multiply", 20, {"a": -321, "b": 1000}, {"product": -321_000}),
-        ("divide", 16, {"n": 32_767, "d": 10}, {"quotient": 3276, "remainder": 7}),
-        ("isqrt", 16, {"n": 32_767}, {"root": 181}),
-        ("fibonacci", 33, {"n": 46}, {"f": fibonacci(46)}),
-        ("factorial", 22, {"n": 9}, {"f": 362_880}),
-        ("gcd", 16, {"a": 30_030, "b": 4_290}, {"gcd": 4_290}),
-        ("collatz", 16, {"n": 27}, {"steps": 111}),
-        ("prime", 12, {"n": 1009}, {"prime": 1}),
-        ("modpow", 12, {"base": 123, "e": 45, "m": 678}, {"power": pow(123, 45, 678)}),
-    ],
-)
-def test_programs_run_at_other_widths(name: str, width: int, given: dict[str, int], expected: dict[str, int]) -> None:
-    assert run_interpreter(wider(name, width), given) == expected
-
-
-def test_outside_of_its_contract_a_program_may_run_for_ever_and_is_stopped() -> None:
-    with pytest.raises(InputError, match="gcd did not halt within 1,000 instructions"):
-        run_interpreter(load_sbn(FOLDER / "gcd.sbn"), {"a": 1, "b": 0}, 1000)

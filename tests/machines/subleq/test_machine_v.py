@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 from cases import for_each
 from lockstep import altered
@@ -12,10 +11,7 @@ from long import LONG
 from subleq_lockstep import Report, compare, random_image
 
 from bitwright import InputError
-from bitwright.bits import BoolArray
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.engines.table.batch import TableBatch
-from bitwright.engines.table.packed import pack_rules
 from bitwright.machines.subleq import DIALECTS, MachineV, Shape, find_dialect, machine_v
 
 MACHINES = [
@@ -103,30 +99,6 @@ def test_the_comparison_notices_what_is_wrong() -> None:
         assert differs(bits), bits
 
 
-@pytest.mark.parametrize(("words", "width", "dialect"), [(16, 6, "howerj"), (11, 6, "kth"), (64, 8, "plain")])
-def test_the_loop_over_packed_cells_runs_the_same_machine(words: int, width: int, dialect: str) -> None:
-    """In lockstep with packed words, n and all; and against the interpreter."""
-    v, rng = machine(words, width, dialect), random.Random(7)
-    cells, engine = pack_rules(v.program), RuleEngine(v.program)
-
-    def follow(states: BoolArray) -> TableBatch:
-        [state] = states
-        return TableBatch(cells, state)
-
-    for number in range(12):
-        image = random_image(rng, v.shape)
-        found = compare(v, [image], most=10, begin=follow)
-        assert found.mismatches == []
-        state = v.start(image)[np.newaxis]
-        active, packed = follow(state), PackedBatch(engine, state)
-        for _ in range(4 * v.timing.steps if number < 4 else 20):
-            n = len(v.program.match(packed.states()[0]))
-            active.step()
-            packed.step()
-            assert (active.states() == packed.states()).all()
-            assert active.matches == (n, n)
-
-
 @for_each(
     ("words", "width", "dialect", "message"),
     [
@@ -147,14 +119,6 @@ def test_a_machine_too_large_for_memory_is_refused_before_it_is_built(monkeypatc
     monkeypatch.setattr("bitwright.machines.subleq.machine.bytes_available", lambda: 1_000_000_000)
     with pytest.raises(InputError, match=r"65,536 words of 16 bits takes about [23]\.\d GB, and 1\.0 GB are free"):
         machine_v(Shape(65_536, 16, DIALECTS["howerj"]))
-
-
-@pytest.mark.parametrize(
-    ("text", "flags"),
-    [("howerj", "top,io"), ("kth", "range,strict,saturate"), ("plain", "range"), ("strict,range", "range,strict")],
-)
-def test_dialects_by_name_and_by_flags(text: str, flags: str) -> None:
-    assert find_dialect(text).flags == flags
 
 
 @pytest.mark.parametrize(
