@@ -68,12 +68,6 @@ def test_examples_have_the_same_kinds_at_all_sizes(
     assert all(at(size) <= union for size in (13, 33, 64, *[*range(41, 65), 200] * LONG))
 
 
-def test_examples_and_algorithms_are_of_the_same_kinds() -> None:
-    for name, made in (("addition", addition(10)), ("multiplication", multiplication(10))):
-        assert kinds_of(load(EXAMPLES / f"{name}.bw")) == kinds_of(made)
-    assert kinds_of(load(EXAMPLES / "addition-counter.bw")) == kinds_of(addition(10, counter=True))
-
-
 # The definition, word by word.
 
 
@@ -214,13 +208,6 @@ def test_names_do_not_count() -> None:
     assert parse(renamed).program.kinds.kinds == parse(text).program.kinds.kinds
 
 
-def test_the_order_of_lines_does_not_count() -> None:
-    head, *lines = ROWS.format(bits="a[l] b[l] borrow[l]").splitlines()
-    for seed in range(5):
-        shuffled = [head, *random.Random(seed).sample(lines, len(lines))]
-        assert parse("\n".join(shuffled)).program.kinds.kinds == parse("\n".join([head, *lines])).program.kinds.kinds
-
-
 RING = """\
 let w = 8
 bits x[w]
@@ -238,16 +225,6 @@ def test_a_ring_has_one_kind_across_its_seam_when_cells_name_their_blocks_in_one
     declared = parse(RING + "cell x[2*i] x[2*i+1] for i in 1..w//2-1\ncell x[1] x[w]").program
     assert len(declared.kinds.kinds) == 2
     assert check_same_order(declared.kinds.kinds) == (0, 1)
-
-
-def test_a_block_across_the_seam_of_a_ring_has_its_bits_as_the_cell_names_them() -> None:
-    text = "let w = 6\nbits x[w] y[w]\nblock x[i] y[i%w+1] for i in 1..w if i < w\nblock y[1] x[w]\n"
-    text = text.replace("bits x[w] y[w]", "bits z[2*w]").replace("x[i]", "z[2*i]").replace("y[i%w+1]", "z[2*i%(2*w)+1]")
-    text = text.replace("y[1] x[w]", "z[1] z[2*w]")
-    rules = "when z[2*i]=1 z[2*i%(2*w)+1]=0 write z[2*i%(2*w)+1] for i in 1..w\n"
-    program = parse(text + rules + "cell z[2*i] for i in 1..w").program
-    assert numbers(program.kinds.kinds) == (1, 1, 2)
-    assert len(parse(text + rules).program.kinds.kinds) == 2  # by their numbers, z[1] comes before z[12]
 
 
 # Tiles.
@@ -299,16 +276,6 @@ def test_a_pattern_is_read_back_from_its_own_text(tile: int) -> None:
         assert read_pattern(list(small.layout.names), texts) == pattern
         assert read_pattern(list(small.layout.names), texts[:-1]) != pattern
         assert small.templates == sum(kind.templates for kind in pattern.kinds)
-
-
-def test_random_patterns_are_read_back() -> None:
-    rng = random.Random(3)
-    for _ in range(60):
-        program = random_program(rng)
-        pattern = Pattern.of(cell_kinds(program, random_cells(rng, program)).kinds)
-        small = pattern.program
-        texts = [small.template_text(template) for template in range(small.templates)]
-        assert read_pattern(list(small.layout.names), texts) == pattern
 
 
 def test_the_text_of_another_program_is_no_pattern() -> None:

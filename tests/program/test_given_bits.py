@@ -86,15 +86,10 @@ def other_builder(_: Any) -> tuple[Any]:
     ("start", "message"),
     [
         ((-1,), r"start has bit -1; the bits of the program are numbered 0 to 12"),
-        ((13,), r"start has bit 13; the bits"),
         ((8, 99), r"start has bit 99; the bits"),
         (("c[1]", -1), r"start has bit -1; the bits"),
         ((True,), r"start takes bits: .* got True"),
-        ((np.True_,), r"start takes bits: .* got "),
-        ((1.0,), r"start takes bits: .* got 1.0"),
-        ((None,), r"start takes bits: .* got None"),
         (8, r"start takes bits, such as 'carry' or .* got 8"),
-        (b"c", r"start takes bits, such as 'carry' or .* got b'c'"),
         (("c[9]",), r"'c\[9\]' is out of range: c\[5\]"),
         (("d",), r"there are no bits called 'd'"),
         (lambda bits: (bits["c"][7],), r"start uses an index that is out of range: <c\[7\]>, of c\[5\]"),
@@ -115,27 +110,17 @@ def test_what_is_no_start_is_refused(start: Any, message: str) -> None:
         ({"halt": -1}, "halt has bit -1"),
         ({"halt": 12}, "halt has bit 12"),
         ({"halt": True}, "halt takes bits"),
-        ({"halt": 1.0}, "halt takes bits"),
-        ({"halt": [1]}, "halt takes bits"),
         ({"halt": "fixedpoint"}, "there are no bits called 'fixedpoint'"),
         ({"halt": "p"}, "'p' needs 1 index"),
         ({"steps": True}, "steps must be an integer, got True"),
         ({"steps": -1}, "steps must be at least 0"),
-        ({"matches": True}, "matches must be an integer, got True"),
         ({"inputs": (Word("p", (-1,)),)}, "input 'p' has bit -1"),
-        ({"inputs": (Word("p", (12,)),)}, "input 'p' has bit 12"),
-        ({"inputs": (Word("p", (True,)),)}, "input 'p' takes bits"),
         ({"inputs": (Word("p", (0, 0)),)}, r"p\[1\] of addition would be set by two inputs, or twice by one"),
-        ({"inputs": (Word("p", (0,)), Word("q", (0,)))}, r"p\[1\] of addition would be set by two inputs"),
-        ({"outputs": (Word("p", (-2,)),)}, "output 'p' has bit -2"),
-        ({"outputs": (Word("p", (12,)),)}, "output 'p' has bit 12"),
-        ({"outputs": (Word("p", (0.5,)),)}, "output 'p' takes bits"),  # type: ignore[arg-type]
         ({"outputs": (Word("p", ()),)}, "output 'p' needs at least one bit"),
         ({"outputs": (Word("p", 3),)}, "output 'p' takes bits, such as"),  # type: ignore[arg-type]
         ({"outputs": (Word(3, (0,)),)}, "output 3 needs a name"),  # type: ignore[arg-type]
         ({"outputs": (Word("p", (0,), signed=3),)}, "output 'p' is signed or not"),  # type: ignore[arg-type]
         ({"name": 5}, "the name of an algorithm is a str"),
-        ({"description": None}, "the description of an algorithm is a str"),
     ],
 )
 def test_other_parts_are_looked_at_too(given: dict[str, Any], message: str) -> None:

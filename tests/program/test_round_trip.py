@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 import pytest
-from cases import for_each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from long import LONG
 
-from bitwright.errors import InputError, ProgramError
-from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse, span, word
+from bitwright.errors import ProgramError
+from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse
 from bitwright.program.assemble import BitFamily, Picks, RuleFamily, WrittenAt, assemble
 
 NAMES = ["p", "q", "flag", "a1", "_x", "Carry", "in_", "fort", "x" * 64]
@@ -184,27 +182,6 @@ def test_matching_is_its_definition(data: st.DataObject) -> None:
         assert len(found) == len(described)
 
 
-@for_each("counts", [[1], [2047], [2048], [1, 2048], [2048, 0, 1], [0, 2047], [0, 0, 3]])
-def test_lookup_is_right_for_every_configuration_of_blocks_of_16_bits(counts: list[int]) -> None:
-    random = np.random.default_rng(5)
-    layout = Layout.of([("x", (len(counts), 16)), ("f", ())])
-    blocks = [BitFamily(1, _picks(range(16 * b, 16 * b + 16)), WrittenAt("")) for b in range(len(counts))]
-    blocks.append(BitFamily(1, _picks([16 * len(counts)]), WrittenAt("")))
-    rules, expected = [], np.full((len(counts), 2**16), -1)
-    for block, count in enumerate(counts):
-        configs = random.choice(2**16, count, replace=False)
-        for config in configs:
-            values = config >> np.arange(16) & 1
-            rules.append(RuleFamily(1, _picks(range(16 * block, 16 * block + 16)), values, _picks([0]), WrittenAt("")))
-        expected[block, np.sort(configs)] = sum(counts[:block]) + np.arange(count)
-    program = assemble(layout, blocks, rules)
-    everything = np.arange(2**16)
-    for block in range(len(counts)):
-        assert np.array_equal(program.lookup(np.full(2**16, block), everything), expected[block])
-    mixed = random.integers(0, len(counts), 2**16)
-    assert np.array_equal(program.lookup(mixed, everything), expected[mixed, everything])
-
-
 def test_algorithms_differ_in_every_part() -> None:
     text = "bits x[3] f\nblock x[*]\nblock f\nwhen x[1]=1 write f\ninput x\noutput f\nstart f\nsteps 3\nhalt when f\n"
     text += "matches 5\nexamples 6\n"
@@ -222,35 +199,6 @@ def test_algorithms_differ_in_every_part() -> None:
     assert algorithm.same_as(parse("# described\n" + text, "another name"))
     for part, other in changes.items():
         assert not algorithm.same_as(parse(text.replace(part, other)))
-
-
-PARTS = {
-    "no outputs": lambda _: {"outputs": ()},
-    "an output of no bits": lambda _: {"outputs": (Word("empty", ()),)},
-    "two outputs of one name": lambda x: {"outputs": (x, x)},
-    "an output called like a keyword": lambda x: {"outputs": (Word("in", x.bits),)},
-    "an output with a space in its name": lambda x: {"outputs": (Word("a b", x.bits),)},
-    "start bits out of order": lambda x: {"outputs": (x,), "start": (1, 0)},
-    "a start bit twice": lambda x: {"outputs": (x,), "start": (0, 0)},
-    "a start bit that is an input": lambda x: {"outputs": (x,), "inputs": (x,), "start": (0,)},
-    "steps beyond the numbers of the text": lambda x: {"outputs": (x,), "steps": 2**31},
-    "negative steps": lambda x: {"outputs": (x,), "steps": -1},
-}
-
-
-@for_each("parts", PARTS.values())
-def test_python_refuses_an_algorithm_or_its_text_gives_it_back(parts: Callable[[Word], dict[str, object]]) -> None:
-    b = Builder()
-    x = b.bits("x", 2)
-    b.block(x[span(1, 2)])
-    b.when(x[span(1, 2)] == 1).write(x[:])
-    try:
-        algorithm = Algorithm("python", b.build(), **parts(word(x[:])))
-    except InputError:
-        return
-    again = parse(algorithm.text())
-    assert again.same_as(algorithm)
-    assert again.text() == algorithm.text()
 
 
 # Whatever the text, the answer is an algorithm or a list of problems.

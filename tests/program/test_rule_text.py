@@ -89,30 +89,6 @@ def test_a_feature_of_the_language_says_the_same_as_its_plain_form(text: str, pl
     assert parse(HEAD + text).program == parse(HEAD + plain).program
 
 
-SAME_BLOCKS = {
-    "one line a block": "block x[1] y[1]\nblock x[2] y[2]\nblock x[3] y[3]\nblock x[4] y[4]\nblock f g",
-    "other order": "block g f\nblock y[5-i] x[5-i] for i in 1..4",
-    "ranges": "block x[i..i] y[i] for i in 1..2\nblock f\\\ng\nblock x[i] y[i] for i in 1..4 if i>2",
-}
-
-
-@pytest.mark.parametrize("blocks", SAME_BLOCKS.values(), ids=SAME_BLOCKS)
-def test_blocks_may_be_written_in_many_ways(blocks: str) -> None:
-    assert parse(BITS + blocks + "\n" + RULE).program == parse(SOUND).program
-
-
-@pytest.mark.parametrize(
-    "declarations",
-    [
-        "bits x[4]\nbits y[4]\nbits f\nbits g",
-        "let l = 2\nbits x[l^2] y[2*l] f g",
-        "bits x[\n4\n] y[(4)] f \\\n g",
-    ],
-)
-def test_bits_may_be_declared_in_many_ways(declarations: str) -> None:
-    assert parse(declarations + "\n" + BLOCKS + RULE).program == parse(SOUND).program
-
-
 def test_arrays_of_two_indices() -> None:
     text = """
         bits m[2,3] f
@@ -225,12 +201,6 @@ def test_every_line_ending_gives_the_same_algorithm() -> None:
 )
 def test_the_comment_at_the_top_is_the_description(text: str, description: str) -> None:
     assert parse(text).description == description
-
-
-def test_templates_remember_the_rule_they_come_from() -> None:
-    program = parse(HEAD + "when  x[i]=1   write f \\\n  for i in 1..2 # two\nwhen f!=g write g").program
-    texts = [program.rules[rule] for rule in program.template_rule]
-    assert texts == ["when x[i]=1 write f for i in 1..2"] * 2 + ["when f!=g write g"] * 2
 
 
 def test_the_name_is_part_of_the_message() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitwright import InputError, addition, run
-from bitwright.pages import trace_svg, trace_text
+from bitwright import InputError
+from bitwright.pages import trace_svg
 from bitwright.program import Layout
 from bitwright.program.trace import Recorder, Trace
 
@@ -45,15 +45,6 @@ def test_a_trace_without_a_program_is_shown_without_matches(states: np.ndarray) 
     assert "m[1]" in trace_svg(trace)
 
 
-def test_print_shows_what_the_viewer_shows() -> None:
-    trace = run(addition(6), p=37, q=45, record=True).trace
-    assert trace is not None
-    assert str(trace) == "\n".join(trace_text(trace))
-    assert repr(trace) == "<Trace: 12 steps of 18 bits>"
-    assert trace.program == addition(6).program
-    assert trace.layout == addition(6).program.layout
-
-
 def test_long_and_wide_traces_print_in_part() -> None:
     long = Trace.from_states(LAYOUT, np.zeros((1502, 8), dtype=bool))
     lines = str(long).splitlines()
@@ -79,11 +70,3 @@ def test_traces_are_equal_when_their_states_are(states: np.ndarray) -> None:
 def test_states_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="a trace needs states of 8 bits, one a row, got shape"):
         Trace.from_states(LAYOUT, np.zeros(shape, dtype=bool))
-
-
-def test_a_trace_too_large_for_memory_is_refused(states: np.ndarray) -> None:
-    recorder = Recorder(LAYOUT, most_bytes=500)
-    for state in states[:4]:
-        recorder.add(state)
-    with pytest.raises(InputError, match="full after 4 steps; lower the step limit"):
-        recorder.add(states[4])

@@ -30,25 +30,6 @@ def test_parse_warns_of_what_run_would_show_as_0() -> None:
         assert bw.run(bw.parse(NO_START + "start go\n"), x=1).value == 1
 
 
-@pytest.mark.parametrize("read", [bw.open])
-def test_files_too(read: object, tmp_path: Path) -> None:
-    path = tmp_path / "go.bw"
-    path.write_text(NO_START)
-    with pytest.warns(bw.BitwrightWarning, match=r"go\.bw:4:1: this rule and 1 other never match") as caught:
-        read(path)  # type: ignore[operator]
-    assert caught[0].filename == __file__
-
-
-def test_many_warnings_are_a_few() -> None:
-    text = "bits x " + " ".join(f"y{i}" for i in range(9)) + "\nblock x\nwhen x=1 write x\ninput x\n"
-    text += "".join(f"block y{i}\nwhen y{i}=1 write x\n" for i in range(9))
-    with pytest.warns(bw.BitwrightWarning) as caught:
-        bw.parse(text)
-    assert len(caught) == 6
-    assert str(caught[-1].message) == "program: and 4 more warnings; check lists all"
-    assert len(bw.check(text).warnings) == 9
-
-
 def test_the_command_line_prints_them_once(tmp_path: Path) -> None:
     """In a process of its own, where Python's warnings would go to stderr."""
     path = tmp_path / "go.bw"
@@ -100,11 +81,6 @@ def test_examples_have_none_in_the_smallest_size(name: str) -> None:
 def test_what_is_no_text(read: object, text: object, message: str) -> None:
     with pytest.raises(bw.BitwrightError, match=message):
         read(text)  # type: ignore[operator]
-
-
-def test_numbers_of_lets_are_quoted() -> None:
-    with pytest.raises(bw.InputError, match="let l takes an integer below 2\\^31, got '6'"):
-        bw.parse("let l = 2\nbits x[l]\nblock x[*]\nwhen x[1]=1 write x[1]", l="6")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("read", [bw.open, bw.check])

@@ -62,9 +62,6 @@ def test_inputs_set_their_bits(line: str, values: list[int], on: set[str]) -> No
         ("input v = r", {}, "tried needs a value for v; give v=NUMBER"),
         ("input v = r", {"w": [0]}, "tried has no input 'w'; it takes v"),
         ("input v = r", {"v": [1, 2]}, "v needs 3 values, one for each node, got (2,)"),
-        ("input v = s", {"v": [1, 2, 3]}, "v needs 4 values, one for each port, got (3,)"),
-        ("input v = k", {"v": [1, 2, 3]}, "v needs 1 value, one for the graph, got (3,)"),
-        ("input v = r", {"v": [[1, 2, 3]]}, "v needs 3 values, one for each node, got (1, 3)"),
         ("input v = r", {"v": [0, 8, 0]}, "v of node 'b' is 8, but it lies between 0 and 7"),
         ("input v = r", {"v": [0, 0, -1]}, "v of node 'c' is -1, but it lies between 0 and 7"),
         ("input signed v = r", {"v": [0, 4, 0]}, "v of node 'b' is 4, but it lies between -4 and 3"),
@@ -73,7 +70,6 @@ def test_inputs_set_their_bits(line: str, values: list[int], on: set[str]) -> No
         ("input v = s", {"v": [0, 0, 9, 0]}, "v is 9, but it lies between 0 and 7"),
         ("input unique v = r", {"v": [5, 2, 5]}, "the nodes 'a' and 'c' have the same v, 5"),
         ("input v = r", {"v": [0.5, 1, 2]}, "v takes integers, got float64"),
-        ("input v = r", {"v": ["1", "2", "3"]}, "v takes integers, got <U1"),
         ("input v = r", {"v": [2**70, 0, 0]}, f"v of node 'a' is {2**70}, but it lies between 0 and 7"),
     ],
 )
@@ -145,7 +141,6 @@ ARROW = Topology.from_edges(2, [(0, 1)], directed=True)
         ("graph simple", DOUBLE, "tried is for graphs with one edge between two nodes; 'a' and 'b' have more"),
         ("graph connected", APART, "tried is for connected graphs; there is no way from 'a' to 'c'"),
         ("graph degree 2", APART, "tried is for graphs whose nodes all have 2 edges; 'a' has 1"),
-        ("graph degree 1", APART, "tried is for graphs whose nodes all have 1 edge; 'c' has 0"),
         ("graph degree nodes", TRIANGLE, "tried is for graphs whose nodes all have 3 edges; 'a' has 2"),
     ],
 )
