@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import InputError, certify, parse, run, train
+from bitwright import InputError, parse, run, train
 from bitwright.api.export.pages import node_facts
 from bitwright.api.graphs import on_graph
 from bitwright.bits import BoolArray
@@ -91,13 +91,6 @@ def test_a_graph_that_is_no_board_is_refused() -> None:
         run(parse(life_rule().text(), "life"), graph="ring:5", alive=["1"])
 
 
-def test_the_pattern_of_one_cell_is_certified() -> None:
-    pattern = parse(life_rule().pattern_text(), "cell")
-    assert pattern.program.templates == 140
-    certificate = certify(pattern, train(pattern, cells=False, integer=True, width=2_048))
-    assert certificate.certified
-
-
 def test_a_wrong_cell_is_found() -> None:
     before = boards(40, 12, 11)
     after = life(before)
@@ -106,28 +99,6 @@ def test_a_wrong_cell_is_found() -> None:
     assert found is not None
     assert (17, 3, 6) in (found.on, found.off)
     assert min(found.times_on, found.times_off) == 1
-
-
-def test_few_boards_say_what_they_have_not_shown() -> None:
-    before = boards(1, 6, 6)
-    rule = infer_local_rule(executions_of(before, life(before)), 6, 6)
-    assert rule.seen + len(rule.unseen) == 512
-    assert rule.unseen
-    assert 512 < rule.further_cells() < 10_000
-
-
-def test_rule_110_on_a_line() -> None:
-    before = boards(20, 1, 30)
-    left, right = np.roll(before, 1, axis=2), np.roll(before, -1, axis=2)
-    after = (110 >> (4 * left + 2 * before.astype(int) + right) & 1).astype(bool)
-    rule = infer_local_rule(executions_of(before, after), 1, 30, "line")
-    table = sum(1 << (4 * (c & 1) + 2 * (c >> 1 & 1) + (c >> 2)) for c in rule.writes)
-    assert table == 110
-    board = boards(1, 1, 9, seed=5)
-    then = (110 >> (4 * np.roll(board, 1, axis=2) + 2 * board.astype(int) + np.roll(board, -1, axis=2)) & 1).astype(
-        bool
-    )
-    assert generations("torus:1x9", board[0], 1, rule) == then.ravel().tolist()
 
 
 @pytest.mark.parametrize("neighbourhood", ["moore", "von-neumann"])
@@ -152,11 +123,6 @@ def test_boards_of_another_size_are_refused() -> None:
     dead = replace(data, after=np.zeros_like(data.after))
     with pytest.raises(InputError, match="no neighbourhood is followed by 1"):
         infer_local_rule(dead, 4, 4).text()
-
-
-def test_canonical_text_keeps_the_ways() -> None:
-    program = parse(life_rule().text(), "life")
-    assert parse(program.text(), "life").text() == program.text()
 
 
 def test_a_page_says_that_it_cannot_follow_ways() -> None:

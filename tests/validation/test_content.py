@@ -13,8 +13,6 @@ from tasks import task_of
 from bitwright import InputError, addition
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
 from bitwright.validation import Arithmetic, Function, Task, Validation, validate
-from bitwright.validation.judge import run_batch_of
-from bitwright.validation.task import prepare
 from bitwright.workers import Workers
 
 ALGORITHM = addition(2)
@@ -82,26 +80,6 @@ def test_a_file_that_is_overwritten_and_removed_meanwhile(
     assert outcome(done) == ("exact", [good.digest])
 
 
-def test_what_a_process_keeps_is_used_for_one_validation(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
-    """As in a worker of a cluster, which goes on from one validation to the next."""
-    path = put(good, tmp_path / "n.safetensors")
-    first = prepare(task_with(path))
-    put(bad, path)
-    second = prepare(task_with(path))
-    wrong = [run_batch_of(ready, 0).wrong_steps for ready in (first, second, first)]
-    assert (wrong[0], wrong[2]) == (0, 0)
-    assert wrong[1] > 0
-
-
-def test_a_folder_of_members_is_read_once(tmp_path: Path, good: FloatNetwork, bad: FloatNetwork) -> None:
-    put(good, tmp_path / "member-000000.safetensors")
-    put(good, tmp_path / "member-000001.safetensors")
-    assert outcome(validate(task_with(tmp_path))) == ("exact", [good.digest, good.digest])
-    put(bad, tmp_path / "member-000001.safetensors")
-    done = validate(task_with(tmp_path))
-    assert outcome(done) == ("not exact", [good.digest, bad.digest])  # they cancel out
-
-
 def test_weights_and_origin_are_what_a_network_is(tmp_path: Path, good: FloatNetwork) -> None:
     path = put(good, tmp_path / "n.safetensors")
     assert load_network(path, ALGORITHM.program).digest == good.digest
@@ -141,15 +119,6 @@ def test_a_progress_file_belongs_to_the_weights_that_it_began_with(
     assert (done.tally.inputs, done.verdict) == (3000, "exact")
     moved = path.rename(tmp_path / "renamed.safetensors")  # the same content goes on from the same file
     assert validate(task_with(moved, random=3000), resume=progress).tally == done.tally
-
-
-def test_an_oracle_that_is_rewritten_between_validations(tmp_path: Path) -> None:
-    """Even by a text of the same length in the same second, which Python's own cache of modules would not notice."""
-    path = tmp_path / "rewritten_oracle.py"
-    task = task_of(ALGORITHM, oracle=Function("rewritten_oracle:total", str(tmp_path), ("sum",)))
-    for sign, verdict in (("+", "exact"), ("-", "not exact"), ("+", "exact")):
-        path.write_text(f"def total(p, q): return p {sign} q\n")
-        assert validate(task).verdict == verdict
 
 
 def test_an_oracle_that_is_rewritten_meanwhile(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from cases import for_each
 from programs import EXAMPLES
@@ -81,26 +80,6 @@ def test_what_an_oracle_raises_is_said_and_kept() -> None:
         validate(SMALL, oracle=lambda a, b: a + b)
 
 
-def test_arrays() -> None:
-    asked: list[int] = []
-
-    def sums(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-        asked.append(len(p))
-        return p + q
-
-    done = validate(SMALL, oracle=sums, arrays=True)
-    assert (done.verdict, max(asked), len(asked)) == ("exact", 16, 6)  # once for all, and single ones beside them
-    with pytest.raises(InputError, match="the oracle <lambda> must give NumPy arrays, got 3"):
-        validate(SMALL, oracle=lambda p, q: 3, arrays=True)  # noqa: ARG005
-    with pytest.raises(InputError, match="gave None; where a run never ends, an oracle of single inputs can say so"):
-        validate(SMALL, oracle=lambda p, q: None, arrays=True)  # noqa: ARG005
-
-
-def test_long_numbers_come_as_pythons_integers() -> None:
-    done = validate(addition(70), oracle=lambda p, q: (p + q) * (p.dtype == object), arrays=True, random=20)
-    assert done.verdict == "exact"
-
-
 def test_the_name_of_a_function_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "given_by_name.py").write_text("def total(p, q): return p + q\ndef totals(p, q): return p + q\n")
@@ -114,18 +93,6 @@ def test_a_callable_stays_in_its_process(more: dict[str, Any], tmp_path: Path, m
     with pytest.raises(InputError, match=r"plus is a function of this process.*oracle='MODULE:FUNCTION'"):
         validate(SMALL, oracle=plus, **more)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"oracle": 3}, "an oracle is a function of the inputs, or its name MODULE:FUNCTION, got a int"),
-        ({"oracle": "plus"}, "an oracle is named as module:function, such as checks:expected, got 'plus'"),
-    ],
-)
-def test_what_is_no_oracle(more: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        validate(SMALL, **more)
 
 
 def test_ensure_lines_that_contradict_each_other_are_refused() -> None:
