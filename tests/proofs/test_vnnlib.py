@@ -277,18 +277,6 @@ def test_too_many_states(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_more_states_than_an_int64_counts(tmp_path: Path) -> None:
-    """The first block's choice changes fastest; of 21 bits there are 2^63 states, and the numbers end at 2^62."""
-    algorithm = addition(21)
-    network = whole(algorithm, 512)
-    save_vnnlib(network, algorithm.program, tmp_path / "p", range(1, 4))
-    for number, (_, property_) in instances(tmp_path / "p").items():
-        at = read_1(property_.read_text())[2]
-        assert [j for j, value in enumerate(at) if value] == [number - 1]
-    with pytest.raises(InputError, match=f"are 0 to {2**62 - 1}, got"):
-        save_vnnlib(network, algorithm.program, tmp_path / "q", range(2**62, 2**62 + 1))
-
-
 @pytest.mark.parametrize("threshold", [(1 << 24) - 1, 1 << 23])
 def test_sums_beyond_float32(threshold: int, tmp_path: Path) -> None:
     network = whole(addition(2), 64)

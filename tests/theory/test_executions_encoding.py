@@ -57,8 +57,3 @@ def test_states_that_match_nothing() -> None:
     after[1, 0] = True
     with pytest.raises(InputError, match=r"state 2 matches no template, yet p\[1\] is on after it"):
         StateSet.of_states(PROGRAM, nothing, after)
-
-
-def test_unknown_labels() -> None:
-    with pytest.raises(InputError, match="there are no labels 'scale'; choose scaled or plain; did you mean 'scaled'"):
-        check_labels("scale")

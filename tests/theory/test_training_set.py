@@ -29,10 +29,6 @@ def test_one_orthonormal_example_a_template(case: Case) -> None:
     assert (y.sum(axis=0) == program.writers).all()
 
 
-def test_ten_bit_addition_has_forty_examples() -> None:
-    assert TrainingSet(addition(10).program).examples == 40
-
-
 def test_bases_stay_inside_their_blocks_and_are_orthonormal() -> None:
     program = addition(3).program
     examples = TrainingSet(program, 2, random_bases(program, seed=4))
