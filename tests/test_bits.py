@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitwright import bits
-from bitwright.bits import from_bits, parse_number, shorten, to_bits, width_of
+from bitwright.bits import from_bits, parse_number, shorten, to_bits
 from bitwright.errors import InputError
 
 HUGE = st.integers(0, 2**4000) | st.integers(0, 300)
@@ -47,11 +47,6 @@ def test_a_number_that_does_not_fit_is_refused(value: int, width: int, message: 
     with pytest.raises(InputError) as refusal:
         to_bits(value, width, "x")
     assert str(refusal.value) == message
-
-
-@for_each(("value", "width"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (719, 10), (2**5000, 5001)])
-def test_width(value: int, width: int) -> None:
-    assert width_of(value) == width
 
 
 @given(st.integers(0, 2**4000) | st.integers(0, 300))
@@ -111,20 +106,3 @@ def test_shortened_values_fit_one_line(value: int | str, most: int) -> None:
     assert len(text) <= most or text == f"a number of {value.bit_length()} bits"
     if isinstance(value, str) and value.isprintable() and len(value) <= most:
         assert text == value
-
-
-@for_each(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (-12, "-12"),
-        (2**130 - 1, "1361129467683753853853498429727072845823"),
-        (2**130, "a number of 131 bits"),
-        (2**99_999, "a number of 100,000 bits"),
-        ("a\nb\tc\x00", "a?b?c?"),
-        ("x" * 40, "x" * 40),
-        ("x" * 41, "x" * 37 + "..."),
-    ],
-)
-def test_shorten(value: int | str, text: str) -> None:
-    assert shorten(value) == text

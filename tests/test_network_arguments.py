@@ -46,13 +46,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "combine": (lambda: bw.Network.combine([small()]), "give networks, .* got a Algorithm"),  # type: ignore[list-item]
     "nothing": (lambda: bw.Network.combine([]), "at least one trained network"),
     "integers": (lambda: trained().quantize().quantize(), "a network of integers cannot be quantized again"),
-    "cells of integers": (lambda: cells().quantize(), "a network of integers cannot be quantized again"),
     "bits": (lambda: trained().quantize(8.0), "2 to 8 bits, got 8.0"),
     "float bits": (lambda: bw.train(small(), cells=False, weight_bits=4), "weight_bits goes with integer"),
     "tile": (lambda: bw.train(small(), tile=1.5), "tile must be an integer, got 1.5"),  # type: ignore[arg-type]
     "tile size": (lambda: bw.train(small(), tile=17), "tile must lie between 1 and 16, got 17"),
     "tile of all": (lambda: bw.train(small(), cells=False, tile=2), "tile goes with networks of cells"),
-    "sizes of all": (lambda: bw.train(small(), cells=False, sizes="1..4"), "sizes goes with networks of cells"),
     "seeds": (lambda: bw.train(small(), seeds=0), "seeds must lie between 1 and 1,000, got 0"),
     "several": (lambda: bw.train(small(), small(), cells=False), "one network serves several programs by their cells"),
     "networks": (lambda: bw.train(small(), cells=False, networks=2), "2 networks go into a folder, or become one"),
@@ -78,10 +76,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
     "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().weights), "one of cells is given whole"),
-    "weights of cells": (
-        lambda: bw.run(small(), p=1, q=1, network=cells().training.before[0]),
-        "one of cells is given whole",
-    ),
     "proof of a part": (lambda: bw.certify(small(), cells().weights), "one of cells is given whole"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
     "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells is True or False, got"),

@@ -76,7 +76,6 @@ def refusal(path: Path, **options: Any) -> str:
         ("g.tsv", "a,b\n", "g.tsv:1: columns stand between tabs here, not between ',': 'a,b'"),
         ("g.csv", "a,b\n,c\n", "g.csv:2: a node has no name; the line is ' c'"),
         ("g.csv", "a,b\n,\n", "g.csv:2: a node has no name; the line is ' '"),
-        ("g.csv", "a,b\nc,,3\n", "g.csv:2: a node has no name; the line is 'c  3'"),
         ("g.csv", "source,target,w\na,b\n", "g.csv:2: the header names 3 columns, this line has 2"),
         (
             "g.csv",
@@ -94,21 +93,12 @@ def refusal(path: Path, **options: Any) -> str:
             "g.txt:4: the edge of 'b' and 'a' is there already, in line 1; an edge list has each edge once: "
             "take one of them out, or say that it is directed if edges point",
         ),
-        (
-            "g.txt",
-            "a a\nx y\ny x\na a",
-            "g.txt:3: the edge of 'y' and 'x' is there already, in line 2; an edge list has each edge once: "
-            "take one of them out, or say that it is directed if edges point",
-        ),
         ("g.txt", "# nothing\n\n", "g.txt has neither edges nor nodes; write an edge as: a b"),
-        ("g.csv", "source,target\n", "g.csv has neither edges nor nodes; write an edge as: a b"),
         ("g.txt", " \n", "g.txt is empty; write a graph into it"),
         ("g.adj", "a b\nb a a\n", "g.adj:2: the edge of 'b' and 'a' is listed already there"),
-        ("g.adj", "a b\nb a\nc\na b\n", "g.adj:4: the edge of 'a' and 'b' is listed already in line 1"),
         ("g.adj", "a,b,,c\n", "g.adj:1: a node has no name; the line is 'a b  c'"),
         ("g.adj", "#\n", "g.adj has neither edges nor nodes; write an edge as: a b"),
         ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
-        ("g", "a b", f"g must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
     ],
 )
 def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
@@ -174,27 +164,14 @@ def graphml(body: str) -> str:
     [
         (BOMB, "g.graphml has a DOCTYPE, which could define entities; take it out"),
         ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
-        ("hello", NO_GRAPHML + "syntax error: line 1, column 0"),
         ("<html/>", NO_GRAPHML + "it has 0 graphs, and one is read"),
-        (f"{HEAD}<graph/><graph/></graphml>", NO_GRAPHML + "it has 2 graphs, and one is read"),
         (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "it has the node 'a' twice"),
-        (graphml("<node/>"), NO_GRAPHML + "it has a node without an id"),
         (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of an edge is None, which is no node"),
-        (
-            graphml('<node id="a"/><edge source="a" target="b"/>'),
-            NO_GRAPHML + "the target of an edge is 'b', which is no node",
-        ),
         (
             graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'),
             NO_GRAPHML + "directed=true edge found in undirected graph.",
         ),
-        (graphml('<node id="a"><data key="k">1</data></node>'), NO_GRAPHML + "Bad GraphML data: no key k"),
-        (
-            NUMBER + graphml('<node id="a"><data key="k">x</data></node>').removeprefix(HEAD),
-            NO_GRAPHML + "invalid literal for int() with base 10: 'x'",
-        ),
         (graphml(""), NO_GRAPHML + "it has no nodes"),
-        (graphml("&bomb;"), NO_GRAPHML + "undefined entity: line 1, column 87"),
     ],
 )
 def test_refused_graphml(text: str, message: str, tmp_path: Path) -> None:

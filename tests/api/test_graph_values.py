@@ -175,13 +175,6 @@ def test_names_as_numbers() -> None:
     assert refusal(ID, "name") == "id of node 'a' is 'a'; it must be an integer"
 
 
-def test_a_list_is_never_names_for_identifiers() -> None:
-    word = make_word("id", unique=True)  # of one bit, which is enough for two nodes
-    pair = from_networkx(nx.path_graph(2))
-    assert found(word, [1, 0], pair) == {"0": 1, "1": 0}
-    assert found(word, "order", pair) == {"0": 0, "1": 1}
-
-
 @for_each(
     ("given", "values"),
     [
@@ -214,14 +207,6 @@ def test_edges_with_a_direction_and_several_edges() -> None:
     several = from_networkx(nx.MultiGraph([("a", "b"), ("a", "b"), ("a", "a")]))
     values = values_for([WEIGHT], several, {"weight": "a-b:3,a-a:1"})["weight"]
     assert values.tolist() == [3, 3, 1, 1, 3, 3]
-
-
-def test_names_with_dashes_can_be_ambiguous() -> None:
-    graph = from_networkx(nx.Graph([("a", "b-c"), ("a-b", "c")]))
-    assert refusal(WEIGHT, "*:1,a-b-c:3", graph) == (
-        "'a-b-c' can be read as several edges; put names with - in double quotes"
-    )
-    assert by_edge(WEIGHT, '*:1,"a-b"-c:3', graph) == {frozenset(("a", "b-c")): 1, frozenset(("a-b", "c")): 3}
 
 
 def test_numbers_of_the_graph() -> None:
@@ -367,8 +352,6 @@ def on_table(file: Path) -> dict[str, int]:
             "values.csv:9: a quote is not closed or a name is too long (unexpected end of data): '\"b,1,1'",
         ),
         ("node\na\n", "values.csv:1: the first line of a table names its columns, such as node,id; got 'node'"),
-        ("node,x,x\n", "values.csv:1: the first line of a table names its columns, such as node,id; got 'node,x,x'"),
-        ("# nothing\n", "values.csv:1: the first line of a table names its columns, such as node,id; got ''"),
         ("", "values.csv is empty; write a table into it"),
         ("a\0", "values.csv is a binary file, not .csv text"),
     ],

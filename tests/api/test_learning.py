@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,30 +13,10 @@ from programs import EXAMPLES
 import bitwright as bw
 from bitwright.api.advice import of_cells, wider
 from bitwright.api.executions import Sample, cell_set
-from bitwright.cli.main import main
 from bitwright.files.executions import load_executions
-from bitwright.networks import load_network
 from bitwright.networks.descent import History
 
 SMALL = bw.addition(2)
-
-
-@pytest.mark.parametrize(
-    ("options", "given"),
-    [
-        (["--from", "runs", "--runs", "10"], {"executions": Sample("runs", runs=10)}),
-        (["--from", "runs", "--labels", "plain"], {"executions": Sample("runs", labels="plain")}),
-        (
-            ["--from", "states", "--states", "40", "--sample-seed", "3"],
-            {"executions": Sample("states", states=40, sample_seed=3)},
-        ),
-        (["--from", "states", "--tolerance", "0.05"], {"executions": "states", "tolerance": 0.05}),
-    ],
-)
-def test_the_same_network_as_on_the_command_line(tmp_path: Path, options: list[str], given: dict[str, Any]) -> None:
-    file = tmp_path / "net.safetensors"
-    assert main(["train", "addition", "--bits", "2", "--whole", "--width", "256", "-q", "-o", str(file), *options]) == 0
-    assert bw.train(SMALL, cells=False, width=256, **given).digest == load_network(file, SMALL.program).digest
 
 
 def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:

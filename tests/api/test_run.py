@@ -229,38 +229,3 @@ def test_a_trace_that_cannot_be_written(tmp_path: Path) -> None:
         run(addition(2), p=1, q=1, record=True).save_trace(tmp_path / "x.png")
     with pytest.raises(InputError, match="only does not go with a page"):
         run(addition(2), p=1, q=1, record=True).save_trace(tmp_path / "x.html", only=["p"])
-
-
-def test_a_table_of_inputs(tmp_path: Path) -> None:
-    table = tmp_path / "values.csv"
-    table.write_text("node,source\n0,1\n1,0\n2,0\n")
-    flood = parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\n")
-    assert run(flood, table, graph="path:3", steps=1).nodes == run(flood, graph="path:3", source="0", steps=1).nodes
-
-
-# What the local page asks for, and the same run in Python.
-SERVED: dict[str, tuple[dict[str, Any], Callable[[], Any]]] = {
-    "numbers": (
-        {"source": {"kind": "addition", "bits": 10}, "inputs": {"p": "719", "q": "483"}},
-        lambda: run(addition(10), p=719, q=483),
-    ),
-    "a network": (
-        {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "7", "q": "9"}, "engine": "network"},
-        lambda: run(addition(4), p=7, q=9, engine="network"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SERVED)
-def test_the_local_page_gives_the_same(name: str) -> None:
-    requests = pytest.importorskip("bitwright.web.requests")
-    from bitwright.web.limits import Limits
-    from bitwright.web.work import run as served
-
-    asked, mine = SERVED[name][0], SERVED[name][1]().to_dict()
-    found, _ = served(requests.Request(**asked), Limits(), lambda *_, **__: None)
-    for key in ("steps", "halted", "engine", "rounding", "margin", "program_id"):
-        assert found[key] == mine[key], key
-    for key in ("inputs", "outputs"):
-        assert found[key] == {word: str(value) for word, value in mine[key].items()}
-    assert (found["exact"], found.get("cells")) == (mine.get("exact"), mine.get("cells"))

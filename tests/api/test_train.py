@@ -85,14 +85,6 @@ def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path
     assert {**told, "name": said["name"]} == {key: said[key] for key in told}  # a file has no name of ones own
 
 
-def test_a_recipe_is_its_settings() -> None:
-    given = bw.Recipe(64, 5, start="random", precision="float64")
-    own = bw.train(bw.addition(3), cells=False, recipe=given, seed=6)
-    named = bw.train(bw.addition(3), cells=False, width=64, seed=6, start="random", precision="float64")
-    assert own.digest == named.digest
-    assert own.weights.origin.seed == 6
-
-
 def test_a_network_is_quantized_in_either_place(capsys: Captured, tmp_path: Path) -> None:
     for name, how in (("whole", ["--whole", "--width", "128"]), ("cells", ["--float"])):
         file, small = tmp_path / f"{name}.safetensors", tmp_path / f"{name}-small.safetensors"
@@ -149,10 +141,3 @@ def test_an_ensemble_either_way(capsys: Captured) -> None:
     assert main(["train", *ADDER, "--ensemble", "--whole", "-n", "2", *words, *measured]) == 1
     how = {"accuracy": 1.0, "rounding": "sign", "cells": False}
     assert not ensemble(bw.addition(3), 2, width=128, states=50, seed=2, **how).reached
-
-
-def test_several_programs_are_given_one_by_one_or_in_a_list() -> None:
-    both = [bw.addition(3), bw.permutation([2, 1])]
-    assert bw.train(*both, width=256).digest == bw.train(both, width=256).digest
-    with pytest.raises(bw.InputError, match="give at least one program"):
-        bw.train([])

@@ -108,15 +108,10 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     ("first_line", "message"),
     [
         (b'{"format":"test 1","seed":3}', "begins with another text"),
-        (b'{"seed": 3, "format": "test 1"}', "begins with another text"),
         (b'{"format": "test 1", "seed": 3.0}', "was begun with seed 3.0, now it is 3;"),
-        (b'{"format": "test 1", "seed": true}', "was begun with seed true, now it is 3;"),
-        (b'{"format": "test 1", "seed": 3, "more": 1}', "was begun with more 1, now it is null;"),
-        (b'{"format": "test 1"}', "was begun with seed null, now it is 3;"),
         (b'{"format": "test 1", "seed": 4, "seed": 3}', "does not hold test 1"),
         (b'{"format": "test 1", "seed": NaN}', "does not hold test 1"),
         (b"[" * 200_000, "does not hold test 1"),
-        (b'{"format": ' + b"[" * 200_000, "does not hold test 1"),
         (b"9" * 2_000_000, "does not hold test 1"),
     ],
 )
