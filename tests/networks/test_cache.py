@@ -20,11 +20,8 @@ from bitwright.networks.cache import (
     cache_folder,
     cached_network,
     clear_cache,
-    entries,
     entry_path,
-    networks_folder,
 )
-from bitwright.networks.store import read_about
 
 PROGRAM = addition(2).program
 RECIPE = Recipe(256, seed=1, plan=Plan(descent="momentum"))
@@ -173,23 +170,6 @@ def test_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cached_network(PROGRAM, RECIPE)[1]  # trained, and kept nowhere
 
 
-def test_entries_and_what_is_wrong_with_them(folder: Path) -> None:
-    assert list(entries()) == []
-    cached_network(PROGRAM, RECIPE)
-    cached_network(PROGRAM, replace(RECIPE, padding=2))
-    sound, padded = sorted(entries(), key=lambda entry: entry.about.origin.padding if entry.about else 9)
-    assert sound.about == read_about(entry_path(PROGRAM, RECIPE))
-    assert (sound.about.width, sound.problem, sound.bytes) == (256, None, sound.path.stat().st_size)  # type: ignore[union-attr]
-    assert padded.about is not None
-    altered(sound.path, "earlier")
-    padded.path.write_bytes(b"x")
-    (folder / "mine.txt").write_text("x")
-    problems = {entry.path: entry.problem or "" for entry in entries()}
-    assert set(problems) == {sound.path, padded.path}
-    assert "earlier version" in problems[sound.path]
-    assert "truncated or damaged" in problems[padded.path]
-
-
 def test_clearing_removes_only_what_is_ours(folder: Path, tmp_path: Path) -> None:
     assert clear_cache() == (0, 0)
     cached_network(PROGRAM, RECIPE)
@@ -209,10 +189,3 @@ def test_clearing_removes_only_what_is_ours(folder: Path, tmp_path: Path) -> Non
     assert all(path.exists() for path in (*kept, outside))
     assert len(os.listdir(folder)) == 4
     assert clear_cache() == (0, 0)
-
-
-def test_an_empty_cache_leaves_no_folder(tmp_path: Path) -> None:
-    cached_network(PROGRAM, RECIPE)
-    assert networks_folder().is_dir()
-    clear_cache()
-    assert list(tmp_path.iterdir()) == []

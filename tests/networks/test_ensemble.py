@@ -44,16 +44,6 @@ def test_statistics_are_those_of_the_members() -> None:
     assert np.allclose(found.variance, outputs.var(axis=0, dtype=np.float64, ddof=1), rtol=1e-9)
 
 
-def test_workers_do_not_matter(tmp_path: Path) -> None:
-    """Nor do machines: tests/cluster grows one on several."""
-    ask = study(block=2, keep=True)
-    alone = grow(ask, 8, file=tmp_path / "alone")
-    together = grow(ask, 8, file=tmp_path / "together", workers=Workers("processes", 2))
-    assert np.array_equal(alone.mean, together.mean)
-    assert np.array_equal(alone.variance, together.variance)
-    assert (tmp_path / "alone").read_bytes() == (tmp_path / "together").read_bytes()
-
-
 def test_a_file_is_taken_up_and_can_be_asked_for_less_or_more(tmp_path: Path) -> None:
     ask, file = study(), tmp_path / "file"
     four = grow(ask, 4, file=file)
@@ -70,15 +60,6 @@ def test_a_file_is_taken_up_and_can_be_asked_for_less_or_more(tmp_path: Path) ->
         grow(replace(ask, recipe=replace(SMALL, seed=6)), 4, file=file)
     with pytest.raises(InputError, match="states_sha256"):
         grow(replace(ask, states=~ask.states), 4, file=file)
-
-
-def test_growth_stops_at_its_target(tmp_path: Path) -> None:
-    ask = study()
-    judge = EnsembleJudge.of(ask, "sign")
-    found = grow(ask, 500, enough=lambda s: judge.accuracy(s.mean) >= 0.6, file=tmp_path / "file")
-    assert judge.accuracy(found.mean) >= 0.6
-    assert 1 < found.count < 500
-    assert judge.accuracy(grow(ask, found.count - 1).mean) < 0.6
 
 
 def test_a_member_that_cannot_be_trained_is_an_error_everywhere() -> None:

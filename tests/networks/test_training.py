@@ -8,7 +8,6 @@ from cases import for_each
 
 from bitwright import InputError, addition, permutation
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.descent import DESCENTS
 from bitwright.networks.start import NetworkShape, Start, initial_weights
 from bitwright.networks.train import backward, descend, forward
 from bitwright.theory.encoding.training_set import TrainingSet, random_bases
@@ -117,12 +116,6 @@ def test_the_same_function_as_a_plain_module() -> None:
         np.testing.assert_allclose(network.to_torch()(torch.tensor(x)).numpy(), network(x), atol=1e-5)
 
 
-def test_momentum_takes_fewer_steps() -> None:
-    program = permutation(range(40, 0, -1)).program
-    plain, heavy = (train(program, Recipe(2048, plan=Plan(descent=how)))[1].steps for how in DESCENTS[:0:-1])
-    assert heavy < 0.7 * plain
-
-
 @for_each("start", ["zero", "random"])
 @for_each("units", [16, 64, 500])
 def test_balanced_steps_are_far_fewer(units: int, start: Start) -> None:
@@ -147,11 +140,6 @@ def test_balanced_steps_arrive_where_plain_ones_do() -> None:
         apart.append(np.abs(plain - balanced).max() / np.abs(plain - other).max())
     assert apart[0] < 0.5
     assert apart[1] < 0.1 < 2 * apart[0]
-
-
-def test_a_descent_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no descent 'steepest'; choose balanced or momentum or plain"):
-        Plan(descent="steepest")  # type: ignore[arg-type]
 
 
 def test_divergence_and_stalling_are_errors() -> None:
@@ -180,12 +168,6 @@ def test_impossible_recipes(recipe: object, message: str) -> None:
     assert callable(recipe)
     with pytest.raises(InputError, match=message):
         train(addition(2).program, recipe())
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_a_device_that_is_not_there() -> None:
-    with pytest.raises(InputError, match="no CUDA device"):
-        train(addition(2).program, Recipe(8, trainer="torch", device="cuda"))
 
 
 def test_without_pytorch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

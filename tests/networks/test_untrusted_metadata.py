@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,14 +78,6 @@ def test_thresholds_of_another_kind_have_the_largest_unit_that_one_of_them_sugge
     assert (with_weights(network, thresholds=0 * table - 5).units > 0).all()
 
 
-def test_bits_of_a_weight_are_counted_in_twos_complement() -> None:
-    network = trained()
-    for largest, bits in ((1, 2), (-2, 2), (2, 3), (-3, 3), (3, 3), (-8, 4), (8, 5), (127, 8), (-128, 8)):
-        first, last = np.zeros_like(network.first), np.zeros_like(network.last)
-        last[0, 0] = largest
-        assert with_weights(network, first, last).weight_bits == bits
-
-
 def test_show_and_certify_print_what_the_tensors_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = train(addition(3))
     file = tmp_path / "forged.safetensors"
@@ -126,12 +116,3 @@ def test_no_base_of_any_weights_can_be_made_writable() -> None:
             array = array.base
     network.tensors_sha256["first"] = "0" * 64
     assert network.tensors_sha256["first"] != "0" * 64
-
-
-def test_copies_of_programs_are_as_unchangeable() -> None:
-    program = addition(3).program
-    assert program.writers.sum()
-    for again in (copy.copy(program), copy.deepcopy(program), pickle.loads(pickle.dumps(program))):
-        for array in (again.block_bits, again.writers, again.rule_families.of):
-            with pytest.raises(ValueError, match="read-only"):
-                array[0] = 1
