@@ -10,6 +10,7 @@ from typing import Any
 import networkx as nx
 import pytest
 from cases import for_each
+from facts import missing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import LONG
@@ -37,72 +38,31 @@ def refusal(path: Path, **options: Any) -> str:
 @for_each(
     ("name", "text", "message"),
     [
-        (
-            "g.txt",
-            "a b\nb a c d\n",
-            "g.txt:2: an edge is two nodes and at most one value, found 'b a c d'; name further columns in a .csv",
-        ),
-        (
-            "g.csv",
-            "a,b\n\nb,a,c,d\n",
-            "g.csv:3: an edge is two nodes and at most one value, found 'b a c d'; "
-            "name further columns in a first line source,target,...",
-        ),
-        (
-            "g.txt",
-            "a b {'weight': 3}\n",
-            "g.txt:1: an edge is two nodes and at most one value, found 'a b {'weight': 3}'; "
-            "write attributes as columns; networkx does with data=['weight']",
-        ),
-        (
-            "g.txt",
-            "a b {'weight': 3, 'cost': 2}\n",
-            "g.txt:1: an edge is two nodes and at most one value, found 'a b {'weight': 3, 'cost': 2}'; "
-            "write attributes as columns; networkx does with data=['weight']",
-        ),
-        (
-            "g.csv",
-            "a,b,{'weight': 3}\n",
-            "g.csv:1: an edge is two nodes and at most one value, found 'a b {'weight': 3}'; "
-            "write attributes as columns; networkx does with data=['weight']",
-        ),
-        ("g.txt", "a;b\nb;c\n", "g.txt:1: columns stand between white space here, not between ';': 'a;b'"),
-        ("g.txt", "a b\nb,c\n", "g.txt:2: columns stand between white space here, not between ',': 'b,c'"),
-        (
-            "g.csv",
-            "source;target\na;b\n",
-            "g.csv:1: columns stand between commas here, not between ';': 'source;target'",
-        ),
-        ("g.tsv", "a,b\n", "g.tsv:1: columns stand between tabs here, not between ',': 'a,b'"),
-        ("g.csv", "a,b\n,c\n", "g.csv:2: a node has no name; the line is ' c'"),
-        ("g.csv", "a,b\n,\n", "g.csv:2: a node has no name; the line is ' '"),
-        ("g.csv", "source,target,w\na,b\n", "g.csv:2: the header names 3 columns, this line has 2"),
-        (
-            "g.csv",
-            "source,target,w,w\na,b\n",
-            "g.csv:1: each column needs a name of its own; the header is 'source target w w'",
-        ),
-        (
-            "g.csv",
-            'a,"b\nc,d\n',
-            """g.csv:1: a quote is not closed or a name is too long (unexpected end of data): 'a,"b'""",
-        ),
-        (
-            "g.txt",
-            "a b\nc d\n#\nb a\n",
-            "g.txt:4: the edge of 'b' and 'a' is there already, in line 1; an edge list has each edge once: "
-            "take one of them out, or say that it is directed if edges point",
-        ),
-        ("g.txt", "# nothing\n\n", "g.txt has neither edges nor nodes; write an edge as: a b"),
-        ("g.txt", " \n", "g.txt is empty; write a graph into it"),
-        ("g.adj", "a b\nb a a\n", "g.adj:2: the edge of 'b' and 'a' is listed already there"),
-        ("g.adj", "a,b,,c\n", "g.adj:1: a node has no name; the line is 'a b  c'"),
-        ("g.adj", "#\n", "g.adj has neither edges nor nodes; write an edge as: a b"),
+        ("g.txt", "a b\nb a c d\n", "g.txt:2 .csv"),
+        ("g.csv", "a,b\n\nb,a,c,d\n", "g.csv:3"),
+        ("g.txt", "a b {'weight': 3}\n", "g.txt:1 3 data=['weight']"),
+        ("g.txt", "a b {'weight': 3, 'cost': 2}\n", "g.txt:1 3 2 data=['weight']"),
+        ("g.csv", "a,b,{'weight': 3}\n", "g.csv:1 3 data=['weight']"),
+        ("g.txt", "a;b\nb;c\n", "g.txt:1 ';' 'a;b'"),
+        ("g.txt", "a b\nb,c\n", "g.txt:2 ',' 'b,c'"),
+        ("g.csv", "source;target\na;b\n", "g.csv:1 ';' 'source;target'"),
+        ("g.tsv", "a,b\n", "g.tsv:1 ',' 'a,b'"),
+        ("g.csv", "a,b\n,c\n", "g.csv:2"),
+        ("g.csv", "a,b\n,\n", "g.csv:2"),
+        ("g.csv", "source,target,w\na,b\n", "g.csv:2 3 2"),
+        ("g.csv", "source,target,w,w\na,b\n", "g.csv:1"),
+        ("g.csv", 'a,"b\nc,d\n', "g.csv:1 'a,\"b'"),
+        ("g.txt", "a b\nc d\n#\nb a\n", "g.txt:4 'b' 'a' 1"),
+        ("g.txt", "# nothing\n\n", "g.txt"),
+        ("g.txt", " \n", "g.txt"),
+        ("g.adj", "a b\nb a a\n", "g.adj:2 'b' 'a'"),
+        ("g.adj", "a,b,,c\n", "g.adj:1"),
+        ("g.adj", "#\n", "g.adj"),
         ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
     ],
 )
 def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
-    assert refusal(written(tmp_path, name, text)) == message
+    assert missing(refusal(written(tmp_path, name, text)), message) == []
 
 
 def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
@@ -119,30 +79,27 @@ NOT = "g.json is not node-link data of a graph: "
 @for_each(
     ("text", "reason"),
     [
-        ("[]", "it holds a list and no object"),
-        ('{"nodes": [], "nodes": []}', "it has 'nodes' twice"),
-        ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "it is nested more than 32 deep"),
-        ('{"edges": []}', "it has no list of nodes"),
-        ('{"nodes": []}', "it has no list of edges or links"),
-        ('{"nodes": [], "edges": []}', "it has no nodes"),
-        ('{"nodes": ["a"], "edges": []}', "node 1 is no object with a 'id'"),
-        ('{"nodes": [{"id": null}], "edges": []}', "the id of node 1 must be text or a number, got None"),
-        ('{"nodes": [{"id": ""}], "edges": []}', "the id of node 1 is empty"),
-        ('{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}', "node 2 has the id '1', as node 1 has"),
-        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "edge 1 is no object with a 'target'"),
-        (
-            '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}',
-            "the target of edge 1 is '2', which is no node",
-        ),
-        ('{"nodes": [{"id": 1}], "edges": [], "directed": 1}', "directed must be true or false, got 1"),
+        ("[]", "holds object"),
+        ('{"nodes": [], "nodes": []}', "'nodes'"),
+        ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "32"),
+        ('{"edges": []}', "list nodes"),
+        ('{"nodes": []}', "edges links"),
+        ('{"nodes": [], "edges": []}', "nodes"),
+        ('{"nodes": ["a"], "edges": []}', "1 'id'"),
+        ('{"nodes": [{"id": null}], "edges": []}', "1"),
+        ('{"nodes": [{"id": ""}], "edges": []}', "1"),
+        ('{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}', "2 '1' 1"),
+        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "1 'target'"),
+        ('{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "1 '2'"),
+        ('{"nodes": [{"id": 1}], "edges": [], "directed": 1}', "1"),
         (
             '{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 1}, {"source": 1, "target": 1}]}',
-            "edges 1 and 2 are both of '1' and '1'; write \"multigraph\": true if that is meant",
+            "1 2 '1' \"multigraph\"",
         ),
     ],
 )
 def test_refused_json(text: str, reason: str, tmp_path: Path) -> None:
-    assert refusal(written(tmp_path, "g.json", text)) == NOT + reason
+    assert missing(refusal(written(tmp_path, "g.json", text)), f"g.json {reason}") == []
 
 
 HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -162,7 +119,7 @@ def graphml(body: str) -> str:
 @for_each(
     ("text", "message"),
     [
-        (BOMB, "g.graphml has a DOCTYPE, which could define entities; take it out"),
+        (BOMB, "g.graphml DOCTYPE"),
         ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
         ("<html/>", NO_GRAPHML + "it has 0 graphs, and one is read"),
         (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "it has the node 'a' twice"),
@@ -175,7 +132,7 @@ def graphml(body: str) -> str:
     ],
 )
 def test_refused_graphml(text: str, message: str, tmp_path: Path) -> None:
-    assert refusal(written(tmp_path, "g.graphml", text)) == message
+    assert missing(refusal(written(tmp_path, "g.graphml", text)), message) == []
 
 
 def test_deep_graphml(tmp_path: Path) -> None:

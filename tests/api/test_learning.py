@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
+from facts import missing
 from programs import EXAMPLES
 
 import bitwright as bw
@@ -79,26 +80,24 @@ def test_advice_is_something_that_can_be_done() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "a word": (lambda: bw.train(SMALL, executions="walks"), "networks learn from runs, states or a .npz .*'walks'"),
-    "a number": (lambda: bw.train(SMALL, executions=3), "networks learn from runs, .* got a int"),  # type: ignore[arg-type]
-    "runs of states": (lambda: Sample("states", runs=5), "random states are of no run"),
-    "no states": (lambda: Sample("states", states=0), "states is a number from 1 to 1,000,000, got 0"),
-    "text": (lambda: Sample("states", states="9"), "states must be an integer, got '9'"),  # type: ignore[arg-type]
-    "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed must lie between 0 and .*, got -1"),
-    "labels": (lambda: Sample("states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),  # type: ignore[arg-type]
-    "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding is for templates"),
-    "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced steps are for training"),
-    "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "the executions has 9 bits"),
-    "a misspelt option": (lambda: bw.train(SMALL, widht=64), "no option 'widht'; did you mean 'width'.*tolerance"),
-    "sizes": (
-        lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)),
-        "a file holds executions of one size",
-    ),
+    "a word": (lambda: bw.train(SMALL, executions="walks"), ".npz 'walks'"),
+    "a number": (lambda: bw.train(SMALL, executions=3), "networks learn"),  # type: ignore[arg-type]
+    "runs of states": (lambda: Sample("states", runs=5), "random states"),
+    "no states": (lambda: Sample("states", states=0), "1 1,000,000 0"),
+    "text": (lambda: Sample("states", states="9"), "'9'"),  # type: ignore[arg-type]
+    "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed 0 -1"),
+    "labels": (lambda: Sample("states", labels="plane"), "'plane' 'plain'"),  # type: ignore[arg-type]
+    "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding templates"),
+    "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced training"),
+    "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "9"),
+    "a misspelt option": (lambda: bw.train(SMALL, widht=64), "'widht' 'width'"),
+    "sizes": (lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)), "holds executions"),
 }
 
 
 @for_each("name", WRONG)
 def test_what_cannot_be_learnt_from(name: str) -> None:
     call, message = WRONG[name]
-    with pytest.raises(bw.InputError, match=message):
+    with pytest.raises(bw.InputError) as refused:
         call()
+    assert missing(str(refused.value), message) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from facts import missing
 
 import bitwright as bw
 from bitwright.machines import Sizes, assemble, machine_a, machine_b
@@ -34,21 +35,22 @@ def test_code_runs_on_either_machine() -> None:
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        (("C", {}), "the machines are A, B and V, got 'C'"),
-        (("A", {}), "machine A needs instructions and words and word_width"),
-        (("B", {"instructions": 1, "words": 2}), "machine B needs word_width, such as word_width=16"),
-        (("A", {"instructions": 1, "words": 2, "word_width": 3, "dialect": "kth"}), "a dialect is of machine V"),
-        (("A", {"sizes": Sizes(1, 2, 3), "words": 2}), "not both"),
-        (("V", {"words": 8}), "machine V needs word_width"),
-        (("V", {"words": 8, "word_width": 5, "instructions": 3}), "leave out the others"),
-        (("V", {"words": 8, "word_width": 5, "dialect": "pain"}), "did you mean 'plain'"),
-        (("V", {"words": "8", "word_width": 5}), "words must be"),
+        (("C", {}), "'C'"),
+        (("A", {}), "word_width"),
+        (("B", {"instructions": 1, "words": 2}), "word_width word_width=16"),
+        (("A", {"instructions": 1, "words": 2, "word_width": 3, "dialect": "kth"}), "dialect machine"),
+        (("A", {"sizes": Sizes(1, 2, 3), "words": 2}), "both"),
+        (("V", {"words": 8}), "word_width"),
+        (("V", {"words": 8, "word_width": 5, "instructions": 3}), "leave others"),
+        (("V", {"words": 8, "word_width": 5, "dialect": "pain"}), "'plain'"),
+        (("V", {"words": "8", "word_width": 5}), "words must"),
     ],
 )
 def test_what_is_no_machine_is_said(given: tuple[str, dict[str, Any]], line: str) -> None:
     letter, sizes = given
-    with pytest.raises(bw.InputError, match=line):
+    with pytest.raises(bw.InputError) as refused:
         bw.machine(letter, **sizes)  # type: ignore[call-overload]
+    assert missing(str(refused.value), line) == []
 
 
 def test_many_images_through_run() -> None:
@@ -65,17 +67,18 @@ def test_many_images_through_run() -> None:
 @pytest.mark.parametrize(
     ("what", "how", "line"),
     [
-        (SMALL, {}, "a machine runs images"),
-        (bw.addition(2), {"images": IMAGES}, "images run on a machine V"),
-        (SMALL, {"images": IMAGES, "steps": 3}, "steps does not go with images"),
-        (SMALL, {"images": IMAGES, "record": True}, "record does not go with images"),
-        (SMALL, {"images": IMAGES, "instruktions": 3}, "has no option 'instruktions'"),
-        (SMALL, {"images": IMAGES, "inputs": [b""]}, "give an input for each of the 9 images"),
+        (SMALL, {}, "machine images"),
+        (bw.addition(2), {"images": IMAGES}, "images machine"),
+        (SMALL, {"images": IMAGES, "steps": 3}, "steps images"),
+        (SMALL, {"images": IMAGES, "record": True}, "record images"),
+        (SMALL, {"images": IMAGES, "instruktions": 3}, "'instruktions'"),
+        (SMALL, {"images": IMAGES, "inputs": [b""]}, "9"),
     ],
 )
 def test_what_does_not_go_with_images(what: Any, how: dict[str, Any], line: str) -> None:
-    with pytest.raises(bw.InputError, match=line):
+    with pytest.raises(bw.InputError) as refused:
         bw.run(what, **how)
+    assert missing(str(refused.value), line) == []
 
 
 def test_the_face_is_small() -> None:

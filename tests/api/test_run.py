@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from calling import Captured
+from facts import missing
 
 import bitwright
 from bitwright import InputError, addition, multiplication, parse, run, train
@@ -155,23 +156,24 @@ def test_many_runs_say_which_are_exact() -> None:
 @pytest.mark.parametrize(
     ("inputs", "more", "message"),
     [
-        ({"p": [1, 2], "q": [1, 2, 3]}, {}, "arrays of inputs have one length; p has 2 values and q has 3"),
-        ({"p": [1, 99], "q": 1}, {}, r"input p\[1\] must fit in 4 bits, got 99"),
-        ({"p": np.array([1, -2]), "q": 1}, {}, r"input p\[1\] must be 0 or more, got -2"),
-        ({"p": np.array([1.0]), "q": 1}, {}, "input p must be an array of integers in one dimension, got 1 dimension"),
-        ({"p": np.ones((2, 2), int), "q": 1}, {}, "in one dimension, got 2 dimensions of int64"),
-        ({"p": [1, 2.5], "q": 1}, {}, r"input p\[1\] must be an integer, got 2.5"),
-        ({"p": [1], "r": 1}, {}, "has no input 'r'"),
-        ({"p": [1]}, {}, "needs a value for q"),
-        ({"p": [1], "q": 1}, {"record": True}, "record and watch go with a single run"),
-        ({"p": 1, "q": 1}, {"margins": True}, "margins go with many runs"),
-        ({"p": 1, "q": 1}, {"states": np.zeros((1, 12), bool)}, "give states or inputs, not both"),
-        ({"p": 1, "q": 1}, {"graph": "path:3"}, "only a node program runs on a graph"),
+        ({"p": [1, 2], "q": [1, 2, 3]}, {}, "2 3"),
+        ({"p": [1, 99], "q": 1}, {}, "p[1] 4 99"),
+        ({"p": np.array([1, -2]), "q": 1}, {}, "p[1] 0 -2"),
+        ({"p": np.array([1.0]), "q": 1}, {}, "1"),
+        ({"p": np.ones((2, 2), int), "q": 1}, {}, "2 64"),
+        ({"p": [1, 2.5], "q": 1}, {}, "p[1] 2.5"),
+        ({"p": [1], "r": 1}, {}, "'r'"),
+        ({"p": [1]}, {}, "needs value"),
+        ({"p": [1], "q": 1}, {"record": True}, "record single"),
+        ({"p": 1, "q": 1}, {"margins": True}, "margins many"),
+        ({"p": 1, "q": 1}, {"states": np.zeros((1, 12), bool)}, "states inputs"),
+        ({"p": 1, "q": 1}, {"graph": "path:3"}, "program graph"),
     ],
 )
 def test_what_many_runs_refuse(inputs: Mapping[str, Any], more: Mapping[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refused:
         run(addition(4), inputs, **more)
+    assert missing(str(refused.value), message) == []
 
 
 def test_an_algorithm_is_called_like_a_function() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
+from facts import missing
 
 from bitwright import addition, parse, run
 from bitwright.errors import InputError
@@ -85,47 +86,49 @@ def other_builder(_: Any) -> tuple[Any]:
 @for_each(
     ("start", "message"),
     [
-        ((-1,), r"start has bit -1; the bits of the program are numbered 0 to 12"),
-        ((8, 99), r"start has bit 99; the bits"),
-        (("c[1]", -1), r"start has bit -1; the bits"),
-        ((True,), r"start takes bits: .* got True"),
-        (8, r"start takes bits, such as 'carry' or .* got 8"),
-        (("c[9]",), r"'c\[9\]' is out of range: c\[5\]"),
-        (("d",), r"there are no bits called 'd'"),
-        (lambda bits: (bits["c"][7],), r"start uses an index that is out of range: <c\[7\]>, of c\[5\]"),
-        (other_builder, r"<other\[1\]> is of another Builder"),
-        ((8, 8), r"start of adder has c\[1\] more than once"),
-        (("c[1]", 8), r"start of adder has c\[1\] more than once"),
-        (("p[2]",), r"p\[2\] of adder would be set by both an input and its start"),
+        ((-1,), "-1 0 12"),
+        ((8, 99), "99"),
+        (("c[1]", -1), "-1"),
+        ((True,), "start takes"),
+        (8, "'carry' 8"),
+        (("c[9]",), "'c[9]' c[5]"),
+        (("d",), "'d'"),
+        (lambda bits: (bits["c"][7],), "c[7] c[5]"),
+        (other_builder, "other[1]"),
+        ((8, 8), "c[1]"),
+        (("c[1]", 8), "c[1]"),
+        (("p[2]",), "p[2]"),
     ],
 )
 def test_what_is_no_start_is_refused(start: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refusal:
         made(start)
+    assert missing(str(refusal.value), message) == []
 
 
 @for_each(
     ("given", "message"),
     [
-        ({"halt": -1}, "halt has bit -1"),
-        ({"halt": 12}, "halt has bit 12"),
-        ({"halt": True}, "halt takes bits"),
-        ({"halt": "fixedpoint"}, "there are no bits called 'fixedpoint'"),
-        ({"halt": "p"}, "'p' needs 1 index"),
-        ({"steps": True}, "steps must be an integer, got True"),
-        ({"steps": -1}, "steps must be at least 0"),
-        ({"inputs": (Word("p", (-1,)),)}, "input 'p' has bit -1"),
-        ({"inputs": (Word("p", (0, 0)),)}, r"p\[1\] of addition would be set by two inputs, or twice by one"),
-        ({"outputs": (Word("p", ()),)}, "output 'p' needs at least one bit"),
-        ({"outputs": (Word("p", 3),)}, "output 'p' takes bits, such as"),  # type: ignore[arg-type]
-        ({"outputs": (Word(3, (0,)),)}, "output 3 needs a name"),  # type: ignore[arg-type]
-        ({"outputs": (Word("p", (0,), signed=3),)}, "output 'p' is signed or not"),  # type: ignore[arg-type]
-        ({"name": 5}, "the name of an algorithm is a str"),
+        ({"halt": -1}, "-1"),
+        ({"halt": 12}, "12"),
+        ({"halt": True}, "takes bits"),
+        ({"halt": "fixedpoint"}, "'fixedpoint'"),
+        ({"halt": "p"}, "'p' 1"),
+        ({"steps": True}, "steps integer"),
+        ({"steps": -1}, "0"),
+        ({"inputs": (Word("p", (-1,)),)}, "'p' -1"),
+        ({"inputs": (Word("p", (0, 0)),)}, "p[1]"),
+        ({"outputs": (Word("p", ()),)}, "'p'"),
+        ({"outputs": (Word("p", 3),)}, "'p'"),  # type: ignore[arg-type]
+        ({"outputs": (Word(3, (0,)),)}, "3"),  # type: ignore[arg-type]
+        ({"outputs": (Word("p", (0,), signed=3),)}, "'p'"),  # type: ignore[arg-type]
+        ({"name": 5}, "name algorithm"),
     ],
 )
 def test_other_parts_are_looked_at_too(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refusal:
         replace(addition(4), **given)
+    assert missing(str(refusal.value), message) == []
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cases import for_each
+from facts import missing
 from programs import EXAMPLES
 from tasks import task_of
 
@@ -60,20 +61,21 @@ def test_unsigned_numbers_are_compared_exactly(tmp_path: Path) -> None:
 @for_each(
     ("body", "message"),
     [
-        ("def f(p, q): return None", "gave None; where a run never ends, an oracle of single inputs can say so"),
-        ("def f(p, q): return 5", "must give NumPy arrays, got 5 for output sum"),
-        ("def f(p, q): return (p + q)[1:]", r"a number for each of 64 inputs, got an array of shape \(63,\)"),
-        ("def f(p, q): return (p + q) / 1", "must give integers, got an array of float64 for output sum"),
-        ("def f(p, q): return np.array([0.5] * len(p), dtype=object)", "must give integers, got 0.5"),
-        ("def f(p, q): return {'total': p + q}", "says nothing about output sum"),
-        ("def f(p): return p", "failed on arrays of 64 inputs: TypeError"),
-        ("def f(p, q): return np.cumsum(p) + q", "disagree: of p=1 q=1 alone it says sum=2, among 64 inputs sum=30"),
-        ("async def f(p, q): return p", "is an async function; give a plain one"),
+        ("def f(p, q): return None", "oracle inputs"),
+        ("def f(p, q): return 5", "5"),
+        ("def f(p, q): return (p + q)[1:]", "64 63"),
+        ("def f(p, q): return (p + q) / 1", "64"),
+        ("def f(p, q): return np.array([0.5] * len(p), dtype=object)", "0.5"),
+        ("def f(p, q): return {'total': p + q}", "nothing output"),
+        ("def f(p): return p", "64"),
+        ("def f(p, q): return np.cumsum(p) + q", "p=1 q=1 sum=2 64 sum=30"),
+        ("async def f(p, q): return p", "async function"),
     ],
 )
 def test_odd_answers(tmp_path: Path, body: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refused:
         validate(task_of(addition(3), oracle=oracle(tmp_path, body)))
+    assert missing(str(refused.value), message) == []
 
 
 def test_arrays_are_asked_a_few_times(tmp_path: Path) -> None:

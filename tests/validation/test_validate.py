@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cases import for_each
+from facts import missing
 from programs import CASES, EXAMPLES, Case
 from tasks import task_of
 
@@ -136,23 +137,20 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: boo
 @for_each(
     ("change", "message"),
     [
-        (lambda d: d | {"format": "bitwright validation 0"}, "not a validation that was begun by this version"),
-        (lambda d: d | {"batches": 5}, "batches must be an integer from 0 to 1, got 5"),
-        (lambda d: d | {"batches": 0}, "its counts do not add up"),
-        (lambda d: d | {"more": 1}, "it has the unknown more"),
-        (lambda d: {name: d[name] for name in d if name != "tally"}, "it lacks tally"),
-        (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "wrong must be an integer"),
-        (lambda d: d | {"tally": d["tally"] | {"wrong": 1}}, "its counts do not add up"),
-        (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "triples must be"),
-        (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "margin must be"),
-        (lambda d: d | {"tally": d["tally"] | {"failures": [{"index": "0x1"}]}}, "it lacks inputs"),
-        (
-            lambda d: d | {"tally": d["tally"] | {"first_beyond": {"index": 1, "inputs": {}}}},
-            "a number in base 16, got 1",
-        ),
-        (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "its engine was templates, now it is limit"),
-        (lambda d: d | {"of": {}}, "it lacks algorithm"),
-        (lambda _: [], "it holds a list"),
+        (lambda d: d | {"format": "bitwright validation 0"}, "validation version"),
+        (lambda d: d | {"batches": 5}, "0 1 5"),
+        (lambda d: d | {"batches": 0}, "counts"),
+        (lambda d: d | {"more": 1}, "unknown more"),
+        (lambda d: {name: d[name] for name in d if name != "tally"}, "lacks tally"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "wrong integer"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": 1}}, "counts"),
+        (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "triples must"),
+        (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "margin must"),
+        (lambda d: d | {"tally": d["tally"] | {"failures": [{"index": "0x1"}]}}, "lacks inputs"),
+        (lambda d: d | {"tally": d["tally"] | {"first_beyond": {"index": 1, "inputs": {}}}}, "16 1"),
+        (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "engine templates"),
+        (lambda d: d | {"of": {}}, "lacks algorithm"),
+        (lambda _: [], "holds list"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -> None:
@@ -160,8 +158,9 @@ def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -
     path = tmp_path / "progress.json"
     validate(task, resume=path)
     path.write_text(json.dumps(change(json.loads(path.read_text()))))  # type: ignore[operator]
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refused:
         validate(task, resume=path)
+    assert missing(str(refused.value), message) == []
 
 
 def test_a_resumed_file_belongs_to_one_task(tmp_path: Path) -> None:
@@ -233,11 +232,11 @@ def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
 @for_each(
     ("text", "message"),
     [
-        ("def check(a, b): return {'difference': a - b}", "says nothing about output negative"),
-        ("def check(a, b): return 5", "must give a dictionary with difference, negative, got 5"),
-        ("def check(a): return 5", "failed on a=0, b=0: TypeError"),
-        ("def chek(a, b): return 5", "has no function 'check'; did you mean 'chek'"),
-        ("1/0", "cannot import the oracle's module .*: ZeroDivisionError"),
+        ("def check(a, b): return {'difference': a - b}", "nothing negative"),
+        ("def check(a, b): return 5", "5"),
+        ("def check(a): return 5", "a=0 b=0"),
+        ("def chek(a, b): return 5", "'check' 'chek'"),
+        ("1/0", "cannot ZeroDivisionError"),
     ],
 )
 def test_odd_oracles(tmp_path: Path, text: str, message: str) -> None:
@@ -245,8 +244,9 @@ def test_odd_oracles(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / f"{name}.py").write_text(text)
     oracle = Function(f"{name}:check", str(tmp_path), ("difference", "negative"))
     task = task_of(load(EXAMPLES / "subtraction.bw"), oracle=oracle)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refused:
         validate(task)
+    assert missing(str(refused.value), message) == []
 
 
 def test_what_cannot_be_validated() -> None:

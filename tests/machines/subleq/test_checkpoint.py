@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from facts import missing
 
 from bitwright import InputError
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
@@ -78,17 +79,17 @@ def test_what_was_written_comes_back(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "other"}, "is not a checkpoint of a run: it does not say that it is one"),
-        ({"format": 7}, "it does not say that it is one"),
-        ({"format": "bitwright run 1"}, "another version of bitwright"),
-        ({"image": None}, "image must be text"),
-        ({"words": 16}, "belongs to another machine; run it with --words 16 --word-width 5 --dialect range"),
-        ({"words": "16"}, "words must be an integer"),
-        ({"width": True}, "width must be an integer"),
-        ({"program": "00"}, "another version of this machine"),
-        ({"tally": {}}, "it lacks steps"),
-        ({"tally": [1]}, "tally must be an object"),
-        ({"more": 1}, "it has the unknown more"),
+        ({"format": "other"}, "checkpoint does"),
+        ({"format": 7}, "does that"),
+        ({"format": "bitwright run 1"}, "another bitwright"),
+        ({"image": None}, "image must"),
+        ({"words": 16}, "--words 16 --word-width 5 --dialect"),
+        ({"words": "16"}, "words integer"),
+        ({"width": True}, "width integer"),
+        ({"program": "00"}, "another machine"),
+        ({"tally": {}}, "lacks steps"),
+        ({"tally": [1]}, "tally object"),
+        ({"more": 1}, "unknown more"),
         *(
             ({"tally": {**vars(TALLY), name: value}}, f"{name} must be")
             for name, value in (
@@ -100,7 +101,7 @@ def test_what_was_written_comes_back(path: Path) -> None:
 )
 def test_checkpoints_that_are_not_ours(changes: dict[str, object], message: str, path: Path) -> None:
     changed(path, **changes)
-    assert message in refusal(path)
+    assert missing(refusal(path), message) == []
 
 
 def test_a_checkpoint_knows_its_program(path: Path) -> None:

@@ -6,6 +6,7 @@ import random
 
 import pytest
 from cases import for_each
+from facts import missing
 from lockstep import altered
 from long import LONG
 from subleq_lockstep import Report, compare, random_image
@@ -102,17 +103,18 @@ def test_the_comparison_notices_what_is_wrong() -> None:
 @for_each(
     ("words", "width", "dialect", "message"),
     [
-        (2, 8, "plain", "between 3 and 2^24 words"),
-        (1 << 25, 32, "plain", "between 3 and 2^24 words"),
-        (30, 8, "plain", "must be a power of two such as 32, got 30"),
-        (32, 4, "plain", "32 words need a width of at least 5 bits, got 4"),
-        (32, 5, "kth", "at least 6 bits to see that an operand lies beyond them, got 5"),
-        (32, 65, "plain", "between 2 and 64 bits"),
+        (2, 8, "plain", "3 2^24"),
+        (1 << 25, 32, "plain", "3 2^24"),
+        (30, 8, "plain", "32 30"),
+        (32, 4, "plain", "32 5 4"),
+        (32, 5, "kth", "6 5"),
+        (32, 65, "plain", "2 64"),
     ],
 )
 def test_shapes_that_cannot_be(words: int, width: int, dialect: str, message: str) -> None:
-    with pytest.raises(InputError, match=message.replace("^", r"\^")):
+    with pytest.raises(InputError) as refused:
         Shape(words, width, DIALECTS[dialect])
+    assert missing(str(refused.value), message) == []
 
 
 def test_a_machine_too_large_for_memory_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,13 +126,14 @@ def test_a_machine_too_large_for_memory_is_refused_before_it_is_built(monkeypatc
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("howerji", "did you mean 'howerj'"),
-        ("", "there is no dialect ''"),
-        ("io", "by top or by range"),
-        ("top,range", "by top or by range"),
-        ("top,io,strict", "neither strict nor saturating"),
+        ("howerji", "'howerj'"),
+        ("", "there dialect"),
+        ("io", "range"),
+        ("top,range", "range"),
+        ("top,io,strict", "neither saturating"),
     ],
 )
 def test_dialects_that_cannot_be(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refused:
         find_dialect(text)
+    assert missing(str(refused.value), message) == []
