@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from cases import for_each
 from long import LONG
-from programs import CASES, Case
 
 from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of
@@ -47,26 +46,6 @@ def matches_of(pattern: Pattern) -> np.ndarray:
         matched[:, own] = local.matched(np.arange(local.count))
         rows.append(matched)
     return np.concatenate(rows)
-
-
-@for_each("name", ["limit", "kernel", "sampled"])
-@for_each("case", CASES)
-def test_every_program_cell_by_cell(case: Case, name: str) -> None:
-    """Right in every local state; evaluated for real, its steps are the rules' in random states, and its runs right."""
-    program = case.algorithm.program
-    networks = enough(pattern_of([program])) if name == "sampled" else 1
-    engine = made(case.algorithm, name, networks=networks, evaluate=True)
-    assert engine.right
-    assert engine.proved == (name == "limit")
-    states = np.random.default_rng(1).random((40, program.bits)) < 0.5
-    rules = RuleEngine(program).begin(states)
-    rules.step()
-    assert (engine.following(states)[0] == rules.states()).all()
-    inputs = case.inputs(most=3)
-    plain = made(case.algorithm, name, networks=networks)
-    done = run(case.algorithm, states=case.states(inputs), engine=plain)
-    for values, state in zip(inputs, done.states, strict=True):
-        assert case.algorithm.read(state) == case.meaning(**values)
 
 
 @for_each("name", ["limit", "sampled"])

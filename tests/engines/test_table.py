@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from long import LONG, examples
 from programs import random_program
 
-from bitwright import Algorithm, Builder, addition, multiplication, parse, run
+from bitwright import Algorithm, addition, multiplication, parse, run
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.engine import CellEngine
@@ -73,25 +73,6 @@ def test_what_is_counted_along_a_leap() -> None:
     assert count > 2
 
 
-def test_sparse_blocks_of_sixteen_bits() -> None:
-    b = Builder()
-    x, y = b.bits("x", 16), b.bits("y", 16)
-    b.block(x[:])
-    b.block(y[:])
-    b.when(x[:] == 1).write(y[:])
-    b.when(y[:] == 1).write(x[:], y[3])
-    b.when(x[:] == 0).write(y[1])
-    lockstep(b.build(), np.arange(32) < 16, 6)
-
-
-def test_machine_b() -> None:
-    sizes = Sizes(3, 4, 5)
-    machine = machine_b(sizes)
-    rng = np.random.default_rng(3)
-    state = rng.random(machine.program.bits) < 0.3
-    lockstep(machine.program, state, 5 * steps_per_instruction(sizes))
-
-
 @pytest.mark.parametrize("most", [1, 7, 1000])
 def test_leaps_make_the_same_steps(most: int) -> None:
     algorithm = multiplication(5)
@@ -144,26 +125,6 @@ def test_loops_are_loaded_for_large_programs_and_used_where_they_are_loaded() ->
     )
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["PackedBatch", "TableBatch", "TableBatch"]
-
-
-def test_without_compiled_loops_the_answer_is_the_same() -> None:
-    algorithm, inputs = addition(1500), {"p": 2**1500 - 1, "q": 1}
-    by_changes, in_words = (
-        run(algorithm, inputs, engine=RuleEngine(algorithm.program, compiled)) for compiled in (True, False)
-    )
-    assert by_changes.value == in_words.value == 2**1500
-    assert (by_changes.state == in_words.state).all()
-    assert by_changes.steps == in_words.steps
-
-
-def test_margin_of_the_limit() -> None:
-    done = run(addition(1_000), p=5, q=7, engine="limit")
-    assert (done.value, done.margin) == (12, 0.5)
-
-
-def test_runs_that_halt_are_counted_to_the_step() -> None:
-    done = run(addition(1_000, counter=True), p=2**999, q=2**999 - 1)
-    assert (done.steps, done.halted) == (1_999, True)
 
 
 ENDINGS = ["halt when counter[12]", "halt at fixed point", "steps 9", "halt at fixed point\nsteps 4", "steps 0"]

@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cases import for_each
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from long import examples
 
 from bitwright import InputError, addition, multiplication, parse, permutation, run
 from bitwright.engines import make_engine
@@ -104,24 +101,6 @@ def test_an_empty_batch() -> None:
     done = run(algorithm, states=np.zeros((0, algorithm.program.bits), dtype=bool))
     assert done.states.shape == (0, 9)
     assert done.halted.shape == (0,)
-
-
-@settings(max_examples=examples(30))
-@given(st.data())
-def test_recorded_states_follow_from_each_other(data: st.DataObject) -> None:
-    algorithm = addition(6)
-    p, q = data.draw(st.integers(0, 63)), data.draw(st.integers(0, 63))
-    done = run(algorithm, p=p, q=q, record=True)
-    assert done.trace is not None
-    assert len(done.trace) == done.steps + 1 == 13
-    assert (done.trace.state(0) == algorithm.state({"p": p, "q": q})).all()
-    for step in range(done.steps):
-        written = np.zeros(algorithm.program.bits, dtype=bool)
-        for template in done.trace.matches(step):
-            written[algorithm.program.writes(template)] = True
-        assert (done.trace.state(step + 1) == written).all()
-    assert (done.trace.states()[-1] == done.state).all()
-    assert done.trace.number(0, "p") == p
 
 
 def test_a_trace_to_a_fixed_point_ends_there() -> None:
