@@ -12,10 +12,7 @@ import pytest
 from calling import Captured
 
 import bitwright as bw
-from bitwright.api.network import Network
 from bitwright.cli.main import main
-
-KEPT = ("--bits", "--network", "--tile")  # what a check does not find in the file
 
 
 def said(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
@@ -137,16 +134,6 @@ def test_what_cannot_be_asked_is_refused_alike(nets: dict[str, Path], capsys: Ca
         code, out, err = said(capsys, "certify", "addition", *words, *(["--network", network] if network else []))
         assert (code, out) == (2, "")
         assert err.replace("--", "") == f"bitwright: {str(refused.value).replace('--', '')}\n", given
-
-
-def test_every_form_of_a_network_is_proved(nets: dict[str, Path]) -> None:
-    held = Network.load(nets["cells"])
-    forms = [nets["cells"], str(nets["cells"]), held]
-    found = [bw.certify(bw.addition(9), form) for form in forms]
-    assert {(one.network_sha256, one.certified, one.sizes) for one in found} == {(held.digest, True, "all")}
-    whole = Network.load(nets["whole"])
-    assert bw.certify(bw.addition(2), whole).certified
-    assert bw.certify(bw.addition(2), whole.weights).certified
 
 
 def test_several_programs_and_a_file(nets: dict[str, Path], tmp_path: Path) -> None:

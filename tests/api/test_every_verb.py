@@ -14,7 +14,6 @@ from long import LONG
 import bitwright as bw
 from bitwright.api.dataset import dataset
 from bitwright.api.executions import Sample
-from bitwright.api.show import cell_kinds
 from bitwright.api.sizes import in_sizes
 from bitwright.cli.main import main
 
@@ -92,15 +91,6 @@ def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> 
     assert bw.size(SMALL, of="network", **given).to_dict() == told
 
 
-def test_widths_that_cannot_be() -> None:
-    with pytest.raises(bw.InputError, match="leave out domain and padding"):
-        bw.size(SMALL, of="network", cells=True, domain="runs")
-    with pytest.raises(bw.InputError, match="there is no domain 'walks'"):
-        bw.size(SMALL, of="network", domain="walks")
-    with pytest.raises(bw.InputError, match="seed is 0 or more"):
-        bw.size(SMALL, of="network", sample_seed=-1)
-
-
 @pytest.mark.parametrize(
     ("options", "given"),
     [
@@ -127,14 +117,6 @@ def test_sizes_that_cannot_be() -> None:
             bw.size(SMALL, **given)
 
 
-def test_a_size_takes_paths_names_and_node_programs(tmp_path: Path) -> None:
-    (tmp_path / "two.bw").write_text(SMALL.text())
-    assert bw.size(tmp_path / "two.bw").to_dict() | {"name": "addition"} == bw.size(SMALL).to_dict()
-    assert bw.size("addition").to_dict() == bw.size(bw.addition(4)).to_dict()
-    flood = bw.parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
-    assert bw.size(flood).to_dict()["kinds"] == len(flood.kinds)
-
-
 def test_one_proof_for_several_sizes(capsys: Captured) -> None:
     told = said(capsys, "certify", "addition", "--cells", "--sizes", "1..6")
     found = bw.certify([bw.addition(bits) for bits in range(1, 7)], cells=True)
@@ -144,14 +126,6 @@ def test_one_proof_for_several_sizes(capsys: Captured) -> None:
         bw.certify([SMALL, bw.addition(3)])
     with pytest.raises(bw.InputError, match="at least one program"):
         bw.certify([], cells=True)
-
-
-@pytest.mark.parametrize("tile", [1, 2])
-def test_kinds_of_cells(capsys: Captured, tile: int) -> None:
-    told = said(capsys, "show", "multiplication", "--bits", "4", "--cells", "--tile", tile)
-    assert cell_kinds(bw.multiplication(4), tile).to_dict() == told
-    with pytest.raises(bw.InputError, match="tile is an integer from 1 to 16"):
-        cell_kinds(SMALL, 17)
 
 
 def test_programs(capsys: Captured) -> None:

@@ -96,12 +96,6 @@ def test_from_networkx_and_back(seed: int, kind: type) -> None:
     assert [found.get(edge) for edge in range(len(records))] == [about.get("weight") for about in records]
 
 
-def test_nodes_that_are_no_text() -> None:
-    grid = from_networkx(nx.grid_2d_graph(2, 2))
-    assert grid.names == ("(0, 0)", "(0, 1)", "(1, 0)", "(1, 1)")
-    assert grid.number((1, 0)) == 2
-
-
 @pytest.mark.parametrize(
     ("graph", "message"),
     [

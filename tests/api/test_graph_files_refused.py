@@ -73,9 +73,6 @@ def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
     assert refusal(path, directed=True) == f"{there}an edge list has each edge once: take one of them out"
 
 
-NOT = "g.json is not node-link data of a graph: "
-
-
 @for_each(
     ("text", "reason"),
     [
@@ -108,7 +105,6 @@ BOMB = (
     + "".join(f'<!ENTITY {new} "{f"&{old};" * 10}">' for old, new in zip("abcdefghi", "bcdefghij", strict=True))
     + f']>{HEAD}<graph><node id="&j;"/></graph></graphml>'
 )
-NUMBER = f'{HEAD}<key id="k" for="node" attr.name="n" attr.type="int"/>'
 NO_GRAPHML = "g.graphml is not the GraphML of a graph: "
 
 
@@ -133,11 +129,6 @@ def graphml(body: str) -> str:
 )
 def test_refused_graphml(text: str, message: str, tmp_path: Path) -> None:
     assert missing(refusal(written(tmp_path, "g.graphml", text)), message) == []
-
-
-def test_deep_graphml(tmp_path: Path) -> None:
-    deep = graphml("<node id='a'>" + "<data>" * 100_000 + "</data>" * 100_000 + "</node>")
-    assert "no key" in refusal(written(tmp_path, "g.graphml", deep))
 
 
 def test_defaults_of_graphml(tmp_path: Path) -> None:
@@ -175,12 +166,6 @@ def test_one_huge_line(tmp_path: Path) -> None:
     name = "x" * 1_000_000
     assert read_graph(written(tmp_path, "long.txt", f"{name} y")).names == (name, "y")
     assert len(refusal(written(tmp_path, "long.csv", f'"{name}",y'))) < 200
-
-
-@pytest.mark.parametrize("suffix", [".graphml", ".json"])
-def test_files_that_say_whether_they_are_directed(suffix: str, tmp_path: Path) -> None:
-    path = written(tmp_path, f"g{suffix}", "{}")
-    assert refusal(path, directed=True) == f"g{suffix} says itself whether it is directed; leave that to it"
 
 
 VALID = {

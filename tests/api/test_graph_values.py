@@ -13,7 +13,7 @@ from facts import missing
 
 from bitwright.errors import InputError
 from bitwright.graphs.named import NamedGraph, from_networkx
-from bitwright.graphs.values import parse_assignments, values_for, whole_number
+from bitwright.graphs.values import values_for, whole_number
 from bitwright.program.graph.schema import NodeWord, Place
 
 
@@ -93,18 +93,6 @@ def test_a_value_that_is_too_large_names_what_may_allow_more() -> None:
         values_for([WEIGHT], GRAPH, {"weight": "*:16"}, lets=["B", "l"])
     said = "weight of edge 'a'-'b' is 16, but it has 4 bits: at most 15; a larger B or l may allow more"
     assert str(caught.value) == said
-
-
-def test_assignments() -> None:
-    assert parse_assignments(["source=a", " id =x=y", "w="]) == {"source": "a", "id": "x=y", "w": ""}
-    for pairs, message in (
-        (["a"], "an input of a node program is given as NAME=VALUE, got 'a'"),
-        (["=3"], "an input of a node program is given as NAME=VALUE, got '=3'"),
-        (["a=1", "a=2"], "a is given twice: '1' and '2'"),
-    ):
-        with pytest.raises(InputError) as caught:
-            parse_assignments(pairs)
-        assert str(caught.value) == message
 
 
 @for_each(
@@ -197,17 +185,6 @@ def test_marked_edges(given: Any) -> None:
     edges = {edge for edge, value in by_edge(CUT, given).items() if value}
     assert edges - {frozenset("cd")} == {frozenset("ab")}
     assert (frozenset("cd") in edges) == (given in ("a-b,d-c", [("a", "b"), ("c", "d")]))
-
-
-def test_edges_with_a_direction_and_several_edges() -> None:
-    graph = from_networkx(nx.DiGraph([("a", "b"), ("b", "a")]))
-    assert values_for([WEIGHT], graph, {"weight": "a-b:1,b-a:2"})["weight"].tolist() == [1, 2]
-    assert values_for([WEIGHT], graph, {"weight": np.array([4, 5])})["weight"].tolist() == [4, 5]
-    one = from_networkx(nx.DiGraph([("a", "b")]))
-    assert refusal(WEIGHT, {("b", "a"): 1}, one) == "the graph has no edge from 'b' to 'a'"
-    several = from_networkx(nx.MultiGraph([("a", "b"), ("a", "b"), ("a", "a")]))
-    values = values_for([WEIGHT], several, {"weight": "a-b:3,a-a:1"})["weight"]
-    assert values.tolist() == [3, 3, 1, 1, 3, 3]
 
 
 def test_numbers_of_the_graph() -> None:
@@ -352,8 +329,3 @@ def on_table(file: Path) -> dict[str, int]:
 )
 def test_refused_tables(text: str, message: str, tmp_path: Path) -> None:
     assert missing(refusal(LABEL, None, GRAPH, table(tmp_path, text)), message) == []
-
-
-def test_an_attribute_that_some_nodes_lack() -> None:
-    assert refusal(LABEL, None, path(label={"a": 1})).startswith("label of node 'b' and 5 more is missing")
-    assert on(SOURCE, None, path(source={"a": True})) == {"a"}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
-import runpy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from calling import Captured
 from own_networks import Layers, as_function, as_module, as_onnx, layers_of
 
 from bitwright import Certificate, InputError, Model, ProofError, addition, certify, parse, run, train
@@ -260,18 +258,3 @@ def test_runs_are_made_by_its_own_answers(cells: Layers) -> None:
     np.testing.assert_array_equal(found, run(addition(4), **values, network=wrong, evaluate=True).value)
     whole = Model(as_module(layers_of(ADDER, "states")))
     assert [run(ADDER, p=p, q=3, network=whole).value for p in range(4)] == [3, 4, 5, 6]
-
-
-@pytest.mark.filterwarnings("ignore")  # of PyTorch's exporter
-def test_the_example_shows_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own-network" / "certify_mlp.py"))
-    lines = capsys.readouterr().out.splitlines()
-    verdicts = [line.partition(":")[0] for line in lines if line.startswith(("REFUTED", "CERTIFIED"))]
-    assert verdicts == ["REFUTED", "CERTIFIED", "CERTIFIED"]
-    assert [line.removeprefix("  numbers   ") for line in lines if line.startswith("  numbers")][1:] == [
-        "float32, every order of summation",
-        "integers",
-    ]
-    assert "True" in lines
-    assert "proved on all 16 local states" in lines[-1]

@@ -176,15 +176,6 @@ def test_what_many_runs_refuse(inputs: Mapping[str, Any], more: Mapping[str, Any
     assert missing(str(refused.value), message) == []
 
 
-def test_an_algorithm_is_called_like_a_function() -> None:
-    assert addition(4)(p=3, q=9) == 12
-    subtraction = bitwright.open(EXAMPLES / "subtraction.bw")
-    assert subtraction(a=719, b=483) == {"difference": 236, "negative": 0}
-    assert addition(4)({"p": np.arange(4), "q": 2}).tolist() == [2, 3, 4, 5]
-    with pytest.raises(InputError, match="did not halt within its step limit"):
-        addition(4)(p=15, q=1, steps=2)
-
-
 def test_networks_in_all_their_forms(tmp_path: Path) -> None:
     cells = train(addition(4))
     cells.save(tmp_path / "adder.safetensors")
@@ -222,12 +213,3 @@ def test_a_trace_is_written_as_the_command_line_writes_it(target: Path, kind: st
     if kind == ".txt":
         assert mine.read_text().splitlines() == list(trace_text(done))
         assert ("-=" in mine.read_text()) == (target == GCD)  # the instructions of a machine
-
-
-def test_a_trace_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="this run was not recorded; run it with record=True"):
-        run(addition(2), p=1, q=1).save_trace(tmp_path / "x.html")
-    with pytest.raises(InputError, match=r"a trace is a .html, .svg, .txt or .npz file, got .*x\.png"):
-        run(addition(2), p=1, q=1, record=True).save_trace(tmp_path / "x.png")
-    with pytest.raises(InputError, match="only does not go with a page"):
-        run(addition(2), p=1, q=1, record=True).save_trace(tmp_path / "x.html", only=["p"])

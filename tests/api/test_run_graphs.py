@@ -16,13 +16,6 @@ FLOOD = parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\ninput sourc
 BY_NODES = parse_node_program("let l = digits(nodes)\nbits r[l] z\nblock r[*]\nblock z\nwhen r[*]=0 write z far.z\n")
 
 
-def test_results_come_in_the_order_of_the_graphs() -> None:
-    sizes = [7, 2, 5, 3, 9, 1]
-    done = run(FLOOD, graph=[f"path:{size}" for size in sizes], inputs=[{"source": "0"}] * len(sizes))
-    assert [len(one.nodes) for one in done] == sizes
-    assert [one.steps for one in done] == [max(0, size - 1) for size in sizes]
-
-
 @pytest.mark.parametrize(
     ("graphs", "inputs", "message"),
     [

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from calling import Captured
 
@@ -118,15 +117,6 @@ def test_floats_of_cells_are_averaged() -> None:
     with pytest.raises(bw.InputError, match="the same kinds of cells"):
         bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train("permutation", integer=False)])
     assert bw.certify(bw.addition(9), three[0]).verdict in ("certified", "not proved")
-
-
-def test_torch_has_the_trained_weights() -> None:
-    pytest.importorskip("torch")
-    trained = bw.train(bw.addition(2), cells=False, width=64)
-    first, last = (layer.detach().numpy() for layer in trained.to_torch().parameters())
-    assert np.allclose(first * np.sqrt(8), trained.weights.first)
-    assert np.allclose(last * np.sqrt(64), trained.weights.last)
-    assert trained.quantize().to_torch() is not None
 
 
 def test_an_ensemble_either_way(capsys: Captured) -> None:

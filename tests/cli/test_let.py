@@ -85,16 +85,6 @@ def test_a_problem_that_the_text_has_anyway_is_not_blamed_on_what_is_given() -> 
     ]
 
 
-def test_a_node_program_says_what_was_given() -> None:
-    with pytest.raises(ProgramError, match=r"'p' needs an extent of at least 1, got 0 \(with l=0 given\)"):
-        parse_node_program("let l = 2\nbits p[l]\nblock p[*]\nwhen p[1]=1 write far.p[l]", lets={"l": 0})
-
-
-def test_lets_do_not_go_with_other_programs() -> None:
-    with pytest.raises(InputError, match="let goes with rule files"):
-        bitwright.open(EXAMPLES / "sbn" / "gcd.sbn", l=3)
-
-
 # On the command line.
 
 

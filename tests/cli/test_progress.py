@@ -8,7 +8,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import click
 import pytest
 from calling import Captured
 from cases import for_each
@@ -17,7 +16,7 @@ from waiting import PATIENCE
 from bitwright import parse, run
 from bitwright.cli import progress as progress_module
 from bitwright.cli.main import main
-from bitwright.cli.progress import StepProgress, TerminalTeller, working
+from bitwright.cli.progress import StepProgress, TerminalTeller
 
 
 @pytest.fixture(autouse=True)
@@ -100,17 +99,6 @@ def test_what_a_line_says(what: str, capsys: Captured) -> None:
     assert lines(capsys) == SAID[what][1]
 
 
-def test_work_that_says_nothing_is_shown_as_well(capsys: Captured) -> None:
-    clock = Clock()
-    progress = StepProgress(True, "training", clock=clock, terminal=False)
-    clock.now += 9
-    progress.look()
-    assert lines(capsys) == []
-    clock.now += 4
-    progress.look()
-    assert lines(capsys) == ["training: 13 s so far"]
-
-
 def test_time_itself_is_a_reason_to_look(capsys: Captured) -> None:
     """While a piece of work says nothing, a thread looks at the clock."""
     looked = Event()
@@ -152,16 +140,6 @@ def test_a_bar_on_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) 
         progress(40, 100)
     shown = capsys.readouterr().err
     assert "inputs: 40 of 100 (40 %), 2 s so far, about 3 s left" in shown
-
-
-def test_a_verb_that_was_asked_to_be_quiet_is(capsys: Captured) -> None:
-    for quiet in (False, True):
-        context = click.Context(click.Command("verb"))
-        context.meta[progress_module.QUIET] = quiet
-        with context:
-            assert working("work")._show is not quiet
-    assert not working("work")._show  # no verb at all: a library
-    assert lines(capsys) == []
 
 
 @pytest.fixture
@@ -208,14 +186,3 @@ def test_long_work_says_how_far_it_is(
     assert main(list(command)) in (0, 1)
     said = capsys.readouterr().err.splitlines()
     assert [line for line in said if re.search(expected, line)], said
-
-
-@pytest.mark.usefixtures("hurried")
-def test_proofs_of_networks_say_how_far_they_are(capsys: Captured, tmp_path: Path) -> None:
-    for which, more in (("whole", ("--bits", "2", "--width", "128", "--integer", "--whole")), ("cells", ())):
-        file = str(tmp_path / f"{which}.safetensors")
-        assert main(["train", "addition", *more, "-o", file]) == 0
-        capsys.readouterr()
-        main(["certify", "addition", *(more[:2] if which == "whole" else ()), "--network", file])
-        said = capsys.readouterr().err.splitlines()
-        assert [line for line in said if re.search(r"^(local )?states: [\d,]+ of [\d,]+ .* so far", line)], said

@@ -52,18 +52,13 @@ add 3 x | second
 add "" 1 | first
 add 300 2 --bits 4 | p 4 300, 9
 add 3 2 --bits 0 | 1 1,000,000, 0
-add 3 2 --bits many | integer
 add 3 2 --bitz 4 | --bits
 add 3 2 --engine templats | 'templates'?
-add 3 2 --max-steps -1 | 0
 multiply 1 2 --bits 30000 | 1 20,000
 add 1 2 --engine sampled --seed 100000000000000000000000 | 9223372036854775808
-add 1 2 --engine sampled --networks 10000000000 | 1000000000
-add 1 2 --engine kernel --padding 100000000 | limit
 add 1 2 --network x.safetensors --engine limit | --network --engine network, limit
 add 1 2 --engine network --network none.safetensors | none.safetensors
 add 1 2 --precision bfloat16 | --precision --engine network, templates
-add 1 2 --engine network --device meta -q | 'meta'
 add 1 2 --network proof.json | proof.json certificate
 add 3 2 --engine network --network product.safetensors | multiplication 3 addition
 add 3 2 --engine network --network own.safetensors | 2 1 addition
@@ -83,8 +78,6 @@ multiply 3 4 --engine network --network cells.safetensors | cell
 run permutation p=0b1012 --order 1,2,3,4 | p
 run permutation p=0b101 --order 1,2 | p 2 5, 3
 run permutation p=0b101 --order 1,2,2 | 2
-run permutation p=0b101 --order 1,2,4 | 1 3, 4
-run permutation p=0b101 --order 1,,2 | --order
 run permutation p=1 --order 3,1,2 --bits 7 | --bits
 run permutation p=6 --order 1,2,3 --engine network --network order.safetensors | 3,1,2, --order 1,2,3
 run aditon | 'addition'?
@@ -95,7 +88,6 @@ run "" | empty
 run addition p | NAME=NUMBER
 run addition p=1 | q
 run addition p=1 p=2 | p
-run addition p=1 q=1 r=1 | 'r'
 run examples/gray.bw x=1 --bits 4 | --let
 run examples/gray.bw x=1 --order 1 | --order permutation
 run addition p=1 q=1 --machine A | --machine .sbn
@@ -105,11 +97,9 @@ run addition p=1 q=1 --max-instructions 3 | machine V
 run go.bw x=1 --let k=3 | 'let k'; l
 run go.bw x=1 --let l | --let l=16, 'l'
 run go.bw x=1 --let l=x | --let l
-run go.bw x=1 --let l=3 --let l=4 | --let l
 show addition --let l=3 | --let .bw
 run examples/sbn/gcd.sbn --let l=3 a=1 b=1 | --let .bw
 run examples/sbn/multiply.sbn a=1 | b
-run examples/sbn/multiply.sbn a=1 b=1 c=1 | 'c'
 run examples/sbn/multiply.sbn a=1 b=128 | b -128 127, 128
 run examples/sbn/multiply.sbn a=1 b=1 --bits 3 | .width
 run examples/sbn/multiply.sbn a=1 b=1 --machine C | 'C'
@@ -119,7 +109,6 @@ run examples/sbn/multiply.sbn a=3 b=2 --engine templates --rounding sign | --rou
 run none.sbn | none.sbn
 run one.dec | words, width, dialect
 run one.dec --words 8 --word-width 8 | dialect
-run words.dec --words 8 --word-width 8 --dialect plain | words.dec:1: 'x'
 run one.dec --words 16777216 --word-width 64 --dialect plain | GB
 run one.dec --machine B --words 8 | V, B
 run one.dec --max-steps 5 --words 8 --word-width 8 --dialect plain | --max-steps
@@ -135,27 +124,20 @@ run examples/subleq/matrix.sq --engine network --whole | GB --network
 run result.sq --memory nn | --memory 'nn'; 'n'?
 run result.sq --memory 5:3 | '5:3'
 run result.sq --memory 5:32 | 0 31, 32
-run result.sq --memory 1:2:3 | --memory '2:3'
 run result.sq --entry 999 | 8 999
-run result.sq --entry x | --entry 'x'
 run result.sq --signed | --signed --memory --json
 run result.sq --entry 3 --resume none.npz | --entry
 run flood.bw | --graph torus:20x30
 run flood.bw --graph graph.txt source=x | 'x'
 run flood.bw --graph graph.txt | source=NODE
-run flood.bw --graph graph.txt sauce=a | 'sauce'; 'source'?
 run flood.bw --graph graph.txt source | NAME=VALUE, 'source'
 run flood.bw --graph nothing.txt source=a | nothing.txt
-run flood.bw --graph torus:0x3 source=a | torus:20x30
 run flood.bw --graph tours:3x3 source=a | 'tours'; path, ring
 run flood.bw --graph ring:99999999999 source=a | 10,000,000
-run flood.bw --graph random:3,9 source=0 | 3 9
 run flood.bw --graph graph.txt source=a --bits 3 | --bits, --order,
 run flood.bw --graph head.csv source=x | header
 run examples/graphs/bfs.bw --graph graph.txt source=a --directed | bfs
 run examples/graphs/life.bw --graph graph.txt alive=a | 8 'a' 2
-run examples/graphs/leader.bw --graph graph.txt id=*:3 | 'a' 'b' id 3
-run examples/graphs/shortest-paths.bw --graph graph.txt source=a weight=*:16 | 15
 run addition --graph graph.txt | --graph, --values --directed
 validate flood.bw | flood --graph
 trace flood.bw source=0 | graph
@@ -172,7 +154,6 @@ show whole.safetensors --diagram x.svg | --diagram
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network
-check "" | empty
 compile examples/sbn/multiply.sbn | run
 compile examples/sbn/gcd.py -o x.txt | .sbn
 compile numbers.json | .py
@@ -183,10 +164,7 @@ certify addition -o x.bw | .json
 certify addition --check f --rounding sign | options
 certify addition --check /no/such.json | /no/such.json
 certify addition --check | --check
-certify addition --rounding sgn | 'sign'?
-certify addition --n many | blocks, declared reachable, 'many'
 certify addition --n declared | bound
-certify addition --bits 13 --n reachable | 24
 certify addition --padding -1 | 0 1000000000
 certify addition --domain runs | --network
 certify addition --yes | --network
@@ -201,37 +179,27 @@ certify cells.safetensors | cells.safetensors program
 certify own.bw --network own.bw | own.bw program, network; .safetensors
 certify go.bw --network cells.safetensors --sizes l=1..3 --let l=2 | l
 certify addition --network whole.safetensors --rounding sign | 0
-certify addition --network whole.safetensors --padding 3 | --padding --network
 certify addition --network whole.safetensors --n blocks | --n --network
-certify addition --network whole.safetensors --domain all | 'all'; states runs
-certify addition --network whole.safetensors --state p[9] | 'p[9]'
 certify addition --network whole.safetensors --state p[1] --domain runs | --state
-certify addition --network whole.safetensors --workers x | workers number
 certify addition --network whole.safetensors -o cert.txt | .json
 certify addition --network whole.safetensors --device gpu | 'gpu'
 certify addition --network cells.safetensors --domain runs | cells domain
 certify addition --cells --network whole.safetensors | whole
 size addition --delta 0 | delta 0 1, 0
-size addition --delta x | float
-size addition --domain run | 'runs'?
-size addition --domain states | 'states'
 size addition --tile 2 | --tile --cells
 size addition --cells --n declared | whole
 size addition --sample-seed 1 | --sample-seed --of network
 size addition --of network --n blocks | --n
-size addition --of network --domain cells | 'cells'
 size addition --of network --cells --domain runs | --domain --padding
 size addition --bits 3000 --of network | cells
 train addition -o x.pt | .safetensors
 train addition | --output -o
 train addition --accuracy 0.5 -o x.safetensors | --accuracy --ensemble
 train addition --sizes 0..3 -o x.safetensors | 1
-train addition --sizes 5..3 -o x.safetensors | 1
 train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
 train addition --float --networks 2 -o x.safetensors | 2 folder,
 train examples/gray.bw --sizes k=1..4 -o x.safetensors | k
-train --whole addition -o x.safetensors --width 7 | even
 train --whole addition -o x.onnx | .safetensors
 train --whole addition -o x.safetensors --networks 2 | folder
 train --whole addition -o x.safetensors --workers 2 | --workers folder
@@ -246,8 +214,6 @@ train --whole cells.safetensors -o y.safetensors | cells.safetensors network, pr
 train --whole addition -o x.safetensors --trainer torch --device mps | 'mps'; cpu cuda
 train addition --states 5 -o x.safetensors | --states --from
 train addition --labels plain -o x.safetensors | --labels --from
-train addition --from walks -o x.safetensors | runs, states .npz 'walks'
-train addition --from states --runs 5 -o x.safetensors | states run
 train addition --from x.npz --states 5 -o x.safetensors | states
 train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --whole --from runs --networks 3 -o x.safetensors | --from
@@ -258,9 +224,7 @@ train permutation --ensemble --whole -n 3 --delta 0.1 | --networks
 train permutation --ensemble --whole --states 0 | 1 1000000
 train permutation --ensemble --whole --ones 99 | on
 train permutation --ensemble --whole --ones 0 -n 2 | template
-train permutation --ensemble --whole --workers many | workers 256
 train permutation --ensemble --whole --workers ray:127.0.0.1:9 | 127.0.0.1:9
-train permutation --ensemble --whole --width 0 | width
 train permutation --ensemble --whole --trainer torch --device tpu9 | 'tpu9'
 train permutation --ensemble --whole -o /no/such/folder/file | /no/such/folder
 train addition --ensemble --ones 2 | cells
@@ -279,10 +243,8 @@ export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
 export whole.safetensors --to onnx -o a.onnx --properties 0..9 | --properties --vnnlib-version vnnlib
 export whole.safetensors -o a.vnnlib | --to: vnnlib
 export whole.safetensors -o a.txt | 'a.txt' .c, .mjs, .js, .html .onnx, --to: vnnlib, rocq hub
-export whole.safetensors --to vnnlib -o a --properties 9..3 | 0..999,
 export whole.safetensors --to vnnlib -o a --properties 0..64 | 0 63, 0 64
 export whole.safetensors --to vnnlib -o a --vnnlib-version 2 | 1.0 2.0, '2'
-export float.safetensors --to vnnlib -o a | quantize
 export float.safetensors --to c -o a.c | quantize
 export two --to c -o a.c | quantize
 export whole.safetensors --to integer -o again.safetensors | quantized
@@ -291,7 +253,6 @@ export whole.safetensors --to c -o a.c --program multiplication | multiplication
 export whole.safetensors --to page -o a.htm | .html page,
 export whole.safetensors --to page -o a.html --graph ring:5 | --graph
 export whole.safetensors --to page -o a.html --input p=9 | p 2 9
-export whole.safetensors --to page -o a.html --input z=1 | 'z'
 export whole.safetensors --to c -o a.c --input p=1 | --graph --input page
 export whole.safetensors -o a.html --input p=1 q=2 | --input p=1 q=2
 export whole.safetensors --to hub -o "" | empty
@@ -300,19 +261,14 @@ export cells.safetensors --to page -o a.html --program multiplication | cell
 export cells.safetensors --to page -o a.html --program examples/graphs/bfs.bw | cell
 export cells.safetensors --to page -o a.html --program addition --graph ring:4 | --graph
 export cells.safetensors -o a.html --program examples/subleq/sieve.sq --bits 3 | --bits --order V
-export cells.safetensors --to page -o a.html --program nothing | 'nothing'
 export none.safetensors --to onnx -o a.onnx | none.safetensors
 export whole.safetensors --to onnx -o none/a.onnx | none
 validate addition --bits 40 | 80 48,
 validate addition --sample-seed 3 | --sample-seed --random
 validate addition --random 9 --seed 3 | --seed --sample-seed
 validate addition --engine network --network x --seed 3 | --seed
-validate addition --random 0 | 1 10^12
-validate addition --engine magic | 'magic'
-validate addition --rounding up | 'up'
 validate addition --oracle sums | module:function
 validate addition --oracle no_such_module:f | 'no_such_module'
-validate addition --oracle operator:ad | operator 'ad'
 validate own.bw --oracle mine.py:f | mine:f
 validate own.bw --oracle own/mine:f | own.mine:f
 validate own.bw --oracle /a/mine.py:f | mine:f, /a
@@ -320,11 +276,8 @@ validate addition --width 9 | --width --engine network, limit
 validate addition --networks 9 | --networks --engine sampled network
 validate addition --engine network --network x.safetensors | x.safetensors
 validate addition --engine kernel --resume /dev/null/x | /dev/null/x
-validate addition --max-steps -2 | step 0
-validate multiplication --rounding sign --padding -1 | padding
 validate addition --bits 3 --engine network --network float.safetensors | 2 --bits 3
 validate multiplication --engine network --network float.safetensors | addition 2 multiplication
-validate machine-v | inputs
 infer nofile.npz | nofile.npz
 infer two | two
 serve --port 70000 | 0 65535

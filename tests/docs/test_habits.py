@@ -70,15 +70,6 @@ def test_workflows_try_every_version_that_is_promised() -> None:
     assert {system.split("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
 
 
-def test_read_the_docs_installs_what_make_docs_needs() -> None:
-    settings = read(".readthedocs.yaml")
-    assert (ROOT / settings["sphinx"]["configuration"]).exists()
-    assert settings["sphinx"]["fail_on_warning"] is True
-    [install] = settings["python"]["install"]
-    assert install["extra_requirements"] == ["docs"]
-    assert "'.[docs]'" in MAKEFILE
-
-
 def test_exit_codes_are_those_of_the_page() -> None:
     page = (ROOT / "docs" / "reference" / "json.md").read_text()
     said = set(re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE))

@@ -69,15 +69,6 @@ def test_a_certified_sign_rule_takes_the_fast_way_and_an_uncertified_one_does_no
     assert LimitEngine(program, program.templates, "calibrated").decisions.fails_from is None
 
 
-def test_a_state_that_matches_nothing_goes_to_zero_without_a_margin() -> None:
-    program = addition(4).program
-    for rounding in ("sign", "calibrated"):
-        batch = LimitEngine(program, 16, rounding).begin(np.zeros((1, 12), dtype=bool))  # type: ignore[arg-type]
-        batch.step()
-        assert not batch.states().any()
-        assert batch.margin()[0] == np.inf
-
-
 @pytest.mark.parametrize("bits", [1, 2, 3])
 def test_reachable_matches(bits: int) -> None:
     """Against a plain walk through every run, state by state."""

@@ -13,7 +13,7 @@ from bitwright.api.cells import cell_states, local_sample, pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.cli.main import main
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.local import LocalStates, draw_numbers
+from bitwright.engines.cells.local import draw_numbers
 
 
 def shifted(blocks: int) -> Algorithm:
@@ -52,14 +52,6 @@ def test_a_product_by_tiles_of_sixteen(capsys: pytest.CaptureFixture[str]) -> No
     assert f"719 * 483 = {719 * 483}\n" in capsys.readouterr().out
     engine = choose_engine(multiplication(16), EngineChoice("limit", cells=True, tile=16))
     assert run(multiplication(16), multiplicand=40_503, multiplier=65_521, engine=engine).value == 40_503 * 65_521
-
-
-def test_numbers_name_their_local_states() -> None:
-    """A number's digits in base 2 are the choices, the first block's lowest."""
-    (kind,) = pattern_of([shifted(130).program]).kinds
-    numbers = [0, 1, 2**63, 2**64 - 1, 2**129, 2**130 - 1]
-    wanted = [[number >> block & 1 == 1 for block in range(130)] for number in numbers]
-    assert LocalStates(kind).matched(np.array(numbers, dtype=object)).tolist() == wanted
 
 
 def test_random_ones_are_spread_over_all() -> None:

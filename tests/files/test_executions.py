@@ -11,7 +11,7 @@ import pytest
 from cases import for_each
 
 from bitwright import InputError, addition, run
-from bitwright.files.executions import Executions, joined, load_executions, save_executions
+from bitwright.files.executions import Executions, load_executions, save_executions
 from bitwright.running.successors import executions_of_inputs, executions_of_trace, random_executions
 
 ADDITION = addition(3)
@@ -124,17 +124,6 @@ def test_arrays_of_other_types_are_refused_in_one_line(case: str, tmp_path: Path
     assert "\n" not in str(error.value)
 
 
-def test_either_order_of_either_type_is_read(tmp_path: Path) -> None:
-    states = np.array([[0, 1], [1, 1], [1, 0]], dtype=bool)
-    for kind in ("|u1", "|b1"):
-        for order, bits in (("False", states), ("True", states.T)):
-            with zipfile.ZipFile(tmp_path / "x.npz", "w") as file:
-                for name in ("before", "after"):
-                    file.writestr(f"{name}.npy", header(f"'{kind}'", "(3, 2)", order) + bits.tobytes())
-                file.writestr("names.npy", header("'<U1'", "(2,)") + code_points(97, 98))
-            assert load_executions(tmp_path / "x.npz").before.tolist() == states.tolist()
-
-
 def test_executions_in_memory_are_arrays_of_bool() -> None:
     for states, got in (([[1, 0]], "a list"), (B + 2, "one of uint8"), (None, "a NoneType")):
         with pytest.raises(InputError, match=f"before and after are NumPy arrays of bool, got {got}"):
@@ -174,10 +163,3 @@ def test_cut_and_flipped_files_never_break_the_reader(tmp_path: Path) -> None:
         except InputError:
             continue
         assert read.before.shape == (40, 9)
-
-
-def test_files_of_other_bits_do_not_join() -> None:
-    small, large = (random_executions(addition(l).program, 5) for l in (2, 3))
-    assert len(joined([("a", small), ("b", small)])) == 10
-    with pytest.raises(InputError, match=r"b has other bits than a: p\[3\] where that has q\[1\]"):
-        joined([("a", small), ("b", large)])

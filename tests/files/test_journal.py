@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -152,11 +151,3 @@ def test_a_full_disk_names_the_file_and_leaves_no_part(tmp_path: Path, record: b
     assert path.read_bytes() == before
     fill()
     assert read(path) == [*RECORDS, record]
-
-
-def test_a_disk_too_full_for_the_header(tmp_path: Path) -> None:
-    path, header = tmp_path / "j", {**HEADER, "long": "x" * 1000}
-    with files_of_at_most(10), pytest.raises(InputError, match=f"cannot write {path}: File too large"):
-        Journal(path, header)
-    Journal(path, header).__exit__(None, None, None)
-    assert path.read_bytes() == json.dumps(header, sort_keys=True).encode() + b"\n"

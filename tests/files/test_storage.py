@@ -57,11 +57,6 @@ def test_an_interruption_leaves_no_part(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot write"):
-        write_atomically(tmp_path / "no" / "x", b"")
-
-
 def test_links_modes_and_things_that_are_no_files(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_bytes(b"old")

@@ -11,7 +11,6 @@ import pytest
 
 from bitwright import InputError, parse, run, train
 from bitwright.api.export.pages import node_facts
-from bitwright.api.graphs import on_graph
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
@@ -75,15 +74,6 @@ def test_a_network_of_one_cell_is_proved_and_runs_every_board() -> None:
     board = boards(1, 6, 8, seed=3)[0]
     after = bounded_life(bounded_life(bounded_life(board)))
     assert generations("board:6x8", board, 3, network=cells) == after.ravel().tolist()
-
-
-def test_templates_of_a_board_are_not_written_out_for_a_run() -> None:
-    program = parse(life_rule().text(), "life", generations=30)
-    algorithm = on_graph(program, "board:200x300", {"alive": ["100.100", "100.101", "100.102"]})
-    done = run(algorithm, network=train(program))
-    assert sum(algorithm.read_places(done.state)["alive"]) == 3
-    assert algorithm.program.templates == 140 * 60_000
-    assert "write_bits" not in vars(algorithm.program)
 
 
 def test_a_graph_that_is_no_board_is_refused() -> None:

@@ -266,53 +266,6 @@ def test_smaller_blocks_are_not_determined_where_larger_ones_fit_too() -> None:
     assert "with larger ones, such as x y, other programs fit or may fit too" in str(found)
 
 
-def test_no_other_program_of_a_tiny_class_fits_where_one_is_determined() -> None:
-    """Brute force: every rule that the class has is added, and every line is left out, in all rules that were found."""
-    determined = 0
-    for seed in range(8):
-        rng = random.Random(seed)
-        text = (
-            SHIFT.format(1)
-            if seed % 2
-            else SHIFT.format(1).replace("x[i+1] for i in 1..l-1", "x[1..l-1] for i in l..l")
-        )
-        given = {}
-        for size in (4, 5):
-            states = np.random.default_rng(seed + size).random((rng.choice([4, 8, 40]), size)) < 0.5
-            states[:, -1] &= rng.random() < 0.7  # in some, the last bit is never on
-            given[size] = Executions(
-                states, successors(text_at(text)(size), states), tuple(f"x[{i + 1}]" for i in range(size))
-            )
-        try:
-            found = infer(given)
-        except InputError:
-            continue  # nothing is ever on
-        if not found.determined:
-            continue
-        determined += 1
-        lines = [line for line in found.text().splitlines() if line and not line.startswith("#")]
-        targets = ["i", "i+1", "i-1", "l+1-i", "l-i", "l-1", "1", "2", "l", "1..l", "2..l", "1..l-1", "2..l-1"]
-        ranges = ["1..1", "1..l", "2..l", "1..l-1", "2..l-1", "l..l", "l-1..l-1", "2..l-2"]
-        added = [
-            [*lines, f"also when x[i]={value} write x[{target}] for i in {rows}"]
-            for value in (0, 1)
-            for target in targets
-            for rows in ranges
-        ]
-        left_out = [[kept for kept in lines if kept != line] for line in lines if "when" in line]
-        for other in [*added, *left_out]:
-            try:
-                if all(_fits("\n".join(other), size, part) for size, part in given.items()):
-                    assert text_at("\n".join(other))(9).id == found.algorithm(9).program.id, other
-            except ProgramError:
-                continue  # a target outside the array
-    assert determined >= 2
-
-
-def _fits(text: str, size: int, executions: Executions) -> bool:
-    return bool((successors(text_at(text)(size), executions.before) == executions.after).all())
-
-
 def test_files_that_carry_their_sizes(tmp_path: Path, capsys: Capture) -> None:
     """Runs, as files alone: inputs and the end are found, and the sum is proved at every size."""
     files = [tmp_path / f"{size}.npz" for size in (5, 6, 7)]

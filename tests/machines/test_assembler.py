@@ -15,7 +15,7 @@ from marked import marked
 from bitwright.errors import Problem, ProgramError
 from bitwright.machines.assembly import macros, sbn_assembler
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
-from bitwright.machines.sbn.code import MAX_SIZE, Code, Instruction, run_interpreter
+from bitwright.machines.sbn.code import MAX_SIZE, Code, run_interpreter
 
 
 def triples(code: Code) -> list[tuple[int, int, int]]:
@@ -130,12 +130,6 @@ def test_inputs_outputs_names_and_labels() -> None:
     assert code.names == {"a": 0, "t": 1, "b": 2, "sum": 2}
     assert code.labels == {"start": 0, "end": 2}
     assert run_interpreter(code, {"a": 1000, "b": -1}) == {"sum": 999, "a": 1000}
-
-
-def test_the_width_is_8_unless_it_is_given() -> None:
-    assert assemble("clr x").width == 8
-    assert assemble("clr x\n.width 1").width == 1
-    assert assemble(".const W 0x40\n.width W\nsub #-0x8000000000000000 x").words == (-(2**63), 0)
 
 
 # Problems. A ¦ in the text marks the line and column that must be reported.
@@ -295,17 +289,6 @@ def test_texts_that_ask_for_too_much_are_refused(name: str, monkeypatch: pytest.
         monkeypatch.setattr(macros, "MAX_STATEMENTS", 1 << 14)
     problems = problems_of(HOSTILE[name])
     assert all(len(str(problem)) < 300 and str(problem).isprintable() for problem in problems)
-
-
-def test_limits_are_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sbn_assembler, "MAX_SIZE", SIZE)
-    half = doubling(SIZE.bit_length() - 1, "sbn x y")
-    code = assemble(half + "sbn x y\n" * (SIZE // 2 - 1) + "last: sbn y x last")
-    assert len(code.instructions) == SIZE
-    assert code.instructions[-1] == Instruction(1, 0, SIZE - 1)
-    if LONG:
-        wide = assemble("".join(f".word w{i} {i % 100}\n" for i in range(65_536)) + "clr w0")
-        assert len(wide.words) == 65_536
 
 
 PIECES = (

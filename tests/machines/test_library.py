@@ -48,6 +48,13 @@ def some(values: Iterable[tuple[int, ...]], count: int) -> list[tuple[int, ...]]
     return CHOSEN.sample(list(values), count)
 
 
+FOURS = [*product((0, 1, 64, 127), repeat=4), *some(product(range(0, 128, 9), repeat=4), 500)]
+
+
+def fitting(means: Callable[[int, int], int]) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(-128, 128, 3) for b in range(-128, 128) if -128 <= means(a, b) < 128]
+
+
 @dataclass(frozen=True)
 class Contract:
     instructions: int
@@ -58,20 +65,8 @@ class Contract:
 
 
 PROGRAMS = {
-    "add": Contract(
-        2,
-        3,
-        lambda a, b: a + b,
-        [(a, b) for a in range(-128, 128, 3) for b in range(-128, 128) if -128 <= a + b < 128],
-        2,
-    ),
-    "subtract": Contract(
-        1,
-        2,
-        lambda a, b: a - b,
-        [(a, b) for a in range(-128, 128, 3) for b in range(-128, 128) if -128 <= a - b < 128],
-        1,
-    ),
+    "add": Contract(2, 3, lambda a, b: a + b, fitting(lambda a, b: a + b), 2),
+    "subtract": Contract(1, 2, lambda a, b: a - b, fitting(lambda a, b: a - b), 1),
     "multiply": Contract(
         4, 6, lambda a, b: a * b, [(a, b) for a in range(-128, 128) for b in EVERY if -128 <= a * b < 128], 300
     ),
@@ -80,21 +75,9 @@ PROGRAMS = {
     "fibonacci": Contract(6, 4, fibonacci, [(n,) for n in range(12)], 30),
     "factorial": Contract(6, 6, math.factorial, [(n,) for n in range(6)], 100),
     "gcd": Contract(8, 3, math.gcd, [(a, b) for a in EVERY for b in range(1, 128, 2)], 1100),
-    "maximum": Contract(
-        11,
-        5,
-        lambda *v: max(v),
-        [*product((0, 1, 64, 127), repeat=4), *some(product(range(0, 128, 9), repeat=4), 500)],
-        11,
-    ),
+    "maximum": Contract(11, 5, lambda *v: max(v), FOURS, 11),
     "collatz": Contract(11, 6, collatz, [(n,) for n in EVERY if n and collatz_fits(n)], 1100),
-    "sort4": Contract(
-        25,
-        8,
-        lambda *v: tuple(sorted(v)),
-        [*product((0, 1, 64, 127), repeat=4), *some(product(range(0, 128, 9), repeat=4), 500)],
-        60,
-    ),
+    "sort4": Contract(25, 8, lambda *v: tuple(sorted(v)), FOURS, 60),
     "prime": Contract(9, 6, lambda n: int(n > 1 and all(n % d for d in range(2, n))), [(n,) for n in EVERY], 1500),
     "counter": Contract(3, 4, lambda n: n, [(n,) for n in EVERY], 300),
     "modpow": Contract(

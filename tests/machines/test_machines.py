@@ -99,15 +99,6 @@ COUNTDOWN = Code(
 )
 
 
-@for_each("kind", MACHINES)
-@for_each("x", [0, 1, 5, 17])
-def test_a_loop_runs_to_its_halt(kind: str, x: int) -> None:
-    machine = MACHINES[kind](COUNTDOWN.sizes)
-    done = run(machine.algorithm(COUNTDOWN), x=x)
-    assert done.halted
-    assert done.outputs == run_interpreter(COUNTDOWN, {"x": x}) == {"x": -1}
-
-
 @pytest.mark.parametrize("kind", MACHINES)
 @pytest.mark.parametrize("rounding", ["calibrated", "sign"])
 def test_the_limit_runs_it_too(kind: str, rounding: str) -> None:
@@ -121,13 +112,6 @@ def test_the_limit_runs_it_too(kind: str, rounding: str) -> None:
     assert done.margin > 0
     assert done.examples == examples
     assert certify(program, rounding, examples=examples).certified  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("kind", MACHINES)
-def test_without_a_halt_flag_the_run_ends_in_a_fixed_point(kind: str) -> None:
-    machine = MACHINES[kind](COUNTDOWN.sizes, halt=False)
-    done = run(machine.algorithm(COUNTDOWN), x=3)
-    assert (done.halted, done.value) == (True, -1)
 
 
 @pytest.mark.parametrize("sizes", [(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, 65), (10**6, 1, 1)])

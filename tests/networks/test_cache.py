@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import save
-from waiting import PATIENCE
 
 from bitwright import InputError, addition
 from bitwright.cli.main import main
@@ -108,14 +107,6 @@ def test_an_entry_that_was_altered_is_replaced_and_not_used(how: str, caplog: py
     assert not cached_network(PROGRAM, RECIPE)[1]
 
 
-def test_the_wrong_network_in_a_place_is_replaced_too(caplog: pytest.LogCaptureFixture) -> None:
-    cached_network(PROGRAM, RECIPE)
-    other = replace(RECIPE, seed=2)
-    entry_path(PROGRAM, RECIPE).rename(entry_path(PROGRAM, other))
-    assert cached_network(PROGRAM, other)[1]
-    assert "was trained with other settings" in caplog.text
-
-
 def test_a_damaged_entry_is_said_on_stderr(folder: Path) -> None:
     add = ["add", "1", "2", "--engine", "network", "--width", "512", "-q"]
     assert main(add) == 0
@@ -126,29 +117,6 @@ def test_a_damaged_entry_is_said_on_stderr(folder: Path) -> None:
     assert done.stderr.count("\n") == 1
     assert f"{path} is not a network file" in done.stderr
     assert "trained again" in done.stderr
-
-
-TOGETHER = """
-from bitwright import addition
-from bitwright.networks import Plan, Recipe
-from bitwright.networks.cache import cached_network
-print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(descent="momentum")))[0].digest)
-"""
-
-
-def test_several_processes_at_once(folder: Path) -> None:
-    crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    digests = {process.communicate(timeout=PATIENCE)[0].strip() for process in crew}
-    assert [process.returncode for process in crew] == [0] * 2
-    assert digests == {cached_network(PROGRAM, RECIPE)[0].digest}
-    assert not cached_network(PROGRAM, RECIPE)[1]
-    assert len(list(folder.iterdir())) == 1  # no temporary files either
-
-
-def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "file"))
-    assert cached_network(PROGRAM, RECIPE)[1]
 
 
 def test_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from bitwright.cli.main import main
 from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe, TrainingError, load_network, train
 from bitwright.networks.cache import member_file, network_files, train_members
-from bitwright.networks.ensemble import EnsembleJudge, EnsemblePart, Study, compare_with_limit, grow
+from bitwright.networks.ensemble import EnsemblePart, Study, grow
 from bitwright.running.successors import random_starts, random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.workers import Workers
@@ -67,14 +67,6 @@ def test_a_member_that_cannot_be_trained_is_an_error_everywhere() -> None:
     for workers in (Workers(), Workers("processes", 2)):
         with pytest.raises(TrainingError):
             grow(ask, 4, workers=workers)
-
-
-def test_the_limit_beside_an_ensemble() -> None:
-    ask = replace(study(), recipe=replace(SMALL, width=2048))
-    found = grow(ask, 60)
-    check = compare_with_limit(ask, found, EnsembleJudge.of(ask, "sign").matches)
-    assert check.variance_ratio == pytest.approx(1, abs=0.25)  # 60 networks, 100 outputs, correlated
-    assert check.mean_error < 2 * check.expected_error
 
 
 def test_states_of_runs() -> None:

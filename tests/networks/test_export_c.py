@@ -145,21 +145,6 @@ def test_thresholds_that_no_integer_holds() -> None:
         exported_whole(least, addition(1))
 
 
-def test_text_says_what_is_proved_and_is_the_same_each_time() -> None:
-    found, _ = case("cells addition 64")
-    text = text_of("cells addition 64")
-    assert text == c_text(exported_cells(found.network, found.pattern, addition(12)), try_states(found))
-    assert f"sha256 {found.network.digest}" in text
-    assert "PROVED of this network: all 16 local states were tried and are right" in text
-    assert re.search(r"NOT EXACT: of 16 local states \d+ are wrong", text_of("cells addition 64 wrong"))
-    assert text.isascii()
-
-
-def test_too_many_states_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitwright.api.export.claims.MOST_WORK", 100)
-    assert "claim    none: its 16 local states were not tried" in text_of("cells addition 64")
-
-
 def run_main(program: Path, *numbers: str, given: str = "") -> tuple[int, str, str]:
     done = subprocess.run([program, *numbers], input=given, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr

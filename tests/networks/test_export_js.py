@@ -17,7 +17,7 @@ from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, 
 from whole import whole, with_weights
 
 from bitwright import InputError, addition, parse
-from bitwright.api.export import exported_cells, exported_whole, js_text, js_types, try_states
+from bitwright.api.export import exported_whole, js_text, js_types, try_states
 from bitwright.cli.main import main
 
 HARNESS = """
@@ -133,16 +133,6 @@ def test_sums_that_numbers_of_javascript_cannot_hold() -> None:
     found = exported_whole(large, addition(1))
     with pytest.raises(InputError, match=r"reach 9,007,199,254,740,992, and numbers of JavaScript are exact below"):
         js_text(found, try_states(found))
-
-
-def test_types_name_all_that_is_exported() -> None:
-    found, _ = case("cells addition 64")
-    pattern = r"^export (?:declare )?(?:const|function) (\w+)"
-    for one in (found, exported_cells(found.network, found.pattern, None)):
-        text, types = js_text(one, try_states(one)), js_types(one)
-        assert re.findall(pattern, text, re.MULTILINE)
-        assert set(re.findall(pattern, text, re.MULTILINE)) == set(re.findall(pattern, types, re.MULTILINE))
-    assert 'export type Input = "p" | "q";' in js_types(found)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,16 +65,6 @@ def test_numbers_that_may_be_taken_for_0_are_not_exact(factors: tuple[float, ...
     assert found.verdict in ("refuted", "not proved")
 
 
-def test_the_smallest_normal_number_is_exact(tmp_path: Path) -> None:
-    nodes, tensors = scaled(2.0**-63, 2.0**-63)
-    found = certify(PLAIN, ending(tmp_path / "small.onnx", nodes, kind=TensorProto.BOOL, **tensors))
-    assert found.verdict == "certified"
-    subnormal = OperatorGraph(
-        (Node("Greater", ("tiny", "rows"), "out"),), {"tiny": number(1e-40)}, "rows", "float32", "out"
-    )
-    assert subnormal(np.zeros((1, 1))).error.all()  # flushed, it is no longer above 0
-
-
 MIXED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "Reshape to one row": (
         [
@@ -168,18 +158,6 @@ def test_a_runtime_that_gives_something_else_than_the_file_says_is_noticed(
             found = certify(PLAIN, network)
             assert found.verdict == (verdict if where else "not proved")
             assert found.verdict == "refuted" or "; but onnxruntime" in found.arithmetic
-
-
-def test_without_a_runtime_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    network = as_onnx(LAYERS, tmp_path / "adder.onnx")
-    found = certify(PLAIN, network)
-    assert "was given every state, alone and in batches" in str(found)
-    monkeypatch.setattr("bitwright.networks.foreign.onnx_reader.runtime", lambda: None)
-    without = certify(PLAIN, network)
-    assert (without.verdict, without.model["runtime"]) == ("certified", None)  # type: ignore[index]
-    assert "not installed, so no state was run" in str(without)
-    with pytest.raises(InputError, match="pip install onnxruntime"):
-        certify(PLAIN, as_onnx(LAYERS, tmp_path / "soft.onnx", "Softsign"))
 
 
 def test_factors_of_float64_are_not_proved() -> None:
@@ -311,13 +289,6 @@ def test_only_a_module_whose_digest_covers_it_is_resumed(tmp_path: Path) -> None
     replaced[2].__dict__["weight"] = torch.nn.Parameter(torch.ones_like(right[2].weight))  # not the one it has stored
     assert as_model(replaced).digest != as_model(right).digest
     assert certify(PLAIN, replaced).verdict == "refuted"
-
-
-def test_an_oracle_is_resumed_with_its_own_threshold(tmp_path: Path) -> None:
-    network = as_onnx(LAYERS, tmp_path / "adder.onnx")
-    certify(PLAIN, network, oracle=Model(network, threshold=0.25), resume=tmp_path / "part")
-    with pytest.raises(InputError, match="another"):
-        certify(PLAIN, network, oracle=Model(network, threshold=2.0), resume=tmp_path / "part")
 
 
 @pytest.mark.parametrize("reads", ["cells", "states"])

@@ -43,16 +43,6 @@ def test_thresholds_are_those_of_calibrated_rounding() -> None:
             assert network.thresholds[n - 1, column] == np.floor(wanted)
 
 
-def test_rounding_to_8_bits_costs_almost_nothing_and_to_2_bits_a_lot() -> None:
-    program = addition(3).program
-    float_network = train(program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
-    _, fine = quantize([float_network], program, 8)
-    _, coarse = quantize([float_network], program, 2)
-    assert fine.margin_before == coarse.margin_before > 0.15
-    assert fine.margin > fine.margin_before - 0.03
-    assert coarse.margin < coarse.margin_before - 0.1
-
-
 def test_an_ensemble_is_one_network_of_its_widths_together() -> None:
     program = addition(3).program
     members = [train(program, Recipe(128, member=m, start="random"))[0] for m in range(4)]

@@ -110,10 +110,6 @@ def changed(path: Path, name: str, value: object) -> dict[str, object]:
     }
 
 
-def test_every_field_is_fuzzed(path: Path) -> None:
-    assert set(FUZZ) == {*metadata(path), "more"}
-
-
 @pytest.mark.parametrize("name", list(FUZZ))
 def test_metadata_that_cannot_be(path: Path, network: FloatNetwork, program: Program, name: str) -> None:
     for value in FUZZ[name]:
@@ -141,14 +137,6 @@ def test_an_origin_that_could_be_and_is_not_what_was_written(
     """Another parametrization, for one, would be rounded in another way."""
     put(path, network, changed(path, name, value))
     with pytest.raises(InputError, match="its weights or their origin are not those that were written"):
-        load_network(path, program)
-
-
-def test_weights_of_which_one_bit_was_flipped(path: Path, program: Program) -> None:
-    data = bytearray(path.read_bytes())
-    data[-2] ^= 1  # a little in the last weight
-    path.write_bytes(data)
-    with pytest.raises(InputError, match="is damaged"):
         load_network(path, program)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cases import for_each
 
-from bitwright import InputError, addition, permutation
+from bitwright import InputError, addition
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.start import NetworkShape, Start, initial_weights
 from bitwright.networks.train import backward, descend, forward
@@ -107,23 +107,6 @@ def test_training_reaches_its_tolerance_and_keeps_a_history() -> None:
     assert history.error[-1] <= 1e-4 < history.error[-2]
     assert history.loss[0] > 100 * history.loss[-1]
     assert network.origin.error == history.error[-1]
-
-
-def test_the_same_function_as_a_plain_module() -> None:
-    network, _ = train(addition(3).program, Recipe(256))
-    x = np.random.default_rng(0).random((7, 12)).astype(np.float32)
-    with torch.no_grad():
-        np.testing.assert_allclose(network.to_torch()(torch.tensor(x)).numpy(), network(x), atol=1e-5)
-
-
-@for_each("start", ["zero", "random"])
-@for_each("units", [16, 64, 500])
-def test_balanced_steps_are_far_fewer(units: int, start: Start) -> None:
-    """From 16 units an example on, the least that is suggested, to the widths of the theory."""
-    program = permutation(range(40, 0, -1)).program
-    recipes = [Recipe(40 * units, start=start, plan=plan) for plan in (Plan(1e-4, "momentum"), Plan(1e-4))]
-    heavy, balanced = (train(program, recipe)[1].steps for recipe in recipes)
-    assert balanced < (0.25 if units == 500 else 0.6) * heavy
 
 
 def test_balanced_steps_arrive_where_plain_ones_do() -> None:

@@ -12,8 +12,7 @@ from cases import for_each
 from whole import trained, with_weights
 
 from bitwright import Certificate, ProofError, addition, certify, run, train
-from bitwright.cli.main import main
-from bitwright.networks import IntegerNetwork, save_network
+from bitwright.networks import IntegerNetwork
 
 
 def forged(network: IntegerNetwork, **claims: object) -> IntegerNetwork:
@@ -76,18 +75,6 @@ def test_thresholds_of_another_kind_have_the_largest_unit_that_one_of_them_sugge
     assert other.units[0] >= 2 * table[0].max()
     assert np.isfinite(other.units).all()
     assert (with_weights(network, thresholds=0 * table - 5).units > 0).all()
-
-
-def test_show_and_certify_print_what_the_tensors_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cells = train(addition(3))
-    file = tmp_path / "forged.safetensors"
-    save_network(forged(cells.weights, weight_bits=2, scale_first=30.0), cells.pattern.program, file)
-    assert main(["show", str(file)]) == 0
-    assert "8-bit integers" in capsys.readouterr().out
-    assert main(["certify", "addition", "--network", str(file)]) == 0
-    proved = capsys.readouterr().out
-    assert "integers of 8 bits" in proved
-    assert "margin 0.248" in proved
 
 
 def test_certificates_of_earlier_versions_are_read_and_hold(tmp_path: Path) -> None:

@@ -188,20 +188,6 @@ def test_different_programs_differ_and_have_different_ids() -> None:
     assert programs[0] != "a program"
 
 
-def test_sizes_in_the_papers_letters() -> None:
-    program = built(half_adders)
-    assert (program.bits, program.blocks, program.templates) == (9, 6, 12)
-    assert repr(program) == "<Program: 9 bits, 6 blocks, 12 templates>"
-    names = program.layout.names
-    assert dict(zip(names, program.writers.tolist(), strict=True)) == {
-        **dict.fromkeys(("p[1]", "p[2]", "p[3]", "c[3]"), 2),
-        **dict.fromkeys(("q[2]", "q[3]", "c[1]", "c[2]"), 1),
-        "q[1]": 0,
-    }
-    assert program.template_text(2) == "when p[1]=1 q[1]=1 write c[1]"
-    assert program.block_names(1) == ["p[2]", "q[2]"]
-
-
 def test_blocks_are_ordered_by_first_bit_and_templates_by_block_and_configuration() -> None:
     def scattered(b: Builder) -> None:
         x = b.bits("x", 5)
@@ -315,20 +301,6 @@ def test_all_problems_come_at_once_each_with_the_line_of_python_that_made_it() -
     assert str(refusal.value).endswith("(and 5 more problems)")
 
 
-@pytest.mark.parametrize(
-    ("fill", "message"),
-    [
-        (lambda _: None, "a program needs at least one bit"),
-        (lambda b: b.block(b.bit("x")), "a program needs at least one template"),
-        (lambda b: (b.block(b.bit("x")), b.when(b.bits("y", 2)[span(1, 0)] == 1)), "'when' without 'write'"),
-    ],
-)
-def test_a_program_without_bits_or_rules_is_refused(fill: Callable[[Builder], None], message: str) -> None:
-    with pytest.raises(ProgramError) as refusal:
-        built(fill)
-    assert message in [problem.message for problem in refusal.value.problems]
-
-
 @for_each("name", ["", "1x", "a b", "a-b", "x[1]", "é", "x\n", "a" * 65, "when", "in", "point", "examples"])
 def test_names_are_those_of_the_rule_text(name: str) -> None:
     with pytest.raises(InputError, match="cannot name bits: use letters, digits and _, and no word of the rule text"):
@@ -371,12 +343,3 @@ def test_what_has_no_meaning_is_refused_in_words(misuse: Callable[[Setting], obj
     with pytest.raises(BitwrightError):  # noqa: PT012
         misuse(setting)
         setting.b.build()
-
-
-def test_words_take_the_most_significant_piece_first() -> None:
-    b = Builder()
-    p, c, flag = b.bits("p", 3), b.bits("c", 2, 2), b.bit("flag")
-    assert word(p[:]).name == "p"
-    assert word(p[:]).bits == (0, 1, 2)
-    assert word(flag, c[2, :], p[:], name="all").bits == (0, 1, 2, 5, 6, 7)
-    assert word(p[span(2, 3)]).bits == (1, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation
 from bitwright.program import load
-from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, check_same_order, distinct
+from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, check_same_order
 from bitwright.program.families import Families
 from bitwright.program.pattern import Pattern, read_pattern
 
@@ -168,17 +168,6 @@ def test_a_cell_without_templates_is_of_no_kind() -> None:
     assert program.kinds.counts.tolist() == [1]
 
 
-def test_runs_are_told_apart_by_content() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(50):
-        lengths = rng.integers(0, 4, 40)
-        values, starts = rng.integers(0, 3, int(lengths.sum())), np.concatenate(([0], np.cumsum(lengths)))
-        runs = [tuple(values[a:b].tolist()) for a, b in pairwise(starts.tolist())]
-        found, which = distinct(values, starts)
-        assert found == sorted(set(runs))
-        assert [found[one] for one in which] == runs
-
-
 # Names, declarations and orders.
 
 ROWS = """\
@@ -243,19 +232,6 @@ def test_tiles_are_neighbours_and_the_last_takes_what_is_left(bits: int, tile: i
         assert tiled.families.index[mine].tolist() == list(range(len(wanted)))
     assert tiled.families.labels == cells.families.labels
     assert sorted(tiled.blocks.tolist()) == list(range(len(cells.blocks)))
-
-
-def test_kinds_of_tiles() -> None:
-    def tiled(bits: int, tile: int) -> set[Kind]:
-        program = addition(bits).program
-        return set(cell_kinds(program, program.cells.tiled(tile)).kinds)
-
-    assert all(numbers(tiled(bits, 4)) == (2, 32, 8192) for bits in (8, 12, 16, 40, 64))
-    assert len(tiled(4, 4)) == 1
-    assert len(set.union(*(tiled(bits, 2) for bits in range(1, 20)))) == 3  # one position at the end where l is odd
-    remainders = set.union(*(tiled(bits, 4) for bits in range(1, 20)))
-    assert len(remainders) == 5
-    assert all(tiled(bits, 4) <= remainders for bits in (41, 50, 63))
 
 
 def test_a_tile_has_at_least_one_cell() -> None:

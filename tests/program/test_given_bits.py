@@ -57,10 +57,6 @@ def test_a_bit_at_the_start_is_named_referred_to_or_numbered(start: Any) -> None
     assert parse(algorithm.text()).same_as(algorithm)
 
 
-def test_a_reference_may_be_to_several_bits() -> None:
-    assert made(lambda bits: (bits["c"][span(1, 2)],)).start == made(("c[1]", "c[2]")).start
-
-
 def test_an_array_stands_for_all_its_bits() -> None:
     b, bits = adder()
     p, q, c = (bits[name] for name in "pqc")
@@ -69,13 +65,6 @@ def test_an_array_stands_for_all_its_bits() -> None:
     assert replace(algorithm, inputs=[p, q], outputs=p).inputs == algorithm.inputs
     assert made(lambda bits: bits["c"]).start == made([f"c[{i}]" for i in range(1, LENGTH + 2)]).start
     assert replace(algorithm, outputs=(Word("all", (c, "p[1]")),)).outputs[0].bits == (*range(8, 13), 0)
-
-
-def test_the_end_is_a_bit_in_the_same_ways() -> None:
-    last = f"c[{LENGTH + 1}]"
-    halts = [made(halt=halt).halt for halt in (last, 3 * LENGTH, np.int32(3 * LENGTH), adder()[1]["c"][LENGTH + 1])]
-    assert halts == [3 * LENGTH] * 4
-    assert made(halt="fixed point").halt == "fixed point"
 
 
 def other_builder(_: Any) -> tuple[Any]:
@@ -131,33 +120,13 @@ def test_other_parts_are_looked_at_too(given: dict[str, Any], message: str) -> N
     assert missing(str(refusal.value), message) == []
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
-    algorithm = replace(addition(4), steps=np.int64(8))
-    assert (type(algorithm.steps), run(algorithm, p=3, q=9).value) == (int, 12)
-
-
 FLOOD = "let l = 2\nbits x[l]\nblock x[*]\nwhen x[*]=1 write far.x[1]\ninput source = x[1]\n"
-PATH = Topology.from_edges(3, [(0, 1)])
-SOURCE = {"source": np.array([1, 0, 0])}
 
 
 @pytest.mark.parametrize("lets", [{"l": True}, {"k": 3}, {"nodes": 3}])
 def test_a_node_program_takes_its_own_numbers_alone(lets: dict[str, int]) -> None:
     with pytest.raises(InputError, match=r"let l takes|has no line 'let"):
         NodeProgram("flood", parse_node_program(FLOOD).tree, "", lets)
-
-
-@pytest.mark.parametrize(
-    ("names", "message"), [("ab", "there are 3 nodes, and names of 2"), ("aba", "two nodes have the name 'a'")]
-)
-def test_every_node_has_a_name_of_its_own(names: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        parse_node_program(FLOOD).on(PATH, SOURCE, names)
-
-
-def test_a_node_program_is_put_on_a_topology() -> None:
-    with pytest.raises(InputError, match="on takes a Topology, got a str"):
-        parse_node_program(FLOOD).on("path:3", SOURCE)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("nodes", "edges"), [(True, []), (2.5, []), (2, [(0.7, 1)]), (3, [(0, 1, 2)]), (2, [0, 1])])

@@ -37,14 +37,6 @@ def test_indices_out_of_range_are_located_at_minus_1() -> None:
     assert LAYOUT["m"].locate([rows, columns]).tolist() == [-1, -1, 6, -1, 7, -1, -1]
 
 
-def test_equal_declarations_make_equal_layouts() -> None:
-    shapes = [("p", (3,)), ("q", ())]
-    assert Layout.of(shapes) == Layout.of(shapes)
-    assert hash(Layout.of(shapes)) == hash(Layout.of(shapes))
-    assert Layout.of(shapes) != Layout.of(shapes[::-1])
-    assert Layout.of(()).size == 0
-
-
 @for_each(
     ("name", "message"),
     [

@@ -36,24 +36,6 @@ def test_the_tables_of_a_program_give_it_back(program: Program) -> None:
     assert again.rule_families.places[:2] == ("template 0", "template 1")
 
 
-def test_families_are_kept() -> None:
-    program = Program.from_tables(
-        ["p[1]", "p[2]", "p[3]", "f"],
-        [["p[3]"], ["f"], ["p[1]"], ["p[2]"]],
-        [(0, 1, ["f"]), (1, 1, ["f"]), (2, 1, ["f"]), (1, 0, ["p[1]"])],
-        block_families=["position", "end", "position", "position"],
-        rule_families=["up", "stay", "up", "begin"],
-    )
-    assert [program.block_names(block) for block in range(4)] == [["p[1]"], ["p[2]"], ["p[3]"], ["f"]]
-    assert program.block_families.labels == ("position", "end")
-    assert program.block_families.of.tolist() == [0, 0, 0, 1]
-    assert program.block_families.index.tolist() == [1, 2, 0, 0]
-    rules = program.rule_families
-    assert [(rules.labels[of], index) for of, index in zip(rules.of, rules.index.tolist(), strict=True)] == [
-        *(("up", 1), ("up", 0), ("begin", 0), ("stay", 0))
-    ]
-
-
 REFUSED: dict[str, Callable[[], object]] = {
     "template 0 is of block 2, but blocks have the numbers 0 to 1": lambda: make(templates=[(2, 0, [0])]),
     "template 0 has configuration 4; its block of 2 bits has 0 to 3": lambda: make(templates=[(0, 4, [0])]),

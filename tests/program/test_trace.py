@@ -45,16 +45,6 @@ def test_a_trace_without_a_program_is_shown_without_matches(states: np.ndarray) 
     assert "m[1]" in trace_svg(trace)
 
 
-def test_long_and_wide_traces_print_in_part() -> None:
-    long = Trace.from_states(LAYOUT, np.zeros((1502, 8), dtype=bool))
-    lines = str(long).splitlines()
-    assert len(lines) == 1 + 1001 + 1
-    assert lines[-2].split()[0] == "1000"
-    assert lines[-1] == "and 501 steps more; bitwright.pages.trace_text gives all"
-    wide = Trace.from_states(Layout.of([("x", (20_001,))]), np.zeros((1, 20_001), dtype=bool))
-    assert str(wide).startswith("<Trace: 0 steps of 20,001 bits>, too wide to print")
-
-
 def test_traces_are_equal_when_their_states_are(states: np.ndarray) -> None:
     trace, same = Trace.from_states(LAYOUT, states), Trace.from_states(LAYOUT, states.copy())
     assert trace == same

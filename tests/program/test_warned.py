@@ -11,11 +11,8 @@ import pytest
 from cases import for_each
 
 import bitwright as bw
-from bitwright.cli.main import main
-from bitwright.program.text.doubts import doubts
 from bitwright.program.text.files import load
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 NO_START = "bits x y go\nblock x go\nblock y\nwhen x=1 go=1 write y\nwhen y=1 write y\ninput x\noutput y\nsteps 2\n"
 SAID = "program:4:1: this rule and 1 other never match: go can never be on"
 
@@ -53,15 +50,6 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
     assert bw.check(tmp_path / "one.dec").summary == "an image of 3 words"
     with pytest.raises(bw.InputError, match="there is no file"):
         bw.check(tmp_path / "none.bw")
-
-
-@for_each("name", sorted(path.name for path in EXAMPLES.glob("*.bw")))
-def test_examples_have_none_in_the_smallest_size(name: str) -> None:
-    """A line of cells may have none there."""
-    text = (EXAMPLES / name).read_text()
-    lets = {name: 1 for name in ("l", "w") if f"let {name} =" in text}
-    assert isinstance(doubts(text, bw.open(EXAMPLES / name, **lets)), list)
-    assert main(["check", str(EXAMPLES / name), "-q", *(f"--let={key}=1" for key in lets)]) == 0
 
 
 @for_each(

@@ -47,20 +47,6 @@ def test_multiplication_over_all_blocks_needs_more_padding(l: int) -> None:
     assert not certify(task.program, "sign", examples=certificate.examples_needed - 1).certified
 
 
-def test_fifty_writers_and_bystanders() -> None:
-    program = crowded(50, bystanders=20)
-    assert certify(program, "calibrated").certified
-    certificate = certify(program, "sign")
-    assert certificate.verdict == "refuted"
-    assert (certificate.fails_bit, certificate.fails_matches, certificate.fails_writers) == ("crowded", 1, 51)
-    assert (certificate.writers_bit, certificate.writers_max) == ("crowded", 51)
-    assert certificate.fails_from is not None
-    assert certificate.proposal is not None
-    assert "instead of 51 write one bit" in certificate.proposal
-    assert certify(program, "sign", examples=certificate.examples_needed).certified
-    assert not certify(program, "sign", examples=certificate.examples_needed - 1).certified
-
-
 @settings(max_examples=examples(40))
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 300), st.integers(1, 121))
 def test_the_verdict_is_the_worst_mean(writers: int, bystanders: int, padding: int, n_max: int) -> None:

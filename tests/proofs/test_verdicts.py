@@ -19,9 +19,7 @@ from bitwright.proofs.certificate import LimitVerdict, certify
 from bitwright.theory import (
     Range,
     declared_range,
-    sign_size,
     smallest_examples,
-    variance,
     weights,
 )
 from bitwright.theory.encoding.training_set import TrainingSet
@@ -238,14 +236,3 @@ def test_a_declared_bound_is_an_assumption_and_a_broken_one_no_refutation() -> N
 def test_a_declared_bound_that_is_no_less_than_the_blocks_is_proved() -> None:
     algorithm = parse("bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write y\nmatches 2")
     assert (declared_range(algorithm).source, declared_range(algorithm).assumption) == ("blocks", None)
-
-
-def test_sizes_cover_what_can_occur_and_no_more() -> None:
-    """The largest sigma^2/gap^2 of any state, by looking at all of them."""
-    for program in programs()[:SOME]:
-        every, K = everything(program), smallest_examples(program) + 3
-        chance = every.n > 1
-        means = every.means(K)[chance][:, program.writers > 0]
-        assert ((means > 0) == (every.m[chance][:, program.writers > 0] > 0)).all()
-        worst = (variance(every.n[chance], K)[:, None] / means**2).max(initial=0)
-        assert (sign_size(program, 0.01, printed=False, examples=K).ratio or 0) == pytest.approx(worst, rel=1e-9)

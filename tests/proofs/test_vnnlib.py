@@ -17,14 +17,12 @@ from long import LONG
 import bitwright
 from bitwright import Algorithm, InputError, addition, parse
 from bitwright.api.cells import as_algorithm
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.integer import columns_of
 from bitwright.networks.quantize import quantize
 from bitwright.program import Program
 from bitwright.proofs.exhaustion import certify_network
-from bitwright.proofs.exhaustion.domains import CellsDomain, StatesDomain, every_state
-from bitwright.proofs.exhaustion.findings import Truth
+from bitwright.proofs.exhaustion.domains import CellsDomain, every_state
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 
 onnx = pytest.importorskip("onnx")
@@ -178,31 +176,6 @@ def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, versi
     assert certify_network(algorithm, replace(network, last=-network.last)).wrong > 0
 
 
-def moved_to_a_sum(must: bool, above: int) -> IntegerNetwork:
-    """A network for addition(2) with a threshold that a sum of a bit, on or off, equals, or one more or less."""
-    program = addition(2).program
-    network, domain, sums = whole(addition(2)), StatesDomain(program), []
-
-    def look(matched: Any, *_: Any) -> None:
-        full = matched[matched.sum(axis=1) == 4]
-        sums.extend(ExactSums(network, program)(full)[Truth(program)(full) == must].tolist())
-
-    domain.visit(0, domain.size, look)
-    thresholds = network.thresholds.copy()
-    thresholds[3] = (min(sums) if must else max(sums)) - above
-    return replace(network, thresholds=thresholds)
-
-
-@pytest.mark.parametrize("must", [True, False])
-@pytest.mark.parametrize("above", [0, 1])
-def test_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
-    """A sum that equals its threshold is not above it, one more is: for bits that must be on, and that must not."""
-    moved = moved_to_a_sum(must, above)
-    wrong = wrong_states(moved, addition(2).program)[0]
-    assert bool(wrong) == (must != bool(above))
-    assert solutions(addition(2), moved, tmp_path) == wrong
-
-
 def by_marabou(folder: Path) -> dict[int, str]:
     """What Marabou answers for each state that a folder has a property of."""
     with warnings.catch_warnings():
@@ -239,15 +212,6 @@ def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> N
     save_vnnlib(broken, algorithm.program, tmp_path / "broken")
     (wrong,) = wrong_states(broken, algorithm.program)[0]
     assert by_marabou(tmp_path / "broken") == dict.fromkeys(range(1, 8), "unsat") | {wrong: "sat"}
-
-
-@needs_marabou
-@pytest.mark.parametrize(("must", "above"), [(True, 0), (False, 1), *[(True, 1), (False, 0)] * LONG])
-def test_marabou_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
-    moved = moved_to_a_sum(must, above)
-    wrong, some = wrong_states(moved, addition(2).program)
-    save_vnnlib(moved, addition(2).program, tmp_path)
-    assert by_marabou(tmp_path) == {number: "sat" if number in wrong else "unsat" for number in some}
 
 
 def test_states_that_are_asked_for(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from bitwright.program import Builder
 from bitwright.proofs.width import (
     cells_width,
     network_width,
-    suggested_cells_width,
     suggested_width,
 )
 from bitwright.running.successors import random_starts
@@ -91,14 +90,3 @@ def test_programs_without_errors_and_programs_too_large() -> None:
         network_width(addition(2), domain="run")
     with pytest.raises(InputError, match="delta must lie between 0 and 1"):
         cells_width(pattern_of([addition(2).program]), 1.5)
-
-
-def test_default_widths() -> None:
-    """They follow the law, are powers of two, and neither explode nor fall below 2,048."""
-    widths = [suggested_width(algorithm) for algorithm in (addition(2), addition(8), multiplication(4), addition(40))]
-    assert widths == [2_048, 4_096, 4_096, 16_384]
-    assert suggested_width(addition(3_000)) == 1 << 20
-    assert suggested_width(addition(8), padding=200) >= 4_096
-    assert suggested_width(Algorithm("program", addition(4).program)) == 2_048  # without inputs: any states
-    cells = [pattern_of([made.program]) for made in (addition(4), multiplication(4))]
-    assert [suggested_cells_width(pattern) for pattern in cells] == [128, 1_024]

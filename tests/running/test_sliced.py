@@ -99,20 +99,6 @@ def test_where_the_sign_rule_goes_wrong_it_is_followed(
     assert_equal(found, Walker(algorithm, KernelEngine(program, K, "sign"), steps).run(rows, count), count)
 
 
-def test_wrong_decisions_do_occur_in_that_test() -> None:
-    program = crowded(50, bystanders=20)
-    algorithm = whole(program, 1)
-    rows = np.zeros((program.bits, 1), dtype=np.uint64)
-    rows[0], rows[51:] = 0b0011, 0b0001  # lane 0: one of 51 writers and 20 bystanders; lane 1: the writer alone
-    for rounding, wrong in (("sign", 1), ("calibrated", 0)):
-        decisions = decide(program, program.templates, rounding)  # type: ignore[arg-type]
-        found = SlicedRuns(algorithm, 1, decisions).run(rows, 3)
-        assert found.wrong_steps == wrong
-        assert unpack(found.outputs, 3)[:, 50].tolist() == [not wrong, True, False]
-        assert {(21, 51, 1), (1, 51, 1), (0, 51, 0)} <= found.triples
-        assert found.matches == {0, 1, 21}
-
-
 @settings(max_examples=examples(25))
 @given(seed=SEEDS, bits=st.integers(2, 25), padding=st.integers(0, 8))
 def test_the_limit_on_random_programs_is_that_of_the_plain_engine(seed: int, bits: int, padding: int) -> None:

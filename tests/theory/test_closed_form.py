@@ -45,13 +45,6 @@ def test_the_papers_own_formula() -> None:
         assert w.unmatched == pytest.approx(w0, abs=1e-13)
 
 
-def test_last_layer_limit_is_the_one_the_authors_code_shows() -> None:
-    assert weights(2, 6, "last-layer").matched == pytest.approx(0.607, abs=5e-4)
-    assert weights(2, 6, "last-layer").unmatched == pytest.approx(-0.035, abs=5e-4)
-    assert weights(2, 6).matched == pytest.approx(0.562, abs=5e-4)
-    assert weights(2, 6).unmatched == pytest.approx(-0.013, abs=5e-4)
-
-
 @for_each("kind", KINDS)
 @for_each("K", [1, 2, 3, 10, 40, 137, *[500] * LONG])
 def test_weights_agree_with_a_dense_solve_to_1e_12(K: int, kind: Kind) -> None:

@@ -39,18 +39,6 @@ def test_bases_stay_inside_their_blocks_and_are_orthonormal() -> None:
     assert not x[block[:, None] != block[None, :]].any()
 
 
-def test_encoding_of_states() -> None:
-    algorithm = addition(3)
-    examples = TrainingSet(algorithm.program, 1)
-    states = np.array([algorithm.state({"p": p, "q": q}) for p, q in ((0, 0), (1, 0), (5, 7))])
-    encoded = examples.encode(states)
-    assert not encoded[0].any()
-    assert sorted(encoded[1])[-2:] == [0, 1]
-    assert np.count_nonzero(encoded[2]) == 3
-    np.testing.assert_allclose(np.linalg.norm(encoded, axis=1), [0, 1, 1])
-    assert np.flatnonzero(encoded[2]).tolist() == algorithm.program.match(states[2]).tolist()
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_basis_changes_the_limit(seed: int) -> None:
     """The kernel sees inner products only: mean and covariance are the same in every orthonormal basis."""

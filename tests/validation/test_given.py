@@ -13,7 +13,6 @@ from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, validate
 from bitwright.machines.programs import open_program
-from bitwright.program import load
 from bitwright.validation import Arithmetic
 
 SMALL = addition(2)
@@ -52,20 +51,6 @@ def test_any_callable_is_an_oracle(oracle: Any, name: str) -> None:
     assert f"0 wrong by {name}" in str(done)
 
 
-def test_a_callable_that_disagrees() -> None:
-    done = validate(SMALL, oracle=Added(1))
-    assert (done.verdict, done.tally.wrong) == ("not exact", 16)
-    assert done.tally.failures[0].expected == {"sum": 1}
-
-
-def test_several_outputs_and_their_names() -> None:
-    algorithm = load(EXAMPLES / "subtraction.bw", {"l": 2})
-    done = validate(algorithm, oracle=lambda a, b: {"difference": (a - b) % 4, "negative": a < b})
-    assert done.verdict == "exact"
-    with pytest.raises(InputError, match="must give a dictionary with difference, negative, got 0"):
-        validate(algorithm, oracle=lambda a, b: (a - b) % 4)
-
-
 def test_none_is_a_run_that_never_ends() -> None:
     text = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\noutput y\nhalt at fixed point"
     done = validate(parse(text), oracle=lambda x: None if x else 0, steps=50)
@@ -78,13 +63,6 @@ def test_what_an_oracle_raises_is_said_and_kept() -> None:
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     with pytest.raises(InputError, match=r"failed on p=0, q=0: TypeError.*'p'"):
         validate(SMALL, oracle=lambda a, b: a + b)
-
-
-def test_the_name_of_a_function_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "given_by_name.py").write_text("def total(p, q): return p + q\ndef totals(p, q): return p + q\n")
-    assert validate(SMALL, oracle="given_by_name:total").verdict == "exact"
-    assert validate(SMALL, oracle="given_by_name:totals", arrays=True, workers=2).verdict == "exact"
 
 
 @pytest.mark.parametrize("more", [{"workers": 2}, {"workers": "ray"}, {"resume": "begun.json"}])

@@ -249,26 +249,7 @@ def test_odd_oracles(tmp_path: Path, text: str, message: str) -> None:
     assert missing(str(refused.value), message) == []
 
 
-def test_what_cannot_be_validated() -> None:
-    with pytest.raises(
-        InputError, match="50 input bits; every input can be run up to 48, choose some of them at random"
-    ):
-        task_of(addition(25))
-    for random in (0, -1, 10**12 + 1):
-        with pytest.raises(InputError, match="random inputs are a number from 1 to"):
-            task_of(addition(2), random=random)
-    with pytest.raises(InputError, match="step limit must be 0 or more"):
-        task_of(addition(2), limit=-1)
-
-
 def test_a_program_without_inputs_has_one_run() -> None:
     light = parse("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write b\nstart a\noutput b\nsteps 4")
     done = validate(task_of(light, "limit", oracle=Always({"b": 1})))
     assert (done.tally.inputs, done.tally.wrong, done.tally.evaluations) == (1, 0, 4)
-
-
-def test_tallies_add_up() -> None:
-    a = validate(task_of(spoiled(4), "limit", oracle=Arithmetic("multiplication"))).tally
-    assert Tally() + a == a == Tally.from_json(json.loads(json.dumps(a.to_json())), "a file")
-    assert (a + a).wrong == 2 * a.wrong
-    assert (a + a).failures == a.failures

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from cases import for_each
-from programs import EXAMPLES
 from tasks import task_of
 
 from bitwright import InputError, parse, run
-from bitwright.machines import assemble, interpret, load_sbn, machine_b, run_interpreter
+from bitwright.machines import assemble, machine_b, run_interpreter
 from bitwright.machines.sbn.oracle import InterpreterOracle
 from bitwright.validation import UNKNOWN, Validation, validate
 
@@ -116,22 +115,6 @@ def test_a_file_to_resume_from_belongs_to_the_code_of_the_interpreter(tmp_path: 
     for oracle in (InterpreterOracle(code, 301), InterpreterOracle(other, 300)):
         with pytest.raises(InputError, match="its oracle's content was"):
             validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
-
-
-def test_the_interpreters_limit_is_its_own() -> None:
-    """With as many instructions as a run has, it knows the answer; with one fewer it does not, and does not guess."""
-    code = load_sbn(EXAMPLES / "sbn" / "maximum.sbn")
-    values = {"a": 5, "b": 9, "c": 2, "d": 7}
-    wanted = run_interpreter(code, values)
-    needed = next(limit for limit in range(1, 10_000) if InterpreterOracle(code, limit)(values) is not UNKNOWN)
-    assert needed == sum(1 for _ in interpret(code, values)) > 3
-    assert (
-        InterpreterOracle(code, needed)(values)
-        == InterpreterOracle(code, needed + 1)(values)
-        == wanted
-        == {"maximum": 9}
-    )
-    assert all(InterpreterOracle(code, limit)(values) is UNKNOWN for limit in range(needed))
 
 
 @BOTH

@@ -187,13 +187,6 @@ def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
     assert "stopped" in reasons or (fast and v.ports is None)  # there one leap leads to the limit, without a look
 
 
-def test_a_machine_that_loses_its_way_is_seen() -> None:
-    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
-    state = v.start([7, 7, 0])
-    state[v.boundary] = False  # nothing begins
-    assert Computer(v, make_engine("templates", v.program), state).run().reason == "stuck"
-
-
 class _Watched:
     """A batch that remembers the smallest margin."""
 

@@ -69,12 +69,6 @@ def test_every_pair_of_five_bit_operands(dialect: str) -> None:
     assert found.instructions >= len(pairs)
 
 
-def test_every_memory_of_four_words_of_two_bits() -> None:
-    v = machine(4, 2, "plain")
-    images = [[at >> 2 * word & 3 for word in range(4)] for at in range(256)]
-    assert compare(v, images, most=20).mismatches == []
-
-
 def test_the_comparison_notices_what_is_wrong() -> None:
     """Leave out one kind of template after the other: something must differ each time."""
     v = machine(8, 5, "kth")

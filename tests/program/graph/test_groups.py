@@ -107,13 +107,6 @@ def test_a_group_that_is_not_used_says_nothing() -> None:
     assert same("group g(x)\nbits zz\nwhen nonsense\nend\n", "")
 
 
-def test_rules_are_shown_with_their_words_apart() -> None:
-    text = "use g(a c[2], 1)\n" + SOUND + "group g(x, n)\nwhen b=1 write x c[n] for j in 1..n if j != 5\nend\n"
-    assert "when b=1 write a c[2] c[1] for j in 1..1 if j!=5" in parse(text).program.rules
-    counter = parse("bits v[2] c[2]\nuse counter(v, c, 2)").program.rules
-    assert "when v[i]=1 c[i]=1 write c[i+1] for i in 1..2-1" in counter
-
-
 # The groups that every text knows.
 
 

@@ -115,10 +115,6 @@ def test_the_graph_puts_out_what_is_whole() -> None:
     assert (found.outputs, found.steps) == ({"k": 2}, 1)
 
 
-def test_without_outputs_every_number_is_one() -> None:
-    assert [word.name for word in program().outputs] == ["a", "b", "r", "e", "s", "d", "k"]
-
-
 def test_a_run_ends_after_its_steps_or_at_a_fixed_point() -> None:
     blink = "when a=1 write b\nwhen b=1 write a"
     assert run(program("input v = a", "steps 2*nodes+ports", rules=blink).on(PATH, {"v": np.ones(3, int)})).steps == 10
@@ -174,11 +170,6 @@ def test_a_directed_edge_has_no_far_port() -> None:
     assert made.on(TRIANGLE).program.templates == 3
     with pytest.raises(InputError, match="a directed edge has no port at its far end"):
         made.on(ARROW)
-
-
-def test_graphs_of_no_node_are_refused() -> None:
-    with pytest.raises(InputError, match="a graph needs at least one node"):
-        Topology.from_edges(0, [])
 
 
 @for_each("line", ["let l = digits(nodes)", "let l = digits(ports)\nsteps nodes", "let l = 3\nsteps 2*nodes + ports"])

@@ -131,11 +131,6 @@ def test_what_has_a_path_is_only_written_even_if_a_rule_writes_it(text: str) -> 
     assert problems_of(whole) == [(line, column, "'far.a' can only be written, by a rule of a node program")]
 
 
-def test_a_block_with_a_path_and_a_bit_without_a_block() -> None:
-    text = "bits go x\nport bits seen\nblock seen all.seen\nwhen seen=1 write all.seen\ninput x = go\n"
-    assert [problem[:2] for problem in problems_of(text)] == [(1, 6), (1, 9), (3, 16)]
-
-
 def test_all_mistakes_of_a_text_are_listed_in_order() -> None:
     mistakes = (
         "chain a -> b\nwhen e=1 write every.a\ngraph round\ninput unique e\noutput r if e\nhalt when a\nmatches 2"
@@ -175,10 +170,6 @@ def test_what_only_nodes_have_is_no_part_of_an_ordinary_program(line: str, what:
 def test_a_node_program_is_not_parsed_as_an_ordinary_one(line: str) -> None:
     with pytest.raises(InputError, match="this is a node program, which runs on a graph; use parse_any"):
         parse(ORDINARY + line)
-
-
-def test_an_ordinary_program_is_a_node_program_whose_nodes_do_not_talk() -> None:
-    assert repr(parse_node_program(ORDINARY)) == "NodeProgram 'program': 3 bits of nodes, 1 template"
 
 
 def test_a_size_that_a_program_is_not_for_is_a_problem_of_that_size() -> None:

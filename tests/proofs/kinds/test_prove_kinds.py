@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from cases import for_each
 from long import LONG
 
-from bitwright.errors import BitwrightError
 from bitwright.program import parse
 from bitwright.program.text import parse_node_program
 from bitwright.proofs.kinds import prove_kinds
@@ -114,15 +112,6 @@ def test_a_text_that_is_a_program_at_every_second_size_is_outside() -> None:
     assert refusal.startswith("the text is no program at l=")
 
 
-def test_a_number_that_was_given_need_not_follow_from_others() -> None:
-    text = (
-        "let l = 4\nlet m = 2*l\n" + "\n".join(TRAP.splitlines()[1:]) + "\nwhen q[i]=1 write r for i in 1..l if i=m\n"
-    )
-    one, two = prove_kinds(text), prove_kinds(parse(text, lets={"m": 3}))
-    assert (set(one.L0), len(one.kinds)) == ({"l"}, 1)
-    assert (set(two.L0), len(two.kinds)) == ({"l", "m"}, 2)
-
-
 def test_two_sizes() -> None:
     text = """let n = 4
 let m = 3
@@ -174,9 +163,3 @@ def test_the_certificate_is_json_and_progress_reaches_its_end() -> None:
     assert told[-1] == (5, 5)
     assert certificate["cutoffs"] == {"l": 5}
     assert certificate["lines"][0]["atoms"] == ["i - 1", "i - l", "i - l + 1", "l - 1"]
-
-
-@pytest.mark.parametrize("text", ["let l = 3\nbits p[l\n", "let l = 2\nbits p[l]\n"])
-def test_bad_text_is_reported(text: str) -> None:
-    with pytest.raises(BitwrightError):
-        prove_kinds(text)
