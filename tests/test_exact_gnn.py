@@ -59,10 +59,10 @@ def test_a_symmetric_matrix_is_an_undirected_graph(made: Any) -> None:
 
 def test_graphs_that_cannot_be_run_are_skipped() -> None:
     given = ["path:3", "nowhere.txt", "ring:4", 7]
-    with pytest.warns(BitwrightWarning, match=r"^2 graphs of 4 skipped; graphs\[1\] \(nowhere.txt\): there is no file"):
+    with pytest.warns(BitwrightWarning, match=r"2.*4.*graphs\[1\].*nowhere\.txt"):
         done = run(FLOOD, graph=given, source="0", on_error="skip")
     assert [one and one.steps for one in done] == [2, None, 2, None]
-    with pytest.raises(InputError, match="'raise' or 'skip', got 'ignore'"):
+    with pytest.raises(InputError, match=r"'raise'.*'skip'.*'ignore'"):
         run(FLOOD, graph=given, source="0", on_error="ignore")
-    with pytest.raises(InputError, match="goes with a list of graphs"):
+    with pytest.raises(InputError, match=r"list.*graphs"):
         run(FLOOD, graph="path:3", source="0", on_error="skip")

@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "tile of all": (lambda: bw.train(small(), cells=False, tile=2), "networks cells"),
     "seeds": (lambda: bw.train(small(), seeds=0), "1 1,000 0"),
     "several": (lambda: bw.train(small(), small(), cells=False), "network programs"),
-    "networks": (lambda: bw.train(small(), cells=False, networks=2), "2"),
+    "networks": (lambda: bw.train(small(), cells=False, networks=2), "2 networks"),
     "width": (lambda: bw.train(small(), width="128"), "width integer"),
     "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe Recipe"),  # type: ignore[arg-type]
     "misspelt": (lambda: bw.train(small(), size="1..4"), "'size' 'sizes'"),
@@ -147,7 +147,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "numbers": (lambda: bw.run(small(), states=np.ones((1, 6))), "64"),  # type: ignore[arg-type]
     "batch": (lambda: bw.run(small(), states=np.ones((1, 6), bool), steps="x"), "limit must"),  # type: ignore[arg-type]
     "threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers="x"), "workers integer"),  # type: ignore[arg-type]
-    "no threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers=0), "1 0"),
+    "no threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers=0), "workers 1 0"),
     "padding": (lambda: bw.run(small(), ONES, engine="limit", padding="x"), "padding integer"),
     "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "0 -1"),
     "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks integer"),
@@ -189,7 +189,7 @@ def bits() -> Any:
 MADE: dict[str, tuple[Callable[[], object], str]] = {
     "names": (lambda: made(inputs=("x",)), "'x' x[:]"),
     "bits": (lambda: made(inputs=(bits()[:],)), "'x'"),
-    "a number": (lambda: made(outputs=3), "3"),
+    "a number": (lambda: made(outputs=3), "outputs 3"),
     "a text": (lambda: made(inputs="x"), "'x'"),
     "a builder": (lambda: made(program=bw.Builder()), "Builder.build"),
     "steps": (lambda: made(steps="3"), "'3'"),

@@ -99,7 +99,7 @@ class Needy:
 
 @pytest.mark.usefixtures("one_ray")
 def test_a_machine_that_lacks_a_module_is_one_line() -> None:
-    with pytest.raises(InputError, match=r"^a machine of the cluster lacks .*No module named 'no_such_module'.*$"):
+    with pytest.raises(InputError, match="'no_such_module'"):
         list(Workers("ray", 2).map(fail, Needy(), range(2)))
 
 
@@ -177,7 +177,7 @@ def test_the_names_of_workers(text: str, workers: Workers) -> None:
     ],
 )
 def test_names_that_are_none(text: str) -> None:
-    with pytest.raises(InputError, match=r"^workers are a number up to 256.*$") as refused:
+    with pytest.raises(InputError, match="256") as refused:
         Workers.parse(text)
     assert "\n" not in str(refused.value)
 

@@ -57,29 +57,29 @@ def runs(*values: Any, **named: Any) -> Callable[[], object]:
 BOOL = np.zeros((1, 2), dtype=bool)
 SECONDS = "seconds is a number above 0 and below a million, got"
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "state of a number": (lambda: bw.certify(small(), adder(), state=cast(Any, 3)), "3"),
+    "state of a number": (lambda: bw.certify(small(), adder(), state=cast(Any, 3)), "state str 3"),
     "no rows": (lambda: bw.infer(states(rows=0)), "executions states"),
-    "no rows at a size": (lambda: bw.infer({2: states(2), 3: states(3, 0)}), "3"),
+    "no rows at a size": (lambda: bw.infer({2: states(2), 3: states(3, 0)}), "size 3 states"),
     "order of text": (lambda: bw.permutation(cast(Any, "21")), "3 1 2 '21'"),
     "order of floats": (lambda: bw.permutation(cast(Any, [2.0, 1.0])), "position integer"),
     "extent of text": (builder("3"), "'x' '3'"),
-    "name of a number": (builder(3, name=3), "3"),
+    "name of a number": (builder(3, name=3), "name str 3"),
     "many bits": (builder(10**9), "'x' 1,000,000,000 10,000,000"),
     "many bits together": (two_fields, "10,000,001 10,000,000"),
     "let of a number": (sized(let=3), "'l' 3"),
     "offsets of text": (sized(offsets="a"), "'a'"),
-    "coefficients": (sized(coefficients=9), "1 8 9"),
+    "coefficients": (sized(coefficients=9), "coefficients 1 8 9"),
     "seconds at sizes": (sized(seconds="x"), f"{SECONDS} 'x'"),
     "negative seconds at sizes": (sized(seconds=-1), f"{SECONDS} -1"),
     "seconds": (lambda: cast(Any, bw.infer)(states(), seconds="x"), "seconds executions"),
     "another line": (sized(lines="when y=1 write y"), "y=1"),
-    "lines of a number": (sized(lines=3), "3"),
+    "lines of a number": (sized(lines=3), "lines str 3"),
     "size of text": (lambda: bw.infer(cast(Any, {"2": states(2), 3: states(3)})), "1 100,000 '2'"),
     "given twice": (runs({"p": 1, "q": 1}, p=2), "given dictionary"),
     "given twice to a name": (lambda: bw.run("addition", {"p": 1, "q": 1}, p=2), "input given"),
     "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "number states"),
     "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "'a'"),
-    "no width": (lambda: bw.Recipe(width=0), "1"),
+    "no width": (lambda: bw.Recipe(width=0), "width 1"),
     "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "bits called"),
     "no names": (lambda: bw.Executions(BOOL, BOOL, cast(Any, None)), "tuple None"),
     "no graph": (lambda: bw.run(bw.parse(FLOOD), graph="", source="1"), "graph empty"),
@@ -121,9 +121,9 @@ def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
     folder = tmp_path / "a"
     folder.mkdir()
     for call in (lambda: bw.executions(small(), folder), lambda: bw.executions(small(), str(folder))):
-        with pytest.raises(bw.InputError, match=r"a is a folder; give a \.npz file of executions"):
+        with pytest.raises(bw.InputError, match=r"\.npz"):
             call()
-    with pytest.raises(bw.InputError, match="a is a folder; give a file"):
+    with pytest.raises(bw.InputError, match=r"folder.*file"):
         bw.infer(folder)
 
 
@@ -133,7 +133,7 @@ def test_a_file_of_torch_is_to_be_loaded_first(tmp_path: Path) -> None:
     file = tmp_path / "m.pt"
     torch.save(torch.nn.Linear(2, 2).state_dict(), file)
     for call in (lambda: bw.certify(small(), file), lambda: bw.Network.load(file)):
-        with pytest.raises(bw.InputError, match=r"m\.pt is a file of PyTorch; load it .* module, or export .* ONNX"):
+        with pytest.raises(bw.InputError, match=r"m\.pt.*ONNX"):
             call()
 
 
@@ -150,5 +150,5 @@ def test_integers_of_other_libraries_are_inputs() -> None:
     assert bw.run("addition", p=torch.tensor([9, 3]), q=2).outputs["sum"].tolist() == [11, 5]
     for none in ([], np.array([])):
         assert bw.run(small(), p=none, q=1).outputs["sum"].tolist() == []
-    with pytest.raises(bw.InputError, match="must be an array of integers"):
+    with pytest.raises(bw.InputError, match=r"array.*integers"):
         bw.run(small(), p=torch.ones(2), q=1)

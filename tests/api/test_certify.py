@@ -139,7 +139,7 @@ def test_what_cannot_be_asked_is_refused_alike(nets: dict[str, Path], capsys: Ca
 def test_several_programs_and_a_file(nets: dict[str, Path], tmp_path: Path) -> None:
     several = [bw.addition(2), bw.addition(7)]
     assert bw.certify(several, nets["cells"]).sizes is None
-    with pytest.raises(bw.InputError, match="sizes goes with one program, got 2"):
+    with pytest.raises(bw.InputError, match=r"program.*2"):
         bw.certify(several, nets["cells"], sizes="1..3")
     with pytest.raises(bw.InputError, match="no cell like"):
         bw.certify([bw.addition(2), bw.permutation([2, 1])], nets["cells"])
@@ -170,7 +170,7 @@ def test_what_takes_too_long_is_said_as_python_spells_it(monkeypatch: pytest.Mon
     network = bw.train(small, cells=False, integer=True, width=64, tolerance=0.4)
     monkeypatch.setattr(shorter_proof, "expected_seconds", lambda *_: 86_400.0)
     monkeypatch.setattr(shorter_proof, "gpu_name", lambda: None)
-    with pytest.raises(bw.InputError, match="64 states will take about 24 hours here") as refused:
+    with pytest.raises(bw.InputError, match=r"64.*states.*24") as refused:
         bw.certify(small, network)
     assert "give yes=True to begin, with resume=FILE" in str(refused.value)
     assert "device=cuda and workers=ray:ADDRESS are faster; a network of its cells has 16 local states" in str(
@@ -185,5 +185,5 @@ def test_sizes_are_consecutive() -> None:
         assert bw.certify("addition", sizes=sizes).sizes == "4..6"
     assert bw.certify("addition", sizes=[4]).sizes == "4"
     for wrong in (range(1, 9, 3), [4, 6], [6, 5], [], range(0), ["4"], True, 4.0, {4}):
-        with pytest.raises(bw.InputError, match=r"sizes are consecutive, such as '1..64'"):
+        with pytest.raises(bw.InputError, match=r"'1\.\.64'"):
             bw.certify("addition", sizes=wrong)  # type: ignore[call-overload]

@@ -51,17 +51,17 @@ def test_what_cannot_be_inferred() -> None:
     assert not wrong.determined
     assert "and no rule with these blocks can have written it" in str(wrong.reason)
     for call in (wrong.program, wrong.text, lambda: wrong.compare(SMALL)):
-        with pytest.raises(bw.InputError, match=r"there are no rules to give: .* is on after state"):
+        with pytest.raises(bw.InputError, match=r"rules.*state"):
             call()
     few = bw.infer(bw.executions(SMALL, "states", states=5), SMALL)
-    with pytest.raises(bw.InputError, match="give more states, or take what is undetermined as off or on"):
+    with pytest.raises(bw.InputError, match=r"states.*undetermined"):
         few.program("refuse")
     for blocks, message in ((3, "blocks are an algorithm, .* got a int"), (bw.addition(3), "addition has other bits")):
         with pytest.raises(bw.InputError, match=message):
             bw.infer(STATES, blocks)  # type: ignore[arg-type]
-    with pytest.raises(bw.InputError, match=r"give executions, or the .npz file"):
+    with pytest.raises(bw.InputError, match=r"\.npz"):
         bw.infer(3)  # type: ignore[call-overload]
-    with pytest.raises(bw.InputError, match=r"given by size, such as \{5: small, 6: large\}, got a list"):
+    with pytest.raises(bw.InputError, match=r"given.*5.*6"):
         bw.infer([STATES, STATES])  # type: ignore[list-item]
 
 
@@ -122,9 +122,9 @@ def test_one_proof_for_several_sizes(capsys: Captured) -> None:
     found = bw.certify([bw.addition(bits) for bits in range(1, 7)], cells=True)
     assert (found.program_id, found.verdict) == (told["program_id"], "certified")
     assert found.program_id != bw.certify(bw.addition(1), cells=True).program_id
-    with pytest.raises(bw.InputError, match="one proof for 2 programs is one of their cells; add cells=True"):
+    with pytest.raises(bw.InputError, match=r"2.*cells=True"):
         bw.certify([SMALL, bw.addition(3)])
-    with pytest.raises(bw.InputError, match="at least one program"):
+    with pytest.raises(bw.InputError, match=r"least.*program"):
         bw.certify([], cells=True)
 
 

@@ -284,7 +284,7 @@ def test_unknown_inputs() -> None:
         with pytest.raises(InputError) as caught:
             values_for(words, GRAPH, {name: "a"}, program="flood")
         assert str(caught.value) == message
-    with pytest.raises(InputError, match=r"^flood needs source: give source=NODE$"):
+    with pytest.raises(InputError, match="source=NODE"):
         values_for([SOURCE], GRAPH, {}, program="flood")
 
 

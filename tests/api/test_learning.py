@@ -31,16 +31,14 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest
     assert [origin and origin.source for origin in origins] == ["file", "file", "runs"]
-    with pytest.warns(bw.BitwrightWarning, match="none of which these executions showed"):
+    with pytest.warns(bw.BitwrightWarning, match=r"executions.*showed"):
         bw.train(SMALL, executions=held, width=256, seeds=1)
 
 
 def test_what_runs_never_show_is_the_cause_and_said() -> None:
     """Nothing that a wider network could mend: of one template runs of this program show nothing."""
     algorithm = bw.open(EXAMPLES / "comparison.bw", l=3)
-    with pytest.warns(
-        bw.BitwrightWarning, match="none of which runs showed, nor 1 template: 'when kind1_block2"
-    ) as said:
+    with pytest.warns(bw.BitwrightWarning, match=r"1.*kind1_block2") as said:
         found = bw.train(algorithm, executions="runs", width=256, seeds=2)
     assert not found.proved
     assert "after 2 seeds" in str(said[0].message)
@@ -66,7 +64,7 @@ def test_what_was_shown_needs_a_wider_network() -> None:
 
 
 def test_a_network_that_is_wrong_somewhere_is_said() -> None:
-    with pytest.warns(bw.BitwrightWarning, match="local states come out wrong after 2 seeds; use a wider") as said:
+    with pytest.warns(bw.BitwrightWarning, match=r"states.*2") as said:
         found = bw.train(bw.multiplication(3), width=64, tolerance=0.4, seeds=2)
     assert said[0].filename == __file__
     assert not found.proved
@@ -89,7 +87,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "labels": (lambda: Sample("states", labels="plane"), "'plane' 'plain'"),  # type: ignore[arg-type]
     "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding templates"),
     "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced training"),
-    "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "9"),
+    "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "9 bits"),
     "a misspelt option": (lambda: bw.train(SMALL, widht=64), "'widht' 'width'"),
     "sizes": (lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)), "holds executions"),
 }

@@ -72,7 +72,7 @@ def test_many_images_through_run() -> None:
         (SMALL, {"images": IMAGES, "steps": 3}, "steps images"),
         (SMALL, {"images": IMAGES, "record": True}, "record images"),
         (SMALL, {"images": IMAGES, "instruktions": 3}, "'instruktions'"),
-        (SMALL, {"images": IMAGES, "inputs": [b""]}, "9"),
+        (SMALL, {"images": IMAGES, "inputs": [b""]}, "9 images"),
     ],
 )
 def test_what_does_not_go_with_images(what: Any, how: dict[str, Any], line: str) -> None:

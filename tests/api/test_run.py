@@ -92,7 +92,7 @@ def test_images_run_as_on_the_command_line(capsys: Captured, tmp_path: Path) -> 
     assert run(HELLO).output == b"Hello, world!\n"
     assert run(EXAMPLES / "subleq" / "echo.sq", b"to and fro").output == b"to and fro"
     (tmp_path / "hi.dec").write_text("6 -1 3 7 7 -1 65")
-    with pytest.raises(InputError, match=r"hi.dec does not say what machine it is for"):
+    with pytest.raises(InputError, match=r"hi\.dec"):
         run(tmp_path / "hi.dec")
     assert run(tmp_path / "hi.dec", words=16, word_width=8, dialect="howerj").output == b"A"
     for given, message in (
@@ -156,11 +156,11 @@ def test_many_runs_say_which_are_exact() -> None:
 @pytest.mark.parametrize(
     ("inputs", "more", "message"),
     [
-        ({"p": [1, 2], "q": [1, 2, 3]}, {}, "2 3"),
+        ({"p": [1, 2], "q": [1, 2, 3]}, {}, "p 2 q 3"),
         ({"p": [1, 99], "q": 1}, {}, "p[1] 4 99"),
         ({"p": np.array([1, -2]), "q": 1}, {}, "p[1] 0 -2"),
-        ({"p": np.array([1.0]), "q": 1}, {}, "1"),
-        ({"p": np.ones((2, 2), int), "q": 1}, {}, "2 64"),
+        ({"p": np.array([1.0]), "q": 1}, {}, "p integers"),
+        ({"p": np.ones((2, 2), int), "q": 1}, {}, "2 dimensions int64"),
         ({"p": [1, 2.5], "q": 1}, {}, "p[1] 2.5"),
         ({"p": [1], "r": 1}, {}, "'r'"),
         ({"p": [1]}, {}, "needs value"),
@@ -183,7 +183,7 @@ def test_networks_in_all_their_forms(tmp_path: Path) -> None:
     for network in (cells, held, [held], tmp_path / "adder.safetensors", [str(tmp_path / "adder.safetensors")]):
         done = run(addition(9), p=300, q=11, network=network)
         assert (done.value, done.engine, done.cells["proved"]) == (311, "network", True)
-    with pytest.raises(InputError, match="a network of cells has its settings already"):
+    with pytest.raises(InputError, match=r"settings.*already"):
         run(addition(9), p=300, q=11, network=held, rounding="sign")
 
 

@@ -41,7 +41,7 @@ def test_a_bad_graph_is_named_before_anything_runs(
 
 def test_a_run_that_fails_is_named_too() -> None:
     cells = train(BY_NODES)  # of graphs of other sizes
-    with pytest.raises(InputError, match=r"^graphs\[1\] \(path:6\): this network has no cell like"):
+    with pytest.raises(InputError, match=r"graphs\[1\].*6"):
         run(BY_NODES, graph=["path:3", "path:6"], network=cells)
 
 

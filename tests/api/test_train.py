@@ -114,7 +114,7 @@ def test_floats_of_cells_are_averaged() -> None:
     for network in (three[0], three):
         done = bw.run(bw.addition(20), p=2**19 + 5, q=2**19 + 6, network=network)
         assert (done.value, done.networks) == (2**20 + 11, len(three) if isinstance(network, list) else 1)
-    with pytest.raises(bw.InputError, match="the same kinds of cells"):
+    with pytest.raises(bw.InputError, match=r"kinds.*cells"):
         bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train("permutation", integer=False)])
     assert bw.certify(bw.addition(9), three[0]).verdict in ("certified", "not proved")
 

@@ -61,7 +61,7 @@ def test_what_is_no_number_of_the_file_is_refused(lets: dict[str, int], message:
 @for_each("value", [10**20, -(10**20), 2**31])
 @for_each("parse_it", [parse, parse_node_program])
 def test_a_value_that_no_number_has_is_refused_before_other_problems(parse_it: Any, value: int) -> None:
-    with pytest.raises(InputError, match=r"let l takes an integer below 2\^31, got"):
+    with pytest.raises(InputError, match=r"2\^31"):
         parse_it(
             "let l = 3\nbits a[l]\nblock a[1\nwhen a[1]=1 wrte a[2]\n",
             "bad",

@@ -19,11 +19,12 @@ from calling import Captured, call, document
 from cases import for_each
 from facts import missing
 from long import LONG
+from subleq_lockstep import machine_of, reader
 from waiting import PATIENCE, wait_until
 
 from bitwright.cli.main import main
 from bitwright.engines.make import make_engine
-from bitwright.machines.subleq import Assembly, MachineV, Shape, find_dialect, load_sq, machine_v
+from bitwright.machines.subleq import load_sq
 from bitwright.machines.subleq.checkpoint import load_checkpoint
 from bitwright.machines.subleq.computer import Computer, MachineTally
 
@@ -264,13 +265,6 @@ EAGER = (  # the command line, with a checkpoint at every look instead of one a 
 )
 
 
-def machine_of(program: Assembly) -> MachineV:
-    assert program.words is not None
-    assert program.width is not None
-    assert program.dialect is not None
-    return machine_v(Shape(program.words, program.width, find_dialect(program.dialect)))
-
-
 @pytest.mark.waits
 def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path: Path) -> None:
     """kill -9 comes once a checkpoint has that many letters read. What was printed after the last one is printed again.
@@ -279,9 +273,9 @@ def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path: Path) -> No
     """
     program, text = load_sq(SUBLEQ / "count.sq"), b"a line\nand two"
     v, keep, out = machine_of(program), tmp_path / "run.npz", tmp_path / "out"
-    supply, wanted = list(text), bytearray()
+    wanted = bytearray()
     engine = make_engine("templates", v.program)
-    whole = Computer(v, engine, v.start(program.image), lambda: supply.pop(0) if supply else None, wanted.append).run()
+    whole = Computer(v, engine, v.start(program.image), reader(text), wanted.append).run()
 
     def done() -> MachineTally:
         return load_checkpoint(keep, v)[1] if keep.exists() else MachineTally()

@@ -108,7 +108,7 @@ def test_thresholds_that_leave_no_room_are_refused() -> None:
     for value in (2**62, -(2**63)):
         thresholds = network.thresholds.copy()
         thresholds[0, 0] = value
-        with pytest.raises(InputError, match="do not fit 64 bits"):
+        with pytest.raises(InputError, match=r"64.*bits"):
             ExactSums(with_weights(network, thresholds=thresholds), algorithm.program)
 
 
@@ -125,11 +125,11 @@ def test_a_negative_threshold_needs_the_gate() -> None:
 
 def test_what_does_not_go_together_is_refused() -> None:
     program, network = addition(3).program, trained()
-    with pytest.raises(InputError, match="exactly 0 where one example"):
+    with pytest.raises(InputError, match=r"exactly.*0"):
         network_engine(program, [network], "sign")
-    with pytest.raises(InputError, match="one at a time, got 2"):
+    with pytest.raises(InputError, match=r"time.*2"):
         network_engine(program, [network, network])
-    with pytest.raises(InputError, match="no precision to choose"):
+    with pytest.raises(InputError, match=r"precision.*choose"):
         network_engine(program, [network], precision="bfloat16")
     with pytest.raises(InputError, match="another program"):
         network_engine(addition(2).program, [network])

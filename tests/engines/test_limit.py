@@ -101,5 +101,5 @@ def test_reachable_counts_only_states_that_runs_step_from() -> None:
     unfinished = parse(
         "bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a\nhalt at fixed point\nsteps 9"
     )
-    with pytest.raises(InputError, match="does not halt within 9 steps"):
+    with pytest.raises(InputError, match=r"within.*9"):
         reachable_range(unfinished)

@@ -76,7 +76,7 @@ def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest
         str(cells).splitlines()[1]
         == "18,446,744,073,709,551,616 local states are more than are tried, so it is not proved"
     )
-    with pytest.raises(InputError, match=r"there are 18446744073709551616 local states, more than the .* tile may do"):
+    with pytest.raises(InputError, match="18446744073709551616"):
         certify(algorithm, cells)
     cells.save(tmp_path / "cells.safetensors")
     for to in ("c", "js"):

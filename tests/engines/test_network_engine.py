@@ -51,11 +51,11 @@ def test_outputs_that_are_not_finite_are_noticed(network: FloatNetwork, name: st
     """float16 ends at 65,504: weights as large overflow there, and in float32 at 3e38."""
     factor = 1e5 if name == "float16" else 1e25
     engine = ENGINES[name](ADDITION.program, [larger(network, factor)])
-    with pytest.raises(InputError, match="outputs are not finite"):
+    with pytest.raises(InputError, match=r"outputs.*finite"):
         run(ADDITION, p=3, q=5, engine=engine)
     states = np.zeros((70, ADDITION.program.bits), dtype=bool)
     states[3:] = ADDITION.state({"p": 3, "q": 5})
-    with pytest.raises(InputError, match="outputs are not finite"):
+    with pytest.raises(InputError, match=r"outputs.*finite"):
         run(ADDITION, states=states, engine=engine)
 
 
@@ -70,7 +70,7 @@ def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: Float
     nothing = np.zeros((1, ADDITION.program.bits), dtype=bool)
     batch.load(nothing)
     batch.step()
-    with pytest.raises(InputError, match="outputs are not finite"):
+    with pytest.raises(InputError, match=r"outputs.*finite"):
         getattr(batch, what)(*([0] if what == "bit" else []))
     alone = engine.begin(nothing)
     alone.step()

@@ -88,9 +88,9 @@ def test_what_is_no_state_is_refused(adder: Network) -> None:
             module(given)
     steps: Any
     for steps in (-1, 1.5, True):
-        with pytest.raises(InputError, match="steps is a number from 0 on"):
+        with pytest.raises(InputError, match=r"number.*0"):
             module(torch.zeros(9), steps=steps)
     with pytest.raises(InputError, match="no cell like"):
         adder.to_torch(multiplication(3))
-    with pytest.raises(InputError, match="quantize this one first"):
+    with pytest.raises(InputError, match=r"quantize.*first"):
         train(addition(2), cells=False, width=64).to_torch(addition(2))

@@ -61,7 +61,7 @@ def test_a_file_gives_it_back(tmp_path: Path) -> None:
         assert str(back) == str(given)
         told = back.to_dict()
         assert told == {name: value for name, value in given.to_dict().items() if name in told} | {"name": None}
-    with pytest.raises(InputError, match="an integer network has no trained weights to give"):
+    with pytest.raises(InputError, match=r"integer.*network"):
         back.to_torch()
 
 
@@ -75,7 +75,7 @@ def test_a_file_says_what_it_is_for(tmp_path: Path) -> None:
     for what in (None, addition(2), addition(2).program):
         back = Network.load(whole, what)
         assert (back.cells, back.digest, back.program) == (False, made.digest, addition(2).program)
-    with pytest.raises(InputError, match="is a network for another program"):
+    with pytest.raises(InputError, match=r"network.*another"):
         Network.load(whole, addition(3))
     assert not Network.load(of_cells, cells().program).cells  # the pattern itself, as a program
 
@@ -88,7 +88,7 @@ def test_a_program_that_the_file_does_not_describe(tmp_path: Path) -> None:
     assert (held.program, held.proved, held.to_dict()["name"]) == (None, False, None)
     assert run(program, x=1, network=held).halted
     for call in (held.quantize, lambda: held.save(tmp_path / "other.safetensors")):
-        with pytest.raises(InputError, match=r"load it with its program: load\(path, program\)"):
+        with pytest.raises(InputError, match=r"load.*program"):
             call()
     assert Network.load(tmp_path / "n.safetensors", program).quantize().proved
 
@@ -104,13 +104,13 @@ def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path
     for given in (cells(), file, str(file)):
         claim.check(addition(9), given)
         claim.check(addition(30), given, workers=1)
-        with pytest.raises(ProofError, match=r"says of the function: proved .* but it is not stated"):
+        with pytest.raises(ProofError, match=r"function.*proved"):
             claim.check(addition(30).program, given)
     claim.check(cells().pattern.program, cells().weights)
     for other in (broken(), train(addition(4), seed=1)):
         with pytest.raises(ProofError, match="for another network"):
             claim.check(addition(9), other)
-    with pytest.raises(ProofError, match="says wrong = 1, but it is 0"):
+    with pytest.raises(ProofError, match=r"wrong.*1.*0"):
         replace(claim, wrong=1).check(addition(9), cells())
     with pytest.raises(ProofError, match=r"says sizes = all, but permutation at \d bits?: .* no cell like"):
         claim.check(permutation([2, 1]), cells())

@@ -81,7 +81,7 @@ def test_bad_files_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
     changed, reason = BAD[case]
     path = tmp_path / "bad.npz"
     np.savez(path, allow_pickle=True, **{**GOOD, **changed})
-    with pytest.raises(InputError, match="is not a file of executions") as error:
+    with pytest.raises(InputError, match=r"file.*executions") as error:
         load_executions(path)
     assert reason in str(error.value)
     assert "\n" not in str(error.value)
@@ -119,7 +119,7 @@ def test_arrays_of_other_types_are_refused_in_one_line(case: str, tmp_path: Path
     with zipfile.ZipFile(tmp_path / "good.npz") as good, zipfile.ZipFile(tmp_path / "bad.npz", "w") as bad:
         for name in {*good.namelist(), f"{replaced}.npy"}:
             bad.writestr(name, data if name == f"{replaced}.npy" else good.read(name))
-    with pytest.raises(InputError, match=r"bad\.npz is not a file of executions: ") as error:
+    with pytest.raises(InputError, match=r"bad\.npz") as error:
         load_executions(tmp_path / "bad.npz")
     assert "\n" not in str(error.value)
 
@@ -132,7 +132,7 @@ def test_executions_in_memory_are_arrays_of_bool() -> None:
 
 def test_bool_that_is_none_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", **{**GOOD, "before": (B + 7).view(bool)})
-    with pytest.raises(InputError, match="other values than 0 and 1"):
+    with pytest.raises(InputError, match=r"values.*0.*1"):
         load_executions(tmp_path / "bad.npz")
 
 
@@ -144,7 +144,7 @@ def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path) -> None:
         with archive.open("before.npy", "w") as file:
             for _ in range(3):
                 file.write(bytes(1 << 20))
-    with pytest.raises(InputError, match="is not a file of executions"):
+    with pytest.raises(InputError, match=r"file.*executions"):
         load_executions(path)
 
 

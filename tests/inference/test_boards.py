@@ -77,7 +77,7 @@ def test_a_network_of_one_cell_is_proved_and_runs_every_board() -> None:
 
 
 def test_a_graph_that_is_no_board_is_refused() -> None:
-    with pytest.raises(InputError, match="is a way on boards, and this graph is none"):
+    with pytest.raises(InputError, match=r"boards.*graph"):
         run(parse(life_rule().text(), "life"), graph="ring:5", alive=["1"])
 
 
@@ -104,18 +104,18 @@ def test_directions_are_kept(neighbourhood: str, shift: tuple[int, int]) -> None
 
 def test_boards_of_another_size_are_refused() -> None:
     data = executions_of(boards(3, 4, 4), boards(3, 4, 4))
-    with pytest.raises(InputError, match="20 cells, but these states have 16 bits"):
+    with pytest.raises(InputError, match=r"20.*states.*16"):
         infer_local_rule(data, 4, 5)
     with pytest.raises(InputError, match="at least 3x3"):
         infer_local_rule(data, 2, 8)
-    with pytest.raises(InputError, match="did you mean 'moore'"):
+    with pytest.raises(InputError, match="'moore'"):
         infer_local_rule(data, 4, 4, "more")
     dead = replace(data, after=np.zeros_like(data.after))
-    with pytest.raises(InputError, match="no neighbourhood is followed by 1"):
+    with pytest.raises(InputError, match=r"neighbourhood.*1"):
         infer_local_rule(dead, 4, 4).text()
 
 
 def test_a_page_says_that_it_cannot_follow_ways() -> None:
     program = parse(life_rule().text(), "life")
-    with pytest.raises(InputError, match=r"cannot follow the path 'east\.'"):
+    with pytest.raises(InputError, match=r"'east\.'"):
         node_facts(program, Pattern.of(program.kinds))

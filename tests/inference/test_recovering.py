@@ -59,7 +59,7 @@ def test_real_runs_leave_writes_open_and_confirm_nothing_wrong() -> None:
     assert comparison.wrong == ()
     assert comparison.undecided > 0
     assert found.reproduced(found.program("on")) == len(executions)  # all that may write explains all that was seen
-    with pytest.raises(InputError, match="writes are not determined"):
+    with pytest.raises(InputError, match=r"writes.*determined"):
         found.program("refuse")
 
 

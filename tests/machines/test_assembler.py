@@ -123,7 +123,7 @@ def test_operations_do_what_they_say(text: str, after: tuple[int, int, int]) -> 
 
 def test_inputs_outputs_names_and_labels() -> None:
     text = ".in b\n.out sum\n.out a\nstart: sub a t\n@inner: sub t b\n.in a\n.alias sum b\nend: .width 16"
-    with pytest.raises(ProgramError, match="a label stands alone"):
+    with pytest.raises(ProgramError, match=r"stands.*alone"):
         assemble(text)
     code = assemble(text.replace("end: .width", "end:\n.width"), "adder")
     assert (code.name, code.width, code.inputs, code.outputs) == ("adder", 16, ("b", "a"), ("sum", "a"))

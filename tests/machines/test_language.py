@@ -419,7 +419,7 @@ def test_all_problems_are_listed_in_order() -> None:
 
 def test_the_width_must_be_one_of_a_machine() -> None:
     for width in (0, 65):
-        with pytest.raises(InputError, match="a word has between 1 and 64 bits"):
+        with pytest.raises(InputError, match=r"word.*1.*64"):
             compile_function("def f(a): return a", width)
 
 

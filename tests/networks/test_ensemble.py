@@ -56,7 +56,7 @@ def test_a_file_is_taken_up_and_can_be_asked_for_less_or_more(tmp_path: Path) ->
     assert grow(ask, 2, file=file).count == 2
     assert file.stat().st_size == size
     assert np.array_equal(grow(ask, 6, file=file).mean, grow(ask, 6).mean)
-    with pytest.raises(InputError, match="was begun with seed 5, now it is 6"):
+    with pytest.raises(InputError, match=r"begun.*5.*6"):
         grow(replace(ask, recipe=replace(SMALL, seed=6)), 4, file=file)
     with pytest.raises(InputError, match="states_sha256"):
         grow(replace(ask, states=~ask.states), 4, file=file)
@@ -86,7 +86,7 @@ def test_states_of_runs() -> None:
     assert {state.tobytes() for state in states} <= met
     two = random_starts(permutation(range(1, 9)), 50, 0, ones=2)
     assert (two.sum(axis=1) == 2).all()
-    with pytest.raises(InputError, match="so 9 of them cannot be on"):
+    with pytest.raises(InputError, match=r"9.*them"):
         random_starts(permutation(range(1, 9)), 50, 0, ones=9)
 
 

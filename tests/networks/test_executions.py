@@ -125,12 +125,12 @@ def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], me
 
 def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
     network, executions = learn(width=64)
-    with pytest.raises(InputError, match="halfway between its labels; leave out the rounding sign"):
+    with pytest.raises(InputError, match=r"halfway.*rounding"):
         NetworkEngine(PROGRAM, [network], "sign")
-    with pytest.raises(InputError, match="halfway between its labels"):
+    with pytest.raises(InputError, match=r"halfway.*labels"):
         KernelEngine(PROGRAM, PROGRAM.templates, "sign", executions.set)
     ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
-    with pytest.raises(InputError, match="must be trained alike"):
+    with pytest.raises(InputError, match=r"trained.*alike"):
         NetworkEngine(PROGRAM, [network, ordinary], "calibrated")
 
 

@@ -170,7 +170,7 @@ def test_factors_of_float64_are_not_proved() -> None:
         if kind == np.float32:
             assert not graph.analysis(2).exact  # its grid is too fine to be looked at, and its error bounded
         else:
-            with pytest.raises(NotReadError, match="a factor of float64"):
+            with pytest.raises(NotReadError, match=r"factor.*64"):
                 graph.analysis(2)
 
 
@@ -181,7 +181,7 @@ def test_the_least_integer_has_no_negative(kind: type, least: int) -> None:
         return OperatorGraph(nodes, {"low": np.array([value], kind)}, "rows", np.dtype(kind).name, "out")
 
     assert graph(least + 1).analysis(2).exact
-    with pytest.raises(NotReadError, match="a negative that may leave the range"):
+    with pytest.raises(NotReadError, match=r"negative.*leave"):
         graph(least).analysis(2)
 
 
@@ -279,7 +279,7 @@ def test_only_a_module_whose_digest_covers_it_is_resumed(tmp_path: Path) -> None
     assert certify(PLAIN, Own(1.0, 0.0)).verdict == "tested"
     assert certify(PLAIN, Own(0.0, 0.0)).verdict == certify(PLAIN, Own(1.0, 1.0)).verdict == "refuted"
     assert as_model(Own(1.0, 0.0)).digest != as_model(Own(1.0, 1.0)).digest
-    with pytest.raises(InputError, match="a file to resume from cannot say whether it is the same; export it to ONNX"):
+    with pytest.raises(InputError, match="ONNX"):
         certify(PLAIN, Own(1.0, 0.0), resume=tmp_path / "part")
     right = as_module(LAYERS)
     with pytest.raises(InputError, match="cannot say"):  # nor with an oracle that it cannot recognize
@@ -303,7 +303,7 @@ def test_a_validation_is_resumed_by_the_same_network_alone(reads: Any, tmp_path:
     assert validate(adder, network=Model(module, reads), resume=part).exact
     with pytest.raises(InputError, match=r"not begun|another|other"):
         validate(adder, network=Model(module, reads, threshold=0.25), resume=part)
-    with pytest.raises(InputError, match="cannot say whether it is the same"):
+    with pytest.raises(InputError, match=r"whether.*same"):
         validate(adder, network=Model(Own(module), reads), resume=tmp_path / "new")
 
 
@@ -375,7 +375,7 @@ def test_a_model_that_crashes_the_runtime_ends_in_a_line(tmp_path: Path) -> None
     path = ending(tmp_path / "crash.onnx", nodes, **tensors)
     model = as_model(as_onnx(LAYERS, tmp_path / "adder.onnx"))
     for _ in range(2):
-        with pytest.raises(InputError, match=r"onnxruntime cannot run .*crash\.onnx") as caught:
+        with pytest.raises(InputError, match=r"crash\.onnx") as caught:
             certify(PLAIN, path)
         assert str(caught.value).isprintable()
         assert model.run(np.zeros((2, 8))).shape == (2, 5)  # with a new process

@@ -120,7 +120,7 @@ def test_sums_that_float32_cannot_hold(tmp_path: Path) -> None:
         first=np.full((4_096, network.shape.inputs), 127, dtype=np.int8),
         last=np.full((network.shape.outputs, 4_096), 127, dtype=np.int8),
     )
-    with pytest.raises(InputError, match=r"reach 264,257,536, and float32 is exact below 16,777,216"):
+    with pytest.raises(InputError, match=r"264,257,536.*32.*16,777,216"):
         save_sums_onnx(large, algorithm.program, tmp_path / "net.onnx")
     with pytest.raises(InputError, match=r"reach 1,099,511,627,777"):
         save_sums_onnx(wide(network), algorithm.program, tmp_path / "net.onnx")

@@ -136,7 +136,7 @@ def test_an_origin_that_could_be_and_is_not_what_was_written(
 ) -> None:
     """Another parametrization, for one, would be rounded in another way."""
     put(path, network, changed(path, name, value))
-    with pytest.raises(InputError, match="its weights or their origin are not those that were written"):
+    with pytest.raises(InputError, match=r"weights.*written"):
         load_network(path, program)
 
 
@@ -148,7 +148,7 @@ def test_files_of_the_first_format_are_read_after_all_other_checks(
     assert load_network(path, program).digest == network.digest
     assert read_about(path).digest is None
     for load in (load_network, bitwright.Network.load):
-        with pytest.raises(InputError, match="written by an earlier version"):
+        with pytest.raises(InputError, match=r"earlier.*version"):
             load(path, program, with_digest=True)
     for name, value in (("error", 1e-2), ("bits", ["lie"]), ("steps", -3), ("sha256", network.digest)):
         put(path, network, {**old, name: value})
@@ -166,7 +166,7 @@ def test_files_that_hold_something_else(path: Path, network: FloatNetwork, progr
         ({"first": network.first}, {"bitwright": document}),
     ):
         path.write_bytes(save(tensors, about))
-        with pytest.raises(InputError, match="holds something else, or more"):
+        with pytest.raises(InputError, match="else"):
             load_network(path, program)
 
 
@@ -196,7 +196,7 @@ def test_weights_that_cannot_be(path: Path, network: FloatNetwork, program: Prog
 
 def test_a_network_is_not_written_as_one_of_another_program(path: Path, network: FloatNetwork) -> None:
     before = path.read_bytes()
-    with pytest.raises(InputError, match="trained for another program"):
+    with pytest.raises(InputError, match=r"another.*program"):
         save_network(network, addition(4).program, path)
     assert path.read_bytes() == before
 
@@ -215,5 +215,5 @@ def test_a_network_is_not_written_as_one_of_another_program(path: Path, network:
 def test_recipes_that_could_not_be_written(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Recipe(256, **change)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="there is no parametrization 'mup'"):
+    with pytest.raises(InputError, match="'mup'"):
         Plan(parametrization="mup")  # type: ignore[arg-type]

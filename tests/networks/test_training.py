@@ -128,7 +128,7 @@ def test_balanced_steps_arrive_where_plain_ones_do() -> None:
 def test_divergence_and_stalling_are_errors() -> None:
     with pytest.raises(TrainingError, match="diverged after"):
         train(addition(3).program, Recipe(512, plan=Plan(rate=1e4)))
-    with pytest.raises(TrainingError, match=r"stalled at an error of .* after 2 steps"):
+    with pytest.raises(TrainingError, match=r"stalled.*2"):
         train(addition(3).program, Recipe(512, plan=Plan(most_steps=2)))
     with pytest.raises(TrainingError, match="diverged after"):
         train(addition(3).program, Recipe(512, plan=Plan(rate=1e4), trainer="torch"))

@@ -303,7 +303,7 @@ def test_all_problems_come_at_once_each_with_the_line_of_python_that_made_it() -
 
 @for_each("name", ["", "1x", "a b", "a-b", "x[1]", "é", "x\n", "a" * 65, "when", "in", "point", "examples"])
 def test_names_are_those_of_the_rule_text(name: str) -> None:
-    with pytest.raises(InputError, match="cannot name bits: use letters, digits and _, and no word of the rule text"):
+    with pytest.raises(InputError, match=r"letters.*digits"):
         Builder().bits(name, 2)
 
 

@@ -235,7 +235,7 @@ def test_tiles_are_neighbours_and_the_last_takes_what_is_left(bits: int, tile: i
 
 
 def test_a_tile_has_at_least_one_cell() -> None:
-    with pytest.raises(InputError, match="a tile has at least 1 cell, got 0"):
+    with pytest.raises(InputError, match=r"least.*1.*0"):
         addition(3).program.cells.tiled(0)
 
 

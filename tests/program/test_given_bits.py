@@ -76,7 +76,7 @@ def other_builder(_: Any) -> tuple[Any]:
     ("start", "message"),
     [
         ((-1,), "-1 0 12"),
-        ((8, 99), "99"),
+        ((8, 99), "bit 99"),
         (("c[1]", -1), "-1"),
         ((True,), "start takes"),
         (8, "'carry' 8"),
@@ -99,12 +99,12 @@ def test_what_is_no_start_is_refused(start: Any, message: str) -> None:
     ("given", "message"),
     [
         ({"halt": -1}, "-1"),
-        ({"halt": 12}, "12"),
+        ({"halt": 12}, "halt bit 12"),
         ({"halt": True}, "takes bits"),
         ({"halt": "fixedpoint"}, "'fixedpoint'"),
         ({"halt": "p"}, "'p' 1"),
         ({"steps": True}, "steps integer"),
-        ({"steps": -1}, "0"),
+        ({"steps": -1}, "steps 0"),
         ({"inputs": (Word("p", (-1,)),)}, "'p' -1"),
         ({"inputs": (Word("p", (0, 0)),)}, "p[1]"),
         ({"outputs": (Word("p", ()),)}, "'p'"),

@@ -80,5 +80,5 @@ def test_all_problems_are_found_at_once() -> None:
 
 @pytest.mark.parametrize("families", [None, ["rule", "rule"]])
 def test_entries_of_a_table_do_not_add_up_whatever_their_families(families: list[str] | None) -> None:
-    with pytest.raises(ProgramError, match=r"two templates for flag=1: .* has one too; put all bits into one 'write'"):
+    with pytest.raises(ProgramError, match=r"flag=1.*'write'"):
         make(templates=[(1, 1, [0]), (1, 1, [1])], rule_families=families)

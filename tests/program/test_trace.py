@@ -30,7 +30,7 @@ def test_a_trace_needs_only_a_layout(states: np.ndarray) -> None:
         assert np.array_equal(trace.state(step), states[step])
         assert trace.number(step, "p") == sum(1 << i for i in range(3) if states[step, i])
     assert np.array_equal(trace.bit(7), states[:, 7])
-    with pytest.raises(InputError, match="no program, and so no blocks, templates or matches"):
+    with pytest.raises(InputError, match=r"templates.*matches"):
         trace.matches(0)
 
 
@@ -58,5 +58,5 @@ def test_traces_are_equal_when_their_states_are(states: np.ndarray) -> None:
 
 @pytest.mark.parametrize("shape", [(8,), (0, 8), (3, 7)])
 def test_states_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match="a trace needs states of 8 bits, one a row, got shape"):
+    with pytest.raises(InputError, match=r"states.*8"):
         Trace.from_states(LAYOUT, np.zeros(shape, dtype=bool))

@@ -48,7 +48,7 @@ def test_check_has_problems_and_warnings(tmp_path: Path) -> None:
     assert (found.ok, found.summary, [problem.line for problem in found.problems]) == (False, "", [9])
     (tmp_path / "one.dec").write_text("0 0 -1\n")
     assert bw.check(tmp_path / "one.dec").summary == "an image of 3 words"
-    with pytest.raises(bw.InputError, match="there is no file"):
+    with pytest.raises(bw.InputError, match="file"):
         bw.check(tmp_path / "none.bw")
 
 
@@ -73,5 +73,5 @@ def test_what_is_no_text(read: object, text: object, message: str) -> None:
 
 @pytest.mark.parametrize("read", [bw.open, bw.check])
 def test_what_is_no_path(read: object) -> None:
-    with pytest.raises(bw.InputError, match="is a str or a Path, got NoneType"):
+    with pytest.raises(bw.InputError, match=r"Path.*NoneType"):
         read(None)  # type: ignore[operator]

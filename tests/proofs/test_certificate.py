@@ -104,9 +104,9 @@ def test_ties_are_settled_by_intervals() -> None:
 
 def test_impossible_requests() -> None:
     program = addition(3).program
-    with pytest.raises(InputError, match="at least the program's 12 templates, got 11"):
+    with pytest.raises(InputError, match=r"12.*templates.*11"):
         certify(program, "sign", examples=11)
-    with pytest.raises(InputError, match="n must be at least 1, got 0"):
+    with pytest.raises(InputError, match=r"least.*1.*0"):
         certify(program, "sign", Range(0, "declared", ""))
     with pytest.raises(InputError, match="declares no bound"):
         declared_range(addition(3))

@@ -137,11 +137,11 @@ def test_a_key_that_is_there_twice_or_unknown(task: Algorithm, tmp_path: Path) -
     with pytest.raises(InputError, match="the unknown sworn"):
         Certificate.load(path)
     path.write_text(text.replace('"margin": -', '"margin": -1e999, "old": -'))
-    with pytest.raises(InputError, match="too large a number"):
+    with pytest.raises(InputError, match=r"large.*number"):
         Certificate.load(path)
 
 
 def test_a_training_set_smaller_than_the_program_does_not_hold(task: Algorithm) -> None:
     certificate = replace(certify(task.program, "calibrated"), examples=5)
-    with pytest.raises(ProofError, match="the certificate says examples = 5, but the program has 62"):
+    with pytest.raises(ProofError, match=r"certificate.*5.*62"):
         certificate.check(task)

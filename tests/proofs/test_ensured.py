@@ -52,7 +52,7 @@ def test_a_run_goes_on_only_with_the_same_lines(tmp_path: Path) -> None:
     file = tmp_path / "begun.json"
     assert validate(parse(f"{COPY}ensure y <= x"), resume=file).exact
     wrong = parse(f"{COPY}ensure y < x")
-    with pytest.raises(InputError, match="belongs to another validation: its algorithm was"):
+    with pytest.raises(InputError, match=r"validation.*algorithm"):
         validate(wrong, resume=file)
     file.unlink()
     first = validate(wrong, resume=file)

@@ -162,12 +162,12 @@ def test_the_calibrated_margin_is_that_of_a_situation_that_occurs() -> None:
 @pytest.mark.parametrize("rounding", ["sign", "calibrated"])
 def test_where_no_state_sets_a_bit_there_is_nothing_to_decide(rounding: Rounding) -> None:
     idle = parse("bits a b\nblock a\nblock b\nwhen a=1 write nothing\nwhen b=0 write nothing\n").program
-    with pytest.raises(InputError, match="no state of this program sets a bit, so there is nothing to decide"):
+    with pytest.raises(InputError, match=r"program.*nothing"):
         certify(idle, rounding)
     late = parse(
         "bits a b\nblock a\nblock b\nwhen a=0 write nothing\nwhen a=1 write nothing\nwhen b=1 write b\n"
     ).program
-    with pytest.raises(InputError, match="no state of this program with n <= 1 sets a bit"):
+    with pytest.raises(InputError, match=r"program.*1"):
         certify(late, rounding, Range(1, "declared", "test"))
     assert certify(late, rounding).worst_n == 2
 
@@ -218,7 +218,7 @@ def test_a_bit_that_every_block_writes_is_right_in_every_state() -> None:
     assert (certificate.verdict, certificate.n_min, certificate.n_max) == ("certified", 9, 9)
     assert (certificate.worst_writers, certificate.worst_matches) == (18, 9)
     assert certificate.margin_unset is None
-    with pytest.raises(InputError, match="every state matches 9 templates or more"):
+    with pytest.raises(InputError, match=r"9.*templates"):
         certify(program, "sign", Range(8, "declared", "test"))
 
 

@@ -225,18 +225,18 @@ def test_states_that_are_asked_for(tmp_path: Path) -> None:
     for states in (range(0), range(-1, 3), range(60, 65), range(0, 9, 2), (1, 2)):
         with pytest.raises(InputError, match="states"):
             save_vnnlib(network, program, tmp_path / "none", states)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"VNN-LIB has the versions 1.0 and 2.0, got '3'"):
+    with pytest.raises(InputError, match=r"VNN.*LIB.*1\.0.*2\.0.*'3'"):
         save_vnnlib(network, program, tmp_path / "none", version="3")
-    with pytest.raises(InputError, match="into a folder that is new or empty"):
+    with pytest.raises(InputError, match=r"folder.*empty"):
         save_vnnlib(network, program, tmp_path / "some")
     assert not (tmp_path / "none").exists()
 
 
 def test_too_many_states(tmp_path: Path) -> None:
     network, program = whole(addition(6), 64), addition(6).program
-    with pytest.raises(InputError, match=r"has 262144 states, .* at most 10,000; .* properties, such as 0\.\.9999"):
+    with pytest.raises(InputError, match=r"262144.*10,000.*0\.\.9999"):
         save_vnnlib(network, program, tmp_path / "p")
-    with pytest.raises(InputError, match="at most 10,000 states of this network, got 10,001; write several folders"):
+    with pytest.raises(InputError, match=r"10,000.*10,001"):
         save_vnnlib(network, program, tmp_path / "p", range(10_001))
     assert not list(tmp_path.iterdir())
 

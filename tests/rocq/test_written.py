@@ -201,12 +201,12 @@ def test_refused(tmp_path: Path) -> None:
     network = train(addition(4))
     (tmp_path / "there").mkdir()
     (tmp_path / "there/file").touch()
-    with pytest.raises(InputError, match="a folder that is new or empty"):
+    with pytest.raises(InputError, match=r"folder.*empty"):
         export(network, tmp_path / "there", to="rocq")
     whole = train(addition(2), cells=False, integer=True, width=512)
     with pytest.raises(InputError, match="networks of cells"):
         export(whole, tmp_path / "whole", addition(2), to="rocq")
-    with pytest.raises(InputError, match="quantize this one first"):
+    with pytest.raises(InputError, match=r"quantize.*first"):
         export(train(addition(4), integer=False), tmp_path / "real", to="rocq")
 
 

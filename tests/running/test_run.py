@@ -124,7 +124,7 @@ def test_wrong_inputs_are_refused(values: dict[str, int], message: str) -> None:
 
 
 def test_negative_limit() -> None:
-    with pytest.raises(InputError, match="step limit must be 0 or more"):
+    with pytest.raises(InputError, match=r"limit.*0"):
         run(addition(4), p=1, q=2, steps=-1)
 
 
@@ -142,7 +142,7 @@ def test_value_needs_a_single_output() -> None:
 
 def test_an_engine_of_another_program_is_refused() -> None:
     other = make_engine("templates", permutation([3, 2, 1]).program)
-    with pytest.raises(InputError, match="made for another program"):
+    with pytest.raises(InputError, match=r"another.*program"):
         run(permutation([2, 1, 3]), p=1, engine=other)
     same = make_engine("templates", permutation([2, 1, 3]).program)
     assert run(permutation([2, 1, 3]), p=1, engine=same).value == 2

@@ -93,7 +93,7 @@ def test_suggestions_compare_few_and_short_names() -> None:
 
 
 def test_an_edge_that_is_all_dashes() -> None:
-    with pytest.raises(InputError, match="has more than 100 dashes; put names with - in double quotes, as in weight="):
+    with pytest.raises(InputError, match="100"):
         on_graph(WEIGHTED, "path:3", {"weight": "-" * 200_000 + ":1"})
     many = ["-".join("a" * 40), "-".join("b" * 40)]
     found = on_graph(WEIGHTED, networkx.Graph([tuple(many)]), {"weight": "-".join(many)})
@@ -131,7 +131,7 @@ def test_columns_of_executions_are_looked_up() -> None:
 
 
 def test_a_name_that_claims_more_bits_than_there_are() -> None:
-    with pytest.raises(InputError, match="the bits of 'p' must stand together, each once"):
+    with pytest.raises(InputError, match=r"'p'.*together"):
         layout_of_names(["p[1]", "p[999999999,999999999]"])
     names = [f"z{number}" for number in range(100_000)]
     assert len(layout_of_names(names).fields) == 100_000

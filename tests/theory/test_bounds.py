@@ -19,7 +19,7 @@ def test_so_few_or_many_examples_are_refused(examples: int) -> None:
 
 def test_a_dense_solve_takes_five_thousand_examples_and_no_more() -> None:
     check_size(5_000)
-    with pytest.raises(InputError, match="at most 5,000 examples, got 5,001"):
+    with pytest.raises(InputError, match=r"5,000.*5,001"):
         check_size(5_001)
     too_many = np.zeros((5_001, 1))
     with pytest.raises(InputError, match="got 5,001"):

@@ -68,9 +68,9 @@ def test_words_that_mean_nothing_are_refused_by_the_library_too() -> None:
         certify(ADDER, "calibrate")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no limit 'foo'"):
         weights(2, 4, "foo")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at least the program's 40 templates"):
+    with pytest.raises(InputError, match=r"40.*templates"):
         sign_size(ADDER, 0.1, examples=3)
-    with pytest.raises(InputError, match="at most those of each"):
+    with pytest.raises(InputError, match=r"those.*each"):
         covariance(3, 3, 5, 10)
 
 

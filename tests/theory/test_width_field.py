@@ -114,7 +114,7 @@ def test_no_state_is_beyond_the_bound(seed: int) -> None:
 def test_widths_that_cover() -> None:
     assert covering_width(2.0, log(1000), 0.01) == pytest.approx(32 * log(200_000))
     assert covering_width(2.0, log(1000), 0.01, bias=3) == pytest.approx((3 + np.sqrt(32 * log(200_000))) ** 2)
-    with pytest.raises(InputError, match="delta must lie between 0 and 1"):
+    with pytest.raises(InputError, match=r"delta.*0.*1"):
         covering_width(2.0, 0.0, 0.0)
     assert [rounded(width, 128, 1 << 20) for width in (0, 128, 129, 5e9)] == [128, 128, 256, 1 << 20]
 

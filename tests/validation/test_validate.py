@@ -233,7 +233,7 @@ def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
     ("text", "message"),
     [
         ("def check(a, b): return {'difference': a - b}", "nothing negative"),
-        ("def check(a, b): return 5", "5"),
+        ("def check(a, b): return 5", "dictionary difference negative 5"),
         ("def check(a): return 5", "a=0 b=0"),
         ("def chek(a, b): return 5", "'check' 'chek'"),
         ("1/0", "cannot ZeroDivisionError"),

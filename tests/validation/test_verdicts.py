@@ -113,7 +113,7 @@ def test_a_file_to_resume_from_belongs_to_the_code_of_the_interpreter(tmp_path: 
     done = validate(task, resume=tmp_path / "begun.json")
     assert validate(task, resume=tmp_path / "begun.json").tally == done.tally
     for oracle in (InterpreterOracle(code, 301), InterpreterOracle(other, 300)):
-        with pytest.raises(InputError, match="its oracle's content was"):
+        with pytest.raises(InputError, match=r"oracle.*content"):
             validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
 
 

@@ -109,7 +109,7 @@ def test_a_checkpoint_knows_its_program(path: Path) -> None:
     assert mine == image_hash(V, [7, 31, 0]) != image_hash(V, [7, 30])
     save_checkpoint(path, V, V.start([7, -1]), MachineTally(), mine)
     assert load_checkpoint(path, V, mine)[2] == load_checkpoint(path, V)[2] == mine
-    with pytest.raises(InputError, match="is the run of another program"):
+    with pytest.raises(InputError, match=r"another.*program"):
         load_checkpoint(path, V, image_hash(V, [7]))
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import for_each
 from long import LONG
-from subleq_lockstep import compare, random_image
+from subleq_lockstep import compare, machine_of, random_image, reader
 
 from bitwright.bits import BoolArray
 from bitwright.engines.make import make_engine
@@ -18,7 +17,6 @@ from bitwright.engines.network import NetworkEngine
 from bitwright.engines.protocol import Batch
 from bitwright.machines.subleq import (
     DIALECTS,
-    Assembly,
     Interpreter,
     MachineV,
     Shape,
@@ -41,18 +39,6 @@ PRINTS = {
     "matrix": "4 18 8 \n13 39 20 \n22 24 23 \n",
     "interpreter": "guest's word",
 }
-
-
-def machine_of(program: Assembly) -> MachineV:
-    assert program.words is not None
-    assert program.width is not None
-    assert program.dialect is not None
-    return machine_v(Shape(program.words, program.width, find_dialect(program.dialect)))
-
-
-def reader(text: bytes) -> Callable[[], int | None]:
-    supply = list(text)
-    return lambda: supply.pop(0) if supply else None
 
 
 def finish(

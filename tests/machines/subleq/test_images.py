@@ -76,11 +76,11 @@ def test_other_engines_and_pieces_give_the_same() -> None:
 def test_what_does_not_fit() -> None:
     machine, other = machine_v(SHAPES[0]), machine_v(SHAPES[2])
     assert run_images(machine, []) == []
-    with pytest.raises(InputError, match="an input for each of the 2 images, or none; got 1"):
+    with pytest.raises(InputError, match=r"2.*images.*1"):
         run_images(machine, [[1], [2]], [b""])
-    with pytest.raises(InputError, match="max_instructions must be 0 or more, got -1"):
+    with pytest.raises(InputError, match=r"max_instructions.*0.*-1"):
         run_images(machine, [[1]], max_instructions=-1)
-    with pytest.raises(InputError, match="was made for another program"):
+    with pytest.raises(InputError, match=r"another.*program"):
         run_images(machine, [[1]], engine=make_engine("templates", other.program))
     wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
         (machine, [1, 2], {}, "images are several lists of integers"),
@@ -96,5 +96,5 @@ def test_what_does_not_fit() -> None:
     for on, images, more, message in wrong:
         with pytest.raises(InputError, match=message):
             run_images(on, images, **more)
-    with pytest.raises(InputError, match="more than the machine's 16"):
+    with pytest.raises(InputError, match=r"machine.*16"):
         run_images(machine, [[1] * 17])

@@ -73,13 +73,13 @@ def nested(depth: int, use: str) -> str:
 @pytest.mark.parametrize("use", ["use g{0}(x x x)", "use g{0}(x)\nuse g{0}(x)\nuse g{0}(x)"], ids=["words", "lines"])
 def test_groups_that_grow_without_bound_are_refused(use: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "MAX_WORDS", 5_000)
-    with pytest.raises(ProgramError, match="the groups stand for more than 5,000 words"):
+    with pytest.raises(ProgramError, match="5,000"):
         parse(nested(19, use))
 
 
 def test_groups_use_groups_to_some_depth() -> None:
     assert parse(nested(groups.MAX_DEPTH - 1, "use g{0}(x)")).program.templates == 2
-    with pytest.raises(ProgramError, match="groups use each other at most 20 deep"):
+    with pytest.raises(ProgramError, match=r"groups.*20"):
         parse(nested(groups.MAX_DEPTH, "use g{0}(x)"))
 
 

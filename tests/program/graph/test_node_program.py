@@ -168,7 +168,7 @@ def test_a_graph_that_a_program_is_for_is_taken(line: str, graph: Topology) -> N
 def test_a_directed_edge_has_no_far_port() -> None:
     made = program("graph directed", rules="when a=1 write far.e")
     assert made.on(TRIANGLE).program.templates == 3
-    with pytest.raises(InputError, match="a directed edge has no port at its far end"):
+    with pytest.raises(InputError, match=r"directed.*edge"):
         made.on(ARROW)
 
 

@@ -168,14 +168,14 @@ def test_what_only_nodes_have_is_no_part_of_an_ordinary_program(line: str, what:
     "line", ["graph simple", "port bits e\nblock e", "whole bits d\nblock d", "when a=0 write far.a", "chain a -> a"]
 )
 def test_a_node_program_is_not_parsed_as_an_ordinary_one(line: str) -> None:
-    with pytest.raises(InputError, match="this is a node program, which runs on a graph; use parse_any"):
+    with pytest.raises(InputError, match="parse_any"):
         parse(ORDINARY + line)
 
 
 def test_a_size_that_a_program_is_not_for_is_a_problem_of_that_size() -> None:
     program = parse_node_program("bits q[nodes-3] a\nblock q[*] a\nwhen a=1 write a")
     assert program.schema(5, 0).bits == 3
-    with pytest.raises(ProgramError, match="'q' needs an extent of at least 1, got 0"):
+    with pytest.raises(ProgramError, match=r"'q'.*extent.*1.*0"):
         program.schema(3, 0)
     assert program.kinds == program.schema(16, 48).program.kinds.kinds  # 1 to 3 and 1,000 nodes are none of its sizes
     assert [schema.program for schema in program.schemas()] == [program.schema().program]
