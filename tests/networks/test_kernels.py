@@ -9,21 +9,24 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cases import for_each
 from long import LONG
 
 from bitwright import InputError, addition, multiplication, train
-from bitwright.networks import Recipe, load_network, quantize
+from bitwright.networks import Plan, Recipe, load_network, quantize
 from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
 from bitwright.networks.ensemble import Study, grow
+from bitwright.networks.grid import grids
 from bitwright.networks.store import read_about
 from bitwright.running.successors import random_states
-from bitwright.workers import cores, linear_algebra
+from bitwright.workers import Workers, cores, linear_algebra
 from bitwright.workers.linear_algebra import kernel_name, one_thread
 
 CHILD = """
@@ -171,6 +174,19 @@ def test_the_cache_has_entries_for_each_kernel(tmp_path: Path, monkeypatch: pyte
     assert load_network(path, program).origin.kernel == elsewhere
 
 
+def _nothing(_: None, job: int) -> int:
+    return job
+
+
+def test_workers_of_another_kernel_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their environment is this one's, so they differ only where this process pretends to."""
+    another("Prescott", monkeypatch)
+    workers = Workers("processes", 2)
+    with pytest.raises(InputError, match=r"has the linear algebra .*, this command has openblas 0.0 Prescott"):
+        list(workers.map(_nothing, None, range(2)))
+    assert list(workers.map(_nothing, None, range(2), floats=None)) == [0, 1]
+
+
 def test_the_first_to_enter_sets_one_thread_and_the_last_to_leave_lifts_it() -> None:
     def threads() -> set[int]:
         return {one["num_threads"] for one in linear_algebra.ThreadpoolController().info() if one["user_api"] == "blas"}
@@ -183,3 +199,52 @@ def test_the_first_to_enter_sets_one_thread_and_the_last_to_leave_lifts_it() -> 
     assert threads() == {1}
     second.__exit__(None, None, None)
     assert threads() == before
+
+
+@for_each("seed", range(3))
+def test_sums_on_a_grid_are_exact_in_every_order(seed: int) -> None:
+    """The largest weights of one sign, and most matches: as Python's integers add them up."""
+    rng, (width, examples, outputs, most) = (
+        np.random.default_rng(seed),
+        [(64, 20, 3, 9), (1000, 9, 2, 9), (8, 4, 1, 1)][seed],
+    )
+    first, last = (rng.uniform(0.99, 1, shape) for shape in ((width, examples), (outputs, width)))
+    one, two = grids(first, last, most)
+    inner = one.whole[:, :most].sum(axis=1)
+    for order in (slice(None), slice(None, None, -1), rng.permutation(width)):
+        for out in range(outputs):
+            terms = list(zip(one.whole[order].astype(int), two.whole[out, order].astype(int), strict=True))
+            exact = sum(sum(row.tolist()[:most]) * int(after) for row, after in terms)
+            assert float(np.add.accumulate(inner[order] * two.whole[out, order])[-1]) == exact
+    assert np.abs(one.whole * one.unit - first).max() <= one.unit / 2  # and the grid is as fine as that allows
+    assert one.whole.max() * two.whole.max() * most * width > 2.0**50
+
+
+@for_each("layer", ["first", "last"])
+def test_weights_of_very_different_sizes(layer: str) -> None:
+    """A judge of floats bounds what its grid loses: against sums of exact fractions."""
+    from fractions import Fraction
+
+    from bitwright.proofs.exhaustion.float_judge import FloatJudge
+
+    program = addition(2).program
+    network = train_one(program, Recipe(32, plan=Plan(descent="momentum")))[0]
+    weights = getattr(network, layer).copy()
+    weights[::3] *= np.float32(1e-5)
+    weights[1::5] *= np.float32(3e4)
+    network = replace(network, **{layer: weights})
+    judge = FloatJudge(program, network)
+    lost = 0.0
+    for seed in range(20):
+        blocks, rng = np.unique(program.template_block), np.random.default_rng(seed)
+        matched = [int(rng.choice(np.flatnonzero(program.template_block == block))) for block in blocks[: 1 + seed % 4]]
+        row = np.zeros((1, program.templates), dtype=bool)
+        row[0, matched] = True
+        outputs, error = judge.outputs(row, np.array([len(matched)]))
+        hidden = [max(Fraction(0), sum(map(Fraction, unit[matched].tolist()))) for unit in network.first]
+        scale = 1 / np.sqrt(float(len(matched) * network.shape.inputs * network.shape.width))
+        for bit, row_of in enumerate(network.last.tolist()):
+            exact = float(sum(Fraction(w) * h for w, h in zip(row_of, hidden, strict=True))) * scale
+            lost = max(lost, abs(exact - outputs[0, bit]))
+            assert abs(exact - outputs[0, bit]) <= error[0, bit]
+    assert lost > 0
