@@ -120,16 +120,6 @@ def test_it_reads_what_json_reads(document):
     assert parse(json.dumps(document), "a.json", "a test") == document
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes_give_an_object_or_one_line(data):
-    said = ""
-    try:
-        parse(data, "a.json", "a test")
-    except InputError as error:
-        said = str(error)
-    assert "\n" not in said
-
-
 def test_a_file_that_is_too_large_or_not_there(tmp_path):
     (tmp_path / "a").write_bytes(b"12345")
     assert read_file(tmp_path / "a", 5) == b"12345"

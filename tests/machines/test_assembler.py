@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from cases import for_each
 from facts import missing
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from long import LONG
 from marked import marked
 
@@ -289,28 +287,6 @@ def test_texts_that_ask_for_too_much_are_refused(name: str, monkeypatch: pytest.
         monkeypatch.setattr(macros, "MAX_STATEMENTS", 1 << 14)
     problems = problems_of(HOSTILE[name])
     assert all(len(str(problem)) < 300 and str(problem).isprintable() for problem in problems)
-
-
-PIECES = (
-    *("sbn", "sub", "clr", "jmp", "jneg", "inc", "halt", "mov", "add", ".width", ".in", ".out", ".word", ".const"),
-    *(".alias", ".macro", ".end", "x", "y", "m", "@x", "#1", "#x", "#-x", "-x", "5", "-1", "0x1f", ":", "; c", "\n"),
-    *("é", "1a"),
-)
-
-
-@settings(max_examples=500 if LONG else 100)
-@given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join) | st.text(max_size=60))
-def test_whatever_the_text_the_answer_is_a_code_or_a_list_of_problems(text: str) -> None:
-    problems: tuple[Problem, ...] = ()
-    try:
-        assemble(text)
-    except ProgramError as refusal:
-        problems = refusal.problems
-        assert problems
-    lines = text.split("\n")
-    for problem in problems:
-        assert problem.message.isprintable()
-        assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
 
 
 # Files.

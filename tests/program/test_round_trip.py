@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import LONG
 
-from bitwright.errors import ProgramError
 from bitwright.program import FIXED_POINT, Algorithm, Builder, Layout, Program, Word, parse
 from bitwright.program.assemble import BitFamily, Picks, RuleFamily, WrittenAt, assemble
 
@@ -182,71 +181,3 @@ def test_matching_is_its_definition(data: st.DataObject) -> None:
 
 
 # Whatever the text, the answer is an algorithm or a list of problems.
-
-VALID = [
-    "# add\nlet l = 3\nbits p[l] q[l] c[l] n\nblock p[i] q[i] for i in 1..l\nblock c[i] for i in 1..l\nblock n\n"
-    "when p[i]!=q[i] write p[i] for i in 1..l\nwhen p[i]=1 q[i]=1 write c[i] for i in 1..l\n"
-    "when c[i]=1 write q[i+1] for i in 1..l-1\nwhen n=1 write c[l]\n"
-    "input p q\noutput sum = c[l] p\nstart n\nsteps 2*l\nhalt when n\ncell p[i] c[i] for i in 1..l if i > 0\ncell n\n",
-    "let w = 4\nbits m[2,w] f g\nblock m[k,*] for k in 1..2\nblock f g\n"
-    "when m[k,(j-2)%w+1]=1 write m[3-k,j..w] for k in 1..2, j in 1..w if j<=2^k and k!=0\n"
-    "when f=g write m[*,*] \\\n  g\nwhen f!=g write f\ninput a = m[1,*]\noutput m[2,*]\nhalt at fixed point\n",
-]
-PIECES = [
-    *("let", "bits", "block", "cell", "when", "write", "for", "in", "if", "and", "input", "output", "start"),
-    *("steps", "halt"),
-    *("matches", "examples"),
-    *("at", "fixed", "point", "p", "q", "m", "f", "i", "j", "l", "x", "z", "p[i]", "m[k,*]", "x[1..2]", "[", "]", "("),
-    *(")", ",", "..", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "//", "%", "^", "*]", "[*", "\n", "\r\n", "\\\n"),
-    *("\\", "#", "\t", "\x00", "é", "²", "@", "0", "1", "2", "17", "999", "2147483647", "2147483648", "-1", "9" * 50),
-]
-
-
-@st.composite
-def mutations(draw: st.DrawFn) -> str:
-    text = draw(st.sampled_from(VALID))
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(text)))
-        end = min(len(text), at + draw(st.sampled_from([0, 0, 1, 1, 2, 5, 20])))
-        text = text[:at] + draw(st.sampled_from(["", *PIECES, text[at:end] * 2])) + text[end:]
-    return text
-
-
-TEXTS = (
-    st.text(max_size=60)
-    | st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join)
-    | st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
-)
-
-
-def check(text: str) -> None:
-    try:
-        algorithm = parse(text)
-    except ProgramError as error:
-        refusal = error
-    else:
-        assert parse(algorithm.text()).same_as(algorithm)
-        return
-    lines = text.split("\n")
-    assert refusal.problems
-    assert list(refusal.problems) == sorted(set(refusal.problems))
-    for problem in refusal.problems:
-        assert 1 <= problem.line <= len(lines)
-        assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
-        assert problem.message.isprintable()
-
-
-@settings(deadline=None, max_examples=300 if LONG else 80)
-@given(TEXTS)
-@example("")
-@example("\ufeffbits x")
-@example("bits x\rblock x\rwhen x=1 write x")
-@example("bits x\u2028block x")
-def test_any_text_is_an_algorithm_or_a_program_error(text: str) -> None:
-    check(text)
-
-
-@settings(deadline=None, max_examples=500 if LONG else 100)
-@given(mutations())
-def test_a_valid_text_with_changes_is_an_algorithm_or_a_program_error(text: str) -> None:
-    check(text)

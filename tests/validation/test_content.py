@@ -211,3 +211,13 @@ def test_no_file_to_resume_from_where_its_oracle_is_not_known(tmp_path: Path) ->
         with pytest.raises(InputError, match=r"whether.*oracle"):
             validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
         assert not (tmp_path / "begun.json").exists()
+
+
+def test_an_import_that_differs_from_what_was_read_is_refused(tmp_path: Path) -> None:
+    """As for a worker that starts when the file has changed."""
+    (tmp_path / "main_late.py").write_text("def total(p, q):\n    import helper_late\n    return p + q\n")
+    (tmp_path / "helper_late.py").write_text("")
+    read = Function("main_late:total", str(tmp_path), ("sum",)).read()
+    (tmp_path / "helper_late.py").write_text("late = 1")
+    with pytest.raises(InputError, match=r"helper_late.py has changed since the oracle was read"):
+        read({"p": 3, "q": 1})
