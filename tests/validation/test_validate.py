@@ -253,3 +253,20 @@ def test_a_program_without_inputs_has_one_run() -> None:
     light = parse("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write b\nstart a\noutput b\nsteps 4")
     done = validate(task_of(light, "limit", oracle=Always({"b": 1})))
     assert (done.tally.inputs, done.tally.wrong, done.tally.evaluations) == (1, 0, 4)
+
+
+def test_numbers_longer_than_a_machine_word() -> None:
+    done = validate(task_of(addition(80), "limit", oracle=Arithmetic("addition"), random=200))
+    assert (done.tally.inputs, done.tally.wrong) == (200, 0)
+
+
+def test_what_cannot_be_validated() -> None:
+    with pytest.raises(
+        InputError, match="50 input bits; every input can be run up to 48, choose some of them at random"
+    ):
+        task_of(addition(25))
+    for random in (0, -1, 10**12 + 1):
+        with pytest.raises(InputError, match="random inputs are a number from 1 to"):
+            task_of(addition(2), random=random)
+    with pytest.raises(InputError, match="step limit must be 0 or more"):
+        task_of(addition(2), limit=-1)
