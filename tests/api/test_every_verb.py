@@ -224,19 +224,6 @@ def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: Ca
     assert ('"formula"' in (tmp_path / "page.html").read_text()) == sized
 
 
-def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
-    network = bw.train(SMALL, cells=False, integer=True, width=256)
-    for name in ("a.c", "a.onnx"):
-        assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
-    done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", properties=range(3, 9), vnnlib_version="2.0")
-    assert all(file.exists() for file in done.files)
-    assert (done.about["properties"], done.about["states"]) == (6, 64)
-    assert bw.export(cells, tmp_path / "a.html", SMALL, inputs={"p": 3}).about["view"] == "numbers"
-    flood = bw.parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x", "flood")
-    page = bw.export(bw.train(flood), tmp_path / "b.html", flood, graph="path:4")
-    assert (page.about["view"], page.about["proved"]) == ("graph", True)
-
-
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
     trained = bw.train(SMALL, cells=False, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [

@@ -90,31 +90,6 @@ def test_the_text_of_a_node_program_keeps_its_cells() -> None:
     assert again.kinds == program.kinds
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "bits cell[2] p\nblock cell[*] p\nwhen cell[1]=1 write cell[2] p\ninput cell\noutput cell p",
-        "bits cell p\nblock cell\nblock p\nwhen cell=1 p=0 write p cell",
-        "let cell = 2\nbits p[\ncell\n] q\nblock p[*] q\nwhen p[\ncell - 1]=1 write q",
-        "bits p[3]\nblock p[cell] for cell in 1..3\nwhen p[cell]=1 write p[\ncell+1] for cell in 1..2",
-    ],
-)
-def test_bits_numbers_and_indices_may_be_called_cell(text: str) -> None:
-    if "block cell\n" in text:
-        with pytest.raises(ProgramError, match="spans blocks"):
-            parse(text)
-        text = text.replace(" p=0", "")
-    algorithm = parse(text)
-    assert algorithm.program.grouped is None
-    assert parse(algorithm.text()).same_as(algorithm)
-
-
-def test_a_bracket_left_open_does_not_swallow_a_cell_line() -> None:
-    with pytest.raises(ProgramError) as refusal:
-        parse(ADDITION + "steps (2\ncell p[i] c[i] for i in 1..l")
-    assert [(problem.line, problem.column) for problem in refusal.value.problems] == [(10, 9)]
-
-
 def test_a_builder_names_its_line() -> None:
     b = Builder()
     p, i = b.bits("p", 3), span(1, 3)
