@@ -15,8 +15,8 @@ from bitwright.api.making import Plan, cells_of, make_network, network_file, sta
 from bitwright.api.numbers import json_text
 from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.web.limits import Limits
-from bitwright.web.programs import Progress, What, read_program, train_network
-from bitwright.web.requests import Request
+from bitwright.web.programs import Progress, What, read_graph, read_program, train_network
+from bitwright.web.requests import ProgramSource, Request
 from bitwright.web.work import Done, Files, document
 
 
@@ -36,7 +36,7 @@ def train(request: Request, limits: Limits, progress: Progress) -> Done:
     certificate = document(files, "network-certificate.json", prove)
     progress("writing source text")
     claim = ExportClaim(cells, certificate.get("states", states), certificate.get("wrong"))
-    exports, missing = _export(name, what, network, claim)
+    exports, missing = _export(request.source, limits, what, network, claim)
     weights: Any = network.weights
     result: dict[str, Any] = {
         "title": f"a network for {name}",
@@ -65,10 +65,15 @@ def _prove(name: str, what: What, network: Any, states: int, limits: Limits, rep
     return certify(own, network, device="cpu", yes=True, progress=report)
 
 
-def _export(name: str, what: What, network: Any, claim: ExportClaim) -> tuple[Files, dict[str, str]]:
+def _export(
+    source: ProgramSource, limits: Limits, what: What, network: Any, claim: ExportClaim
+) -> tuple[Files, dict[str, str]]:
     """The network as a page and as source text, with its program if that runs by itself; and why others are missing."""
     own: Any = what if isinstance(what, Algorithm) else None
-    page: Any = program_page if own else graph_page if isinstance(what, NodeProgram) else computer_page
+    name = source.title
+    page: Any = program_page if own else computer_page
+    if isinstance(what, NodeProgram):
+        page = partial(graph_page, graph=read_graph(source.graph, limits))
     files, missing, weights, pattern = Files(), dict[str, str](), network.weights, network.pattern
     try:
         tables = exported_cells(weights, pattern, own) if network.cells else exported_whole(weights, own)

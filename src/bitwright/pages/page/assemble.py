@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -64,10 +64,32 @@ def sample_of(run_steps: int, most_steps: int, bytes_of_a_state: int, most_bytes
     return SampledSteps(1 if run_steps <= room + 1 else -(-run_steps // room), run_steps)
 
 
-def assemble(page: str, scripts: Sequence[str], facts: Mapping[str, object], data: bytes) -> str:
-    """The page of this name among the assets, with scripts that become one, in this order."""
-    body = _asset(f"{page}.html").replace("{{steps}}", _asset("steps.html"))
-    script = "\n".join(_asset(f"{name}.js") for name in ("data", "player", *scripts))
+_PICTURES = {
+    "trace": ("program", "rows", "view", "panel", "controls"),
+    "graph": ("graph-state", "graph-view", "graph-panel", "graph-controls"),
+}
+
+
+@dataclass(frozen=True)
+class LiveParts:
+    """What a page needs that makes its own run: scripts before and among its own, and what is around its picture."""
+
+    engine: str = ""
+    scripts: str = ""
+    above: str = ""
+    beside: str = ""
+
+
+_RECORDED = LiveParts()
+
+
+def assemble(picture: str, facts: Mapping[str, object], data: bytes = b"", live: LiveParts = _RECORDED) -> str:
+    """The page of a run, recorded or live, whose picture is a `trace` or a `graph`."""
+    body = _asset(f"{picture}.html")
+    for place, text in (("steps", _asset("steps.html")), ("above", live.above), ("beside", live.beside)):
+        body = body.replace(f"{{{{{place}}}}}", text)
+    *own, controls = (_asset(f"{name}.js") for name in _PICTURES[picture])
+    script = "\n".join([_asset("data.js"), _asset("player.js"), live.engine, *own, live.scripts, controls])
     return single_page(body, _asset("trace.css"), script, facts, data)
 
 

@@ -16,7 +16,6 @@ from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
-SCRIPTS = ("program", "rows", "view", "panel", "controls")
 _STATES = 4_096  # at a time
 
 
@@ -61,7 +60,7 @@ def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
         "computer": computer_data(trace, computer, blob, sample) if computer else None,
         "arrays": blob.directory,
     }
-    return assemble("trace", SCRIPTS, facts, blob.packed())
+    return assemble("trace", facts, blob.packed())
 
 
 def run_title(run: Run) -> str:

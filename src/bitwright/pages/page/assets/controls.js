@@ -2,6 +2,7 @@
 
 function go(step) {
   setStep(step);
+  if (live) resize();
   reveal(now.step);
   changed();
 }
@@ -13,10 +14,10 @@ function choose(bit) {
 }
 
 function spokenText() {
-  let text = `Step ${stepNumber(now.step)} of ${runSteps}, ${arrays.n[now.step]} matches.`;
+  let text = `Step ${stepNumber(now.step)} of ${runSteps}, ${matchCount(now.step)} matches.`;
   if (now.bit >= 0) {
-    const template = templateAt(now.step, rules.blockOf[now.bit]);
-    text += ` ${nameOf(now.bit)} is ${on(now.step, now.bit)}. ${template < 0 ? "Its block matches no template." : `Its block matches: ${templateText(template)}.`}`;
+    const block = rules.blockOf[now.bit], template = templateAt(now.step, block);
+    text += ` ${nameOf(now.bit)} is ${on(now.step, now.bit)}. ${template < 0 ? "Its block matches no template." : `Its block matches: ${templateText(template, block)}.`}`;
   } else if (!facts.computer)
     text += ` ${facts.words.slice(0, 8).map(([name, bits, signed]) => `${name} is ${numberAt(now.step, bits, signed)}`).join(", ")}.`;
   if (facts.computer) text += ` ${element("executing").textContent}, ${element("phase").textContent}.`;
@@ -92,13 +93,13 @@ function fold(all) { // what is shown; arrays stay as they are while cells are f
 
 function zoom(cell) {
   const least = Math.min(1, Math.max(fitting(), 0.05)); // so that a frame is drawn in time
-  const most = Math.min(Math.max(40, fitting()), 8e6 / (facts.steps + 1)); // browsers draw no wider elements
+  const most = Math.min(Math.max(40, fitting()), 8e6 / (facts.steps - begin + 1)); // browsers draw no wider elements
   const centre = columnOf(now.step) - size.label;
   now.cell = Math.max(Math.min(cell, most), least);
   now.zoomed = true;
   if (now.cell > 2) now.cell = Math.round(now.cell);
   measure();
-  scroller.scrollLeft = now.step * now.cell - centre;
+  scroller.scrollLeft = (now.step - begin) * now.cell - centre;
   redraw();
 }
 
@@ -108,11 +109,11 @@ function resize() {
   measure();
   if (now.zoomed || !size.width) return;
   const fits = fitting();
-  now.cell = Math.min(fits >= 2 ? Math.floor(fits) : fits >= 1 ? fits : facts.computer ? 9 : 7, 8e6 / (facts.steps + 1));
+  now.cell = Math.min(fits >= 2 ? Math.floor(live?.goesOn ? Math.min(fits, 26) : fits) : fits >= 1 ? fits : facts.computer ? 9 : 7, 8e6 / (facts.steps - begin + 1));
   measure();
 }
 
-const fitting = () => (size.width - size.label - 8) / (facts.steps + 1);
+const fitting = () => (size.width - size.label - 8) / (facts.steps - begin + 1);
 
 // Pointing.
 
@@ -193,26 +194,32 @@ function listenHere() {
   hear("fit", "click", keys[0]);
   scroller.addEventListener("scroll", () => { leave(); redraw(); }, { passive: true });
   for (const kind of ["pointerdown", "pointermove"]) overview.addEventListener(kind, (event) => {
-    if (event.buttons) go(((event.offsetX - 8) / (overview.clientWidth - 16)) * facts.steps);
+    if (event.buttons) go(begin + ((event.offsetX - 8) / (overview.clientWidth - 16)) * (facts.steps - begin));
   });
   new ResizeObserver(() => { resize(); showStep(); redraw(); }).observe(scroller);
 }
 
-begin(() => {
+// The program that is in `facts` and `arrays`; of a page with a network another one may come.
+
+function openProgram() {
   prepare();
-  groupCells();
+  makeGroups();
   const byCell = element("group").querySelector("[value=cell]");
   byCell.hidden = byCell.disabled = !cells.length;
   element("positions-box").hidden = !arraysOfBits.some((group) => group.oneHot);
+  now.bit = -1;
+  arrange();
+  resize();
+}
+
+openPage(() => {
+  openLive();
+  openProgram();
   if (facts.computer) {
     element("numbers-box").hidden = true;
     element("computer").hidden = element("instruction-controls").hidden = false;
-    element("instruction").max = arrays.instruction_step.length;
-    element("instructions").textContent = `of ${grouped(arrays.instruction_step.length)}`;
+    element("instruction").max = live ? 1e9 : arrays.instruction_step.length;
   }
-  if (facts.bits > 160 && arraysOfBits.length > 5) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
-  arrange();
-  resize();
   describeOnce();
   listenHere();
   // For pages that embed this one, and for tests: where a cell is, in pixels of the window.

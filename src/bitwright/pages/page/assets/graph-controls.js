@@ -9,7 +9,7 @@ function go(step) {
 function advance(steps) {
   if (!element("changes").checked) { go(now.step + steps); return; }
   let step = now.step;
-  for (let i = 0; i < steps && step < facts.steps; i++) step = nextChange(step, 1);
+  for (let i = 0; i < steps && (live?.goesOn || step < facts.steps); i++) step = nextChange(step, 1);
   go(step);
 }
 
@@ -130,7 +130,9 @@ function grab(event) {
 function press(event) {
   const moved = drag && drag.moved;
   drag = null;
-  if (!moved) choose(drawing.nodeAt(event));
+  if (moved) return;
+  choose(drawing.nodeAt(event));
+  live?.press(now.node);
 }
 
 function wheel(event) {
@@ -165,7 +167,8 @@ function listenHere() {
   new ResizeObserver(() => { measure(); redraw(); }).observe(field);
 }
 
-begin(() => {
+openPage(() => {
+  openLive();
   prepare();
   prepareDrawing();
   element("changes").checked = facts.grid;

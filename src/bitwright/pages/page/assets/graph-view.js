@@ -46,6 +46,7 @@ function draw() {
   drawMarks();
   if (!facts.grid) drawNodes();
   for (const [name, nodes] of facts.given) drawing.given(name, nodes);
+  for (const node of live?.wrongNodes() ?? []) drawing.ring(node, palette.wrong, 3);
   drawFocus();
 }
 

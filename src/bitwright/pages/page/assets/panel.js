@@ -1,20 +1,20 @@
 // The panel beside the trace: numbers, the machine, one bit in detail, and the engine's outputs.
 
-const MOST_ROWS = 40;
+const MOST_ROWS = 40, MOST_WORDS = 128; // of outputs, and of memory
 const plot = element("plot"), dots = plot.getContext("2d");
 
 function describeOnce() {
   const { real } = facts;
-  const parts = [
+  const parts = live ? [] : [
     plural(runSteps, "step"), plural(facts.bits, "bit"), plural(arrays.template_block.length, "template"), `engine ${facts.engine}`,
   ];
   if (facts.rounding) parts.push(`${facts.rounding} rounding`);
-  showAbout(facts.description, parts, real.wrong_steps);
+  if (!live) showAbout(facts.description, parts, real.wrong_steps);
 
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
-    ? "The margin of each step: none of them had a bit to decide."
+    ? live ? "The whole run, and the part of it that is shown." : "The margin of each step: none of them had a bit to decide."
     : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.number)}: ${short(least.margin)}${far}${least.margin < 0 ? ", a wrong answer" : ""}.`;
   element("least").hidden = !least;
 
@@ -32,7 +32,7 @@ function describeOnce() {
   element("outputs-text").textContent = real.cells ? source : `${source} ${rounding}`;
   element("value-head").textContent = real.rounding === "calibrated" && !real.cells ? "estimate" : "threshold";
   element("deviation-head").hidden = !real.deviations;
-  element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
+  if (!live) element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
 }
 
 function showStep() {
@@ -57,59 +57,59 @@ function wordList(words, before) {
 
 function showNumbers() {
   const list = wordList(facts.words.slice(0, 64), Math.max(0, now.step - 1));
-  list.append(make("div", ...terms([["matches n", grouped(arrays.n[now.step])]])));
+  list.append(make("div", ...terms([["matches n", grouped(matchCount(now.step))]])));
   element("numbers").replaceChildren(list);
 }
 
-// The SBN machine: the instruction that is being executed, its phase, and memory.
+// A machine: the instruction that is being executed, its phase, and memory.
 
 function showComputer() {
-  const { instruction_step: begins, instruction_address: addresses, phase_step: steps, phase_kind: kinds } = arrays;
-  const { computer } = facts;
+  const { instruction_step: begins, instruction_address: addresses, phase_step: steps = [], phase_kind: kinds } = arrays, { computer } = facts;
   const at = lastUpTo(begins, now.step), address = addresses[at], phase = lastUpTo(steps, now.step);
-  const chip = element("phase"), sbn = computer.instructions[address];
-  chip.textContent = phase < 0 || !sbn ? "" : computer.phases[kinds[phase]];
+  const chip = element("phase"), code = at < 0 ? null : live ? live.instruction(begins[at], address) : computer.instructions[address];
+  chip.textContent = phase < 0 || !code ? "" : computer.phases[kinds[phase]];
   chip.className = phase < 0 ? "" : "phase";
   chip.style.background = phase < 0 ? "" : phaseTone(kinds[phase]);
+  element("instructions").textContent = `of ${grouped(begins.length)}`;
   const line = element("executing");
   if (at < 0) line.textContent = "No instruction has begun.";
-  else if (!sbn) line.textContent = `Address ${address} is behind the last instruction: the program is done.`;
+  else if (!code) line.textContent = `Address ${address} is behind the last instruction: the program is done.`;
   else {
     line.replaceChildren(
-      make("span.soft", `instruction ${grouped(at + 1)}, address ${address}${sbn.label ? ` (${sbn.label})` : ""}`),
-      make("br"), make("code", `${sbn.b} −= ${sbn.a}; if negative go to ${sbn.c}`), make("span.soft", cameOf(at, sbn)));
+      make("span.soft", `instruction ${grouped(at + 1)}, address ${address}${code.label ? ` (${code.label})` : ""}`),
+      make("br"), make("code", `${code.b} −= ${code.a}; if ${live ? "0 or less" : "negative"} go to ${code.c}`), make("span.soft", cameOf(at, code)));
   }
-  const marked = computer.words.map((word, i) => [...word, sbn && sbn.words[1] === i ? "target" : sbn && sbn.words[0] === i ? "source" : ""]);
+  const marked = computer.words.map((word, i) => [...word, code?.words[1] === i ? "target" : code?.words[0] === i ? "source" : ""]).filter((_, i) => i < MOST_WORDS || Math.abs(i - address) < 12 || code?.words.includes(i));
   element("memory").replaceChildren(wordList(marked, at >= 0 ? begins[at] : undefined));
   if (document.activeElement !== element("instruction")) element("instruction").value = Math.max(1, at + 1);
 }
 
-function cameOf(at, sbn) {
+function cameOf(at, code) {
   const begins = arrays.instruction_step;
-  if (at + 1 >= begins.length || every > 1) return "";
-  const [, bits] = facts.computer.words[sbn.words[1]];
+  if (at + 1 >= begins.length || every > 1 || !facts.computer.words[code.words[1]]) return "";
+  const [, bits] = facts.computer.words[code.words[1]];
   const result = numberAt(begins[at + 1], bits, true), next = arrays.instruction_address[at + 1];
-  return ` → ${result}${result < 0n ? `, go to ${next}` : ""}`;
+  return ` → ${result}${result < 0n || (live && !result) ? `, go to ${next}` : ""}`;
 }
 
 // One bit in one step: its block, the template that the block matches, and what that writes.
 
 function describe(bit, step) {
   const block = rules.blockOf[bit], template = templateAt(step, block), found = [], add = (...row) => found.push(row);
-  add("block", make("span.bits", ...Array.from(blockBits(block), (other) => make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`))));
+  add("block", make("span.bits", ...Array.from(bitsOfBlock(block), (other) => make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`))));
   if (template < 0) add("template", make("span.soft", "none matches"));
   else {
-    add("template", make("code.template", templateText(template)));
-    if (ruleText(template)) add("rule", make("code.rule", ruleText(template)));
-    add("writes", make("span.writes", namesOf(writesOf(template))));
+    add("template", make("code.template", templateText(template, block)));
+    if (rules.text(template)) add("rule", make("code.rule", rules.text(template)));
+    add("writes", make("span.writes", namesOf(rules.writes(template, block))));
   }
   const setters = settersOf(step, bit);
-  if (step > 0 && every === 1 && (on(step, bit) || setters.length)) {
-    const by = setters[0] === template ? make("span", "the same template") : make("code", setters.length ? templateText(setters[0]) : "");
+  if (step > begin && every === 1 && (on(step, bit) || setters.length)) {
+    const by = setters.some(([one, at]) => one === template && at === block) ? make("span", "the same template") : make("code", setters.length ? templateText(...setters[0]) : "");
     if (setters.length) add("set by", by, make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
     else add("set by", make("span.wrong", "no template: the engine was wrong here"));
   }
-  if (step > 0 && every === 1 && setters.length && !on(step, bit)) add("but", make("span.wrong", "the engine did not set it"));
+  if (step > begin && every === 1 && setters.length && !on(step, bit)) add("but", make("span.wrong", "the engine did not set it"));
   return [headOf(nameOf(bit), bit, ` = ${on(step, bit)}`, step), make("dl.facts", ...terms(found))];
 }
 
@@ -141,15 +141,13 @@ function showOutputs() {
     more.textContent = now.step >= facts.steps ? "The run ends here." : "";
     return;
   }
-  const bits = said.bits || everyBit, shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
+  const bits = said.bits || range(0, facts.bits), shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
   if (now.bit >= 0) shown.unshift(now.bit);
   body.replaceChildren(...shown.map((bit) => outputRow(bit, said)));
   const left = bits.length - shown.length;
   more.textContent = left > 0 ? `The ${shown.length} closest to the threshold of ${grouped(facts.bits)}; choose any other to see it here.` : "";
   drawPlot(said, bits);
 }
-
-const everyBit = Array.from({ length: facts.bits }, (_, bit) => bit);
 
 // The bits closest to their threshold but for the chosen one; among equals, set ones first. One pass, few are kept.
 
@@ -169,7 +167,7 @@ function closest(said, bits, most) {
 
 function outputRow(bit, said) {
   const number = (value) => make("td", { title: String(value) }, Number.isNaN(value) ? "not stored" : short(value)), margin = said.margin(bit);
-  const next = every === 1 ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
+  const next = every === 1 && now.step < facts.steps ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
   const made = row(nameOf(bit), number(said.output(bit)), number(said.limit ? said.limit(bit) : said.calibrated ? said.value(bit) : said.threshold), ...(facts.real.deviations ? [number(said.spread)] : []),
     margin === Infinity ? "–" : number(margin), make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
   made.classList.toggle("chosen", bit === now.bit);

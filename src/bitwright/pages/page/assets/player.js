@@ -5,26 +5,40 @@ const slider = element("slider"), tip = element("tip");
 const redraw = oncePerFrame(() => draw());
 const player = new Player({
   speed: () => Number(element("speed").value),
-  ready: () => { if (now.step >= facts.steps) go(0); return true; },
-  advance: (steps) => { advance(steps); return now.step < facts.steps; },
-  changed: () => { if (player.mode === "idle") changed(); },
+  ready: (mode) => { if (mode === "play" && atEnd()) go(begin); return live ? live.ready() : true; },
+  advance: (steps) => { if (player.mode === "run") live.advance(); else advance(steps); return !atEnd(); },
+  changed: () => { if (player.mode !== "play") go(now.step); },
 });
 
 // A long run is sampled: `step` counts the steps shown, and readers see the numbers of the run.
 
-const every = facts.every || 1, runSteps = facts.run_steps || facts.steps;
+const every = facts.every || 1;
+let runSteps = facts.run_steps || facts.steps;
+const atEnd = () => now.step >= facts.steps && !live?.goesOn;
 const stepNumber = (step) => (step >= facts.steps ? runSteps : step * every);
 const stepShown = (number) => (number >= runSteps ? facts.steps : Math.round(number / every));
 const stepText = (step) => grouped(stepNumber(step));
 
 function setStep(step) {
-  now.step = Math.min(Math.max(0, Math.round(step) || 0), facts.steps);
+  if (live) {
+    live.reach(step);
+    runSteps = facts.steps;
+    showLength();
+  }
+  now.step = Math.min(Math.max(begin, Math.round(step) || 0), facts.steps);
   slider.value = now.step;
   slider.setAttribute("aria-valuetext", `step ${stepNumber(now.step)} of ${runSteps}`);
   if (document.activeElement !== element("step")) element("step").value = stepNumber(now.step);
 }
 
+function showLength() {
+  Object.assign(slider, { min: begin, max: facts.steps });
+  element("step").max = runSteps;
+  element("steps").textContent = `of ${grouped(runSteps)}`;
+}
+
 function changed() { // shows everything again
+  live?.describe();
   showStep();
   redraw();
   rest();
@@ -70,7 +84,7 @@ function leave() {
 let toggleTheme = () => {};
 const stepKeys = {
   ArrowLeft: (e) => go(now.step - (e.shiftKey ? 10 : 1)), ArrowRight: (e) => go(now.step + (e.shiftKey ? 10 : 1)),
-  Home: () => go(0), End: () => go(facts.steps), " ": () => player.toggle("play"), "/": () => element("search").focus(),
+  Home: () => go(begin), End: () => go(facts.steps), " ": () => player.toggle("play"), "/": () => element("search").focus(),
   t: () => toggleTheme(), "?": () => element("help").showModal(),
 };
 
@@ -97,7 +111,7 @@ function helpText() {
 }
 
 function listen() {
-  for (const [id, step] of [["first", () => 0], ["back", () => now.step - 1], ["next", () => now.step + 1], ["last", () => facts.steps]]) hear(id, "click", () => go(step()));
+  for (const [id, step] of [["first", () => begin], ["back", () => now.step - 1], ["next", () => now.step + 1], ["last", () => facts.steps]]) hear(id, "click", () => go(step()));
   hear("step", "change", (e) => go(stepShown(Number(e.target.value))));
   hear("slider", "input", () => go(Number(slider.value)));
   hear("search", "input", (e) => find(e.target.value));
@@ -119,19 +133,18 @@ function showAbout(description, parts, wrong) {
   if (wrong) about.append(" · ", make("span.wrong", `${plural(wrong, "step differs", "steps differ")} from the rules`));
 }
 
-async function begin(open) {
+async function openPage(open) {
   try {
     if (typeof DecompressionStream === "undefined")
       throw new Error("This browser is too old for this page; it needs Chrome 99, Firefox 113, Safari 16.4 or later.");
-    await decode();
-    slider.max = facts.steps;
-    element("step").max = runSteps;
-    element("steps").textContent = `of ${grouped(runSteps)}`;
+    if (facts.arrays) await decode();
+    showLength();
     helpText();
     open();
     listen();
     toggleTheme = followTheme(() => { showStep(); draw(); });
     recall();
+    if (live && stage.runs) player.toggle("run");
     document.documentElement.dataset.ready = "true";
   } catch (error) {
     notice(error.message);
