@@ -11,8 +11,7 @@ from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.errors import InputError, printable
 from bitwright.pages.graph.colours import SCALE, SETS
 from bitwright.pages.graph.view import Choice, DrawnGraph, GraphView
-from bitwright.pages.page.assemble import Blob, SampledSteps, assemble
-from bitwright.program.layout import IntArray
+from bitwright.pages.page.assemble import Blob, assemble
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 
@@ -22,9 +21,8 @@ MAX_PAGE = 1 << 25  # bytes
 def graph_page(run: Run, *, title: str = "") -> str:
     """The page of a run on a graph, as text; it needs no other file and no network.
 
-    `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Of a run
-    that is too long for a page some steps are shown, and the page says which. Raises InputError where the run was not
-    recorded, is not on a graph, or the graph is too large.
+    `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Raises
+    InputError where the run was not recorded, is not on a graph, or is too large for a page.
 
     >>> from bitwright import parse, run
     >>> from bitwright.program import Topology
@@ -35,37 +33,28 @@ def graph_page(run: Run, *, title: str = "") -> str:
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page
     (True, False)
     """
-    view, sample = GraphView(run), SampledSteps(1, run.steps)
+    view, blob = GraphView(run), Blob()
     differing = np.array(_differing(run, view.trace), dtype=np.int64)
-    while True:
-        page = _page(view, sample, differing, title)
-        if len(page) <= MAX_PAGE:
-            return page
-        if sample.every >= sample.run_steps:
-            raise InputError(
-                f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20} even with "
-                "two of its steps; take a smaller graph"
-            )
-        sample = SampledSteps(min(sample.run_steps, sample.every * -(-len(page) // MAX_PAGE)), sample.run_steps)
-
-
-def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str) -> str:
-    """The page with the steps of the sample."""
-    run, blob = view.run, Blob()
-    blob.deltas("states", view.trace.packed[sample.steps])
-    blob.integers("wrong", sample.sums(differing))
+    blob.deltas("states", view.trace.packed)
+    blob.integers("wrong", differing)
     facts = {
         "title": printable(title or view.title),
         "engine": run.engine,
         "halted": run.halted,
-        **sample.facts,
+        "steps": run.steps,
         "wrong_steps": int(np.count_nonzero(differing)),
         **graph_facts(view, blob),
         "given": view.given,
         "colours": [_choice(view, choice) for choice in view.colours],
         "arrays": blob.directory,
     }
-    return assemble("graph", facts, blob.packed())
+    page = assemble("graph", facts, blob.packed())
+    if len(page) > MAX_PAGE:
+        raise InputError(
+            f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20}; let it run "
+            "for fewer steps, or take a smaller graph"
+        )
+    return page
 
 
 def graph_facts(graph: DrawnGraph, blob: Blob) -> dict[str, Any]:

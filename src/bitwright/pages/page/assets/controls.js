@@ -14,7 +14,7 @@ function choose(bit) {
 }
 
 function spokenText() {
-  let text = `Step ${stepNumber(now.step)} of ${runSteps}, ${matchCount(now.step)} matches.`;
+  let text = `Step ${now.step} of ${facts.steps}, ${matchCount(now.step)} matches.`;
   if (now.bit >= 0) {
     const block = rules.blockOf[now.bit], template = templateAt(now.step, block);
     text += ` ${nameOf(now.bit)} is ${on(now.step, now.bit)}. ${template < 0 ? "Its block matches no template." : `Its block matches: ${templateText(template, block)}.`}`;
@@ -26,13 +26,12 @@ function spokenText() {
 
 const advance = (steps) => go(now.step + steps);
 
-// The address: #step=12&bit=c[3]&by=block&as=positions.
+// The address: #step=12&bit=c[3]&by=block.
 
 function addressParts() {
   const parts = [];
   if (now.bit >= 0) parts.push(`bit=${encodeURIComponent(nameOf(now.bit)).replace(/%5B/g, "[").replace(/%5D/g, "]").replace(/%2C/g, ",")}`);
   if (now.group !== "name") parts.push(`by=${now.group}`);
-  if (now.positions) parts.push("as=positions");
   if (now.query) parts.push(`find=${encodeURIComponent(now.query)}`);
   return parts;
 }
@@ -44,19 +43,10 @@ function recall() {
   element("group").value = now.group;
   element("search").value = now.query;
   now.bit = bitOf(given.get("bit") || "");
-  showPositions(given.get("as") === "positions");
   if (now.bit >= 0) for (const group of groups) if (group.bits.includes(now.bit)) now.folded.delete(group.number);
   rearrange();
   go(askedStep());
   reveal(now.step, now.bit);
-}
-
-// Arrays with at most one bit on in the whole run, each in one row, as the place of that bit.
-
-function showPositions(wanted) {
-  now.positions = wanted && arraysOfBits.some((group) => group.oneHot);
-  element("positions").checked = now.positions;
-  if (now.positions) for (const group of arraysOfBits) if (group.oneHot) now.folded.add(group.number);
 }
 
 // Rows and zoom.
@@ -168,11 +158,11 @@ const toLeast = () => {
 };
 
 const KEYS = [["↑ ↓", "the bit above, the bit below"], ["[ ]", "instruction before, next instruction"], ["m", "the step with the smallest margin"], ["/", "find bits"], ["+ − 0", "wider, narrower, the whole run"],
-  ["f", "fold and unfold arrays, or cells"], ["p", "arrays with one bit on as positions"], ["g", "by name, by block, by cell"]];
+  ["f", "fold and unfold arrays, or cells"], ["g", "by name, by block, by cell"]];
 const keys = {
   ...stepKeys, ArrowUp: () => moveBit(-1), ArrowDown: () => moveBit(1),
   "+": () => zoom(now.cell * 1.4), "=": () => keys["+"](), "-": () => zoom(now.cell / 1.4), 0: () => zoom(fitting()),
-  f: () => fold(!anyFolded()), m: toLeast, p: () => element("positions-box").hidden || element("positions").click(),
+  f: () => fold(!anyFolded()), m: toLeast,
   g: () => {
     element("group").value = groupings()[(groupings().indexOf(now.group) + 1) % groupings().length];
     element("group").dispatchEvent(new Event("change"));
@@ -187,7 +177,6 @@ function listenHere() {
   hear("instruction-next", "click", keys["]"]);
   hear("least", "click", toLeast);
   hear("group", "change", (e) => { now.group = e.target.value; rearrange(); reveal(now.step, now.bit); rest(); });
-  hear("positions", "change", (e) => { showPositions(e.target.checked); rearrange(); reveal(now.step, now.bit); rest(); });
   hear("fold", "click", () => fold(!anyFolded()));
   hear("narrower", "click", keys["-"]);
   hear("wider", "click", keys["+"]);
@@ -206,7 +195,6 @@ function openProgram() {
   makeGroups();
   const byCell = element("group").querySelector("[value=cell]");
   byCell.hidden = byCell.disabled = !cells.length;
-  element("positions-box").hidden = !arraysOfBits.some((group) => group.oneHot);
   now.bit = -1;
   arrange();
   resize();

@@ -31,7 +31,7 @@ function show(what, number) { // what: colour or mark
 }
 
 function spokenText() {
-  const parts = [`Step ${stepNumber(now.step)} of ${runSteps}.`], lamps = namesOn("whole", 0, now.step);
+  const parts = [`Step ${now.step} of ${facts.steps}.`], lamps = namesOn("whole", 0, now.step);
   if (lamps.length) parts.push(`On: ${lamps.join(", ")}.`);
   if (now.node >= 0) {
     const choice = colouring(), bits = namesOn("node", now.node, now.step);

@@ -3,7 +3,7 @@
 const MOST_PORTS = 100, MOST_RULES = 40;
 
 function describeOnce() {
-  const parts = [plural(runSteps, "step"), plural(facts.nodes, "node"), plural(facts.edges, facts.directed ? "directed edge" : "edge"), plural(facts.bits, "bit"), `engine ${facts.engine}`];
+  const parts = [plural(facts.steps, "step"), plural(facts.nodes, "node"), plural(facts.edges, facts.directed ? "directed edge" : "edge"), plural(facts.bits, "bit"), `engine ${facts.engine}`];
   const first = facts.description.split(/(?<=\.)\s/)[0]; // its first sentence; all of it stands beside the graph
   if (!live) showAbout(first, parts, facts.wrong_steps);
   element("program").textContent = facts.description;
@@ -81,7 +81,7 @@ function showNode() {
   }
   const given = facts.inputs.filter((word) => word.place === "node").map((word) => figure(word, node, 0)), bits = bitsAt("node", node, now.step).map(chip);
   panel.replaceChildren(make("p.node-name", facts.names[node]), make("p", ...figuresOf(node)), make("div.bits", ...bits), make("p.soft", ...(given.length ? ["given: ", ...given] : [])));
-  if (arrays.wrong[now.step - 1]) panel.append(make("p.wrong", `${every > 1 ? "The steps since the one shown before" : "This step"} got ${grouped(arrays.wrong[now.step - 1])} bits of the graph wrong.`));
+  if (arrays.wrong[now.step - 1]) panel.append(make("p.wrong", `This step got ${grouped(arrays.wrong[now.step - 1])} bits of the graph wrong.`));
 }
 
 function showPorts() {

@@ -10,31 +10,23 @@ const player = new Player({
   changed: () => { if (player.mode !== "play") go(now.step); },
 });
 
-// A long run is sampled: `step` counts the steps shown, and readers see the numbers of the run.
-
-const every = facts.every || 1;
-let runSteps = facts.run_steps || facts.steps;
 const atEnd = () => now.step >= facts.steps && !live?.goesOn;
-const stepNumber = (step) => (step >= facts.steps ? runSteps : step * every);
-const stepShown = (number) => (number >= runSteps ? facts.steps : Math.round(number / every));
-const stepText = (step) => grouped(stepNumber(step));
 
 function setStep(step) {
   if (live) {
     live.reach(step);
-    runSteps = facts.steps;
     showLength();
   }
   now.step = Math.min(Math.max(begin, Math.round(step) || 0), facts.steps);
   slider.value = now.step;
-  slider.setAttribute("aria-valuetext", `step ${stepNumber(now.step)} of ${runSteps}`);
-  if (document.activeElement !== element("step")) element("step").value = stepNumber(now.step);
+  slider.setAttribute("aria-valuetext", `step ${now.step} of ${facts.steps}`);
+  if (document.activeElement !== element("step")) element("step").value = now.step;
 }
 
 function showLength() {
   Object.assign(slider, { min: begin, max: facts.steps });
-  element("step").max = runSteps;
-  element("steps").textContent = `of ${grouped(runSteps)}`;
+  element("step").max = facts.steps;
+  element("steps").textContent = `of ${grouped(facts.steps)}`;
 }
 
 function changed() { // shows everything again
@@ -53,7 +45,7 @@ function rest() {
   if (player.mode !== "idle") return;
   resting = setTimeout(() => {
     element("spoken").textContent = spokenText();
-    try { history.replaceState(null, "", `#${[`step=${stepNumber(now.step)}`, ...addressParts()].join("&")}`); } catch { /* inside a frame without an address */ }
+    try { history.replaceState(null, "", `#${[`step=${now.step}`, ...addressParts()].join("&")}`); } catch { /* inside a frame without an address */ }
   }, 200);
 }
 
@@ -61,7 +53,7 @@ function asked() {
   try { return new URLSearchParams(location.hash.slice(1)); } catch { return new URLSearchParams(); }
 }
 
-const askedStep = () => stepShown(Number(asked().get("step")) || 0);
+const askedStep = () => Number(asked().get("step")) || 0;
 
 // The tip beside the pointer, where it is inside the window.
 
@@ -112,7 +104,7 @@ function helpText() {
 
 function listen() {
   for (const [id, step] of [["first", () => begin], ["back", () => now.step - 1], ["next", () => now.step + 1], ["last", () => facts.steps]]) hear(id, "click", () => go(step()));
-  hear("step", "change", (e) => go(stepShown(Number(e.target.value))));
+  hear("step", "change", (e) => go(Number(e.target.value)));
   hear("slider", "input", () => go(Number(slider.value)));
   hear("search", "input", (e) => find(e.target.value));
   hear("help-button", "click", keys["?"]);
@@ -128,7 +120,6 @@ function listen() {
 function showAbout(description, parts, wrong) {
   const about = element("about");
   about.textContent = `${description ? `${description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
-  if (every > 1) about.append(" · ", make("span.sampled", `of ${grouped(runSteps)} steps ${grouped(facts.steps + 1)} are shown: 0, ${grouped(every)}, ${grouped(2 * every)}, … and the last`));
   if (!facts.halted) about.append(" · ", make("span.wrong", "did not halt within its step limit"));
   if (wrong) about.append(" · ", make("span.wrong", `${plural(wrong, "step differs", "steps differ")} from the rules`));
 }

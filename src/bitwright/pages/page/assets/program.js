@@ -90,7 +90,7 @@ function matchesAt(step) {
 const matchCount = (step) => (arrays.n ? arrays.n[step] : matchesAt(step).matches.length);
 
 function settersOf(step, bit) {
-  return step === begin || every > 1 ? [] : matchesAt(step - 1).matches.filter((match) => rules.writes(...match).includes(bit));
+  return step === begin ? [] : matchesAt(step - 1).matches.filter((match) => rules.writes(...match).includes(bit));
 }
 
 // What the engine said about the state of a step: outputs F, and the value that rounding compares with a threshold:
@@ -106,26 +106,15 @@ function saidAt(step) {
   if (live) return live.said(step);
   if (step >= facts.steps || real.stored === "nothing") return null;
   const w = weightsAt(step), calibrated = real.rounding === "calibrated", threshold = calibrated ? 0.5 : 0;
-  let bits = null, output, place;
-  if (real.stored === "closed form") {
-    const { counts } = matchesAt(step);
-    output = (bit) => w.w0 * rules.writers[bit] + w.gap * counts[bit];
-  } else if (real.stored === "all") {
-    place = (bit) => step * facts.bits + bit;
-  } else {
-    const from = step * real.closest;
-    bits = arrays.chosen.subarray(from, from + real.closest);
-    const at = new Map(Array.from(bits, (bit, i) => [bit, from + i]));
-    place = (bit) => at.get(bit);
-  }
-  output ||= (bit) => arrays.outputs[place(bit)] ?? NaN;
-  if (real.cells) return { ...w, bits, ...comparisons((bit) => arrays.signed[place(bit)] ?? NaN, output, (bit) => arrays.thresholds[place(bit)] ?? NaN) };
+  const place = (bit) => step * facts.bits + bit, counts = real.stored === "closed form" && matchesAt(step).counts;
+  const output = counts ? (bit) => w.w0 * rules.writers[bit] + w.gap * counts[bit] : (bit) => arrays.outputs[place(bit)];
+  if (real.cells) return { ...w, ...comparisons((bit) => arrays.signed[place(bit)], output, (bit) => arrays.thresholds[place(bit)]) };
   const exact = calibrated && real.stored === "closed form" && w.n > 0; // then the estimate is m itself
   const value = (bit) =>
     exact ? matchesAt(step).counts[bit] : calibrated ? (output(bit) - w.w0 * rules.writers[bit]) / (w.gap || 1) : output(bit);
   const decided = (bit) => (calibrated ? w.n > 0 : w.n > 1 && rules.writers[bit] > 0); // is anything at stake?
   const margin = (bit) => (decided(bit) ? Math.abs(value(bit) - threshold) : Infinity);
-  return { ...w, threshold, calibrated, bits, output, value, margin };
+  return { ...w, threshold, calibrated, output, value, margin };
 }
 
 // Of a network of cells: the sum G and the threshold T of each bit, and its margin, with a minus where the bit was not set.

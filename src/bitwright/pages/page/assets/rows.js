@@ -2,18 +2,18 @@
 // that shows all their bits in one row.
 
 // Where the page is: the step, the chosen bit, and how things are shown.
-const now = { step: 0, bit: -1, hover: null, group: "name", query: "", positions: false, cell: 14, folded: new Set(), zoomed: false };
+const now = { step: 0, bit: -1, hover: null, group: "name", query: "", cell: 14, folded: new Set(), zoomed: false };
 
 let groups = [], arraysOfBits = [], cells = []; // one for each array of bits, or row of an array of higher rank; behind them, one for each cell
 
 function makeGroups() {
-  const oneHot = new Set(facts.one_hot), words = new Map((facts.computer?.words ?? []).map(([name, bits]) => [bits[0], name]));
+  const words = new Map((facts.computer?.words ?? []).map(([name, bits]) => [bits[0], name]));
   groups = fields.flatMap((field) => {
     const length = field.extents.at(-1) ?? 1;
     return range(0, field.size / length).map((row) => {
       const bits = range(field.offset + row * length, field.offset + (row + 1) * length), word = words.get(bits[0]), flag = !field.extents.length;
       const heading = field.extents.length > 1 ? nameOf(bits[0]).replace(/,\d+\]$/, "]") : field.name, isWord = word !== undefined && !flag;
-      return { label: isWord ? word : heading, bits, field, word, signed: isWord, flag, oneHot: oneHot.has(bits[0]) };
+      return { label: isWord ? word : heading, bits, field, word, signed: isWord, flag };
     });
   });
   if (facts.computer) groups.sort((a, b) => (a.word === undefined) - (b.word === undefined)); // the memory of a machine comes first

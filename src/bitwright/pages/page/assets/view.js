@@ -93,28 +93,17 @@ function drawNumber(group, row, first, last) {
       continue;
     }
     paint.fillStyle = hue;
-    if (now.positions && group.oneHot) { // a mark at the height of the place
-      const share = group.bits.findIndex((bit) => on(from, bit)) / (group.bits.length - 1);
-      paint.fillRect(x, y + size.row - 6 - share * (size.row - 9), Math.max(w, 1), 3);
-    } else {
-      paint.globalAlpha = 0.16;
-      paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
-      paint.globalAlpha = 0.8;
-      paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
-      paint.globalAlpha = 1;
-    }
+    paint.globalAlpha = 0.16;
+    paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
+    paint.globalAlpha = 0.8;
+    paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
+    paint.globalAlpha = 1;
     const left = Math.max(x, size.label) + 4, fits = Math.floor((x + w - left - 2) / 6.7), text = fits > 0 ? valueText(group, from) : "";
     if (text.length <= fits || fits > 3) write(paint, shortened(text, fits), left, middle, { letters: DIGITS });
   }
 }
 
-// The value of an array: a number, or the place of the bit that is on.
-
-function valueText(group, step) {
-  if (!now.positions || !group.oneHot) return String(numberAt(step, group.bits, group.signed));
-  const place = group.bits.findIndex((bit) => on(step, bit));
-  return place < 0 ? "none" : `[${place + 1}]`;
-}
+const valueText = (group, step) => String(numberAt(step, group.bits, group.signed));
 
 // A cell in one row: a thin line for each of its bits.
 
@@ -143,7 +132,7 @@ function drawWrong(top, bottom, first, last) {
   let budget = 200; // columns; a run that goes wrong usually stays wrong
   paint.strokeStyle = palette.wrong;
   paint.lineWidth = 2;
-  for (let step = Math.max(begin + 1, first); step <= last && budget && every === 1; step++) {
+  for (let step = Math.max(begin + 1, first); step <= last && budget; step++) {
     if (!arrays.wrong[step - 1]) continue;
     budget--;
     const { counts } = matchesAt(step - 1);
@@ -167,7 +156,7 @@ function drawFocus() {
     paint.strokeRect(columnOf(at) + 0.5, lineOf(row) + 1, Math.max(now.cell, 3), size.row - 3);
   };
   for (const other of bitsOfBlock(block)) outline(other, step, palette.text, other === bit ? 2 : 1.25);
-  if (template >= 0 && step < facts.steps && every === 1) // else the step that follows is not shown
+  if (template >= 0 && step < facts.steps) // else the step that follows is not shown
     for (const other of rules.writes(template, block)) outline(other, step + 1, palette.accent, 2);
 }
 
@@ -189,12 +178,12 @@ function drawRuler(first, last) {
     if (arrays.phase_step) drawPhases(first, last);
     for (let step = Math.ceil(first / apart) * apart; step <= last; step += apart) {
       if (Math.abs(centre(step) - centre(now.step)) < 34) continue;
-      const name = stepText(step);
+      const name = grouped(step);
       write(paint, name, Math.min(Math.max(centre(step), size.label + 4 + 3 * name.length), size.width - 4 - 3.5 * name.length), 11, { ...soft, align: "center" });
       fillBox(paint, palette.soft, centre(step), 20, 1, 3);
     }
     if (least && least.step >= first && least.step <= last) write(paint, "▼", centre(least.step), 21, { colour: palette.wrong, align: "center" });
-    if (now.step >= first - 1 && now.step <= last + 1) plate(paint, stepText(now.step), centre(now.step), 10.5, { fill: palette.accent, least: size.label + 1, most: size.width - 1 });
+    if (now.step >= first - 1 && now.step <= last + 1) plate(paint, grouped(now.step), centre(now.step), 10.5, { fill: palette.accent, least: size.label + 1, most: size.width - 1 });
   });
   write(paint, "step", 20, 11, soft);
   if (arrays.phase_step) write(paint, "phase", 20, 30, soft);

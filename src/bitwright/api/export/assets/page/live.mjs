@@ -14,7 +14,7 @@ class LiveRun {
   /** Another program, by its wires. */
   use(wires) {
     this.machine = new Machine(wires);
-    Object.assign(facts, { bits: wires.bits, fields: wires.fields.map(({ name, extents }) => [name, extents]), one_hot: [], real: { stored: "live", cells: true } });
+    Object.assign(facts, { bits: wires.bits, fields: wires.fields.map(({ name, extents }) => [name, extents]), real: { stored: "live", cells: true } });
     stride = Math.ceil(wires.bits / 8);
     states = new Uint8Array(256 * stride);
     if (!facts.nodes) cellRules(wires, this.machine);
@@ -107,7 +107,7 @@ class LiveRun {
         }
       }
     }
-    return { n: facts.nodes ? 0 : matchCount(step), bits: null, ...comparisons((bit) => signed[bit], (bit) => sum[bit], (bit) => limit[bit]) };
+    return { n: facts.nodes ? 0 : matchCount(step), ...comparisons((bit) => signed[bit], (bit) => sum[bit], (bit) => limit[bit]) };
   }
 
   stateAt(step) {
@@ -118,12 +118,12 @@ class LiveRun {
   describe() {
     const { network } = facts, kept = weights?.kept, known = proof?.known, wrong = this.machine.firstWrong, count = known && plural(known.states, STATE);
     const parts = [known?.wrong ? `${grouped(known.wrong)} of ${count} ${known.wrong === 1 ? "is" : "are"} wrong` : "", wrong ? `this run is wrong from step ${grouped(wrong.step)} on` : ""].filter(Boolean);
-    const isRight = kept ? known && !parts.length : network.proved;
-    const verdict = !kept ? network.note : parts.length ? `refuted: ${parts.join("; ")}` : known ? `all ${count} are still right` : "not proved";
+    const isRight = !kept && network.proved;
+    const verdict = !kept ? network.note : parts.length ? `refuted: ${parts.join("; ")}` : "not proved";
     const asked = network.cells ? `, evaluated in every cell; ${plural(kinds, "kind")} of cells` : ", of the whole state";
-    element("about").replaceChildren(`One network of width ${grouped(network.width)}${asked}. ${kept ? "A weight was changed: " : "When this page was written: "}`,
+    element("about").replaceChildren(`One network of width ${grouped(network.width)}${asked}. ${kept ? "A threshold was changed: " : "When this page was written: "}`,
       make(isRight ? "b.right" : "b.wrong", verdict), ".", this.doubt ? make("b.wrong", this.doubt) : "");
-    document.querySelector("header").classList.toggle("is-broken", Boolean(kept) && !isRight);
+    document.querySelector("header").classList.toggle("is-broken", Boolean(kept));
     element("status").replaceChildren(this.stale ? "" : `${plural(facts.steps, "step")}${stage.made?.() ?? ""}. ${ENDINGS[this.ended] ?? ""}`,
       wrong ? make("span.wrong", ` The network was wrong first in step ${grouped(wrong.step)}: ${plural(wrong.bits.length, "bit")}.`) : "");
     stage.paint?.();
