@@ -66,11 +66,6 @@ def test_bits_default_to_the_smallest_that_fit(capsys: Captured) -> None:
     assert json.loads(answer(capsys, "add 7 8 --bits 9 --json"))["bits"] == 9
 
 
-def test_counter_lets_the_program_halt_by_itself(capsys: Captured) -> None:
-    document = json.loads(answer(capsys, "add 7 8 --counter --json"))
-    assert (document["value"], document["steps"]) == (15, 7)
-
-
 def test_run_a_file(capsys: Captured) -> None:
     out = answer(capsys, "run", EXAMPLES / "subtraction.bw", "a=483", "b=719")
     assert out == "difference = 788\nnegative = 1\n"
@@ -224,7 +219,6 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Captured, tmp_path: Path) -> 
         (["add", 1, 2, "--engine", "kernel", "--padding", 10**8], "use the limit engine"),
         (["add", 1, 2, "--network", "x.safetensors", "--engine", "limit"], "--network goes with --engine network"),
         (["add", 1, 2, "--engine", "network", "--network", "none.safetensors"], "there is no network file"),
-        (["export", "addition", "-o", "x.npz", "--basis-seed", -1], "x>=0"),
         (["certify", "addition", "-o", "x.bw"], ".json"),
         (["certify", "addition", "--check", "f", "--rounding", "sign"], "leave these options out"),
         (["train", "addition", "-o", "x.pt"], ".safetensors"),

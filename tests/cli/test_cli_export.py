@@ -48,11 +48,11 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: Captur
     assert lines == [f"onnx/sums.onnx,vnnlib/state_{number}.vnnlib,60" for number in range(1, 64)]
     operators = [node.op_type for node in onnx.load(output / "onnx/sums.onnx").graph.node]
     assert operators == ["MatMul", "Relu", "MatMul"]
-    assert main([*command, str(tmp_path / "few"), "--properties", "5..6", "--vnnlib-version", "2.0"]) == 0
+    assert main([*command, str(tmp_path / "few"), "--properties", "5..6"]) == 0
     assert "properties of states 5 to 6 of 64, no others: 2 files" in capsys.readouterr().err
     written = sorted((tmp_path / "few/vnnlib").iterdir())
     assert [file.name for file in written] == ["state_5.vnnlib", "state_6.vnnlib"]
-    assert all("(vnnlib-version <2.0>)" in file.read_text() for file in written)
+    assert all("vnnlib-version" not in file.read_text() for file in written)
     assert main([*command, str(output)]) == 2
     assert "into a folder that is new or empty, and" in capsys.readouterr().err
 
@@ -67,7 +67,7 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: Captur
         (["whole.safetensors", "--to", "onnx", "-o", "{}/a.vnnlib"], "-o takes a .onnx file with --to onnx, got"),
         (
             ["whole.safetensors", "--to", "onnx", "-o", "{}/a.onnx", "--properties", "0..9"],
-            "--properties and --vnnlib-version go with --to vnnlib",
+            "--properties goes with --to vnnlib",
         ),
         (["whole.safetensors", "-o", "{}/a.vnnlib"], "choose the format of a folder with --to: vnnlib"),
         (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--properties", "9..3"], "a range such as 0..999, got"),
@@ -76,10 +76,6 @@ def test_properties_and_their_model(folder: Path, tmp_path: Path, capsys: Captur
             "a range such as 0..999, got",
         ),
         (["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--properties", "0..64"], "are 0 to 63, got 0 to 64"),
-        (
-            ["whole.safetensors", "--to", "vnnlib", "-o", "{}/a", "--vnnlib-version", "2"],
-            "VNN-LIB has the versions 1.0 and 2.0, got '2'",
-        ),
         (["trained.safetensors", "--to", "vnnlib", "-o", "{}/a"], "for networks of integers; quantize this one first"),
         (["trained.safetensors", "--to", "c", "-o", "{}/a.c"], "integer networks; quantize this one first"),
         (["two", "--to", "c", "-o", "{}/a.c"], "holds several networks; quantize them into one"),

@@ -105,7 +105,6 @@ def test_a_trace_has_the_length_of_the_network_too(trained: dict[str, str], caps
         (("multiply", "3", "2", "--bits", "4"), "multiplication", "of 3 bits, got --bits 4; leave it out"),
         (("add", "3", "2"), "multiplication", "was trained for multiplication of 3 bits, not for addition"),
         (("add", "3", "2"), "rules", "(2 bits, 1 template), not for addition"),
-        (("add", "3", "2", "--counter"), "addition", "of 3 bits without a counter, got --counter"),
         (("run", "addition", "p=3", "q=9"), "addition", "for addition of 3 bits; q is 9, which needs 4"),
         (("run", "permutation", "p=6", "--order", "1,2,3"), "permutation", "in the order 3,1,2, got --order 1,2,3"),
         (("run", "permutation", "p=0b1100"), "permutation", "for permutation of 3 bits; p is 12, which needs 4"),
