@@ -112,14 +112,7 @@ function point(event) {
   const cell = step !== null && entry !== null ? { step, entry, bit: Math.max(entry, -1) } : null;
   canvas.style.cursor = entry !== null && entry < 0 && x < size.label ? "pointer" : "crosshair";
   if (event.pointerType === "touch") return;
-  if (!cell) { leave(); return; }
-  if (!now.hover || now.hover.step !== cell.step || now.hover.entry !== cell.entry) {
-    now.hover = cell;
-    tip.replaceChildren(...(entry >= 0 ? describe(entry, step) : describeNumber(groups[-1 - entry], step)));
-    tip.hidden = false;
-    redraw();
-  }
-  placeTip(event, 18);
+  hover(event, cell, now.hover?.step === step && now.hover.entry === entry, () => (entry >= 0 ? describe(entry, step) : describeNumber(groups[-1 - entry], step)));
 }
 
 function press(event) {
@@ -178,9 +171,6 @@ function listenHere() {
   hear("least", "click", toLeast);
   hear("group", "change", (e) => { now.group = e.target.value; rearrange(); reveal(now.step, now.bit); rest(); });
   hear("fold", "click", () => fold(!anyFolded()));
-  hear("narrower", "click", keys["-"]);
-  hear("wider", "click", keys["+"]);
-  hear("fit", "click", keys[0]);
   scroller.addEventListener("scroll", () => { leave(); redraw(); }, { passive: true });
   for (const kind of ["pointerdown", "pointermove"]) overview.addEventListener(kind, (event) => {
     if (event.buttons) go(begin + ((event.offsetX - 8) / (overview.clientWidth - 16)) * (facts.steps - begin));

@@ -110,14 +110,7 @@ function point(event) {
   if (event.pointerType === "touch") return;
   const node = drawing.nodeAt(event);
   canvas.style.cursor = node >= 0 ? "pointer" : "grab";
-  if (node < 0) { leave(); return; }
-  if (node !== now.hover) {
-    now.hover = node;
-    tip.replaceChildren(...describe(node));
-    tip.hidden = false;
-    redraw();
-  }
-  placeTip(event, 22);
+  hover(event, node < 0 ? null : node, now.hover === node, () => describe(node));
 }
 
 function grab(event) {
@@ -158,9 +151,6 @@ const keys = {
 
 function listenHere() {
   for (const what of ["colour", "mark"]) hear(what, "change", (e) => show(what, Number(e.target.value)));
-  hear("smaller", "click", keys["-"]);
-  hear("larger", "click", keys["+"]);
-  hear("fit", "click", wholeGraph);
   hear("ports", "click", (e) => { const chosen = e.target.closest("tr[data-node]"); if (chosen) choose(Number(chosen.dataset.node)); });
   canvas.addEventListener("pointerdown", grab);
   canvas.addEventListener("wheel", wheel, { passive: false });

@@ -1,6 +1,6 @@
 // The panel beside the trace: numbers, the machine, one bit in detail, and the engine's outputs.
 
-const MOST_ROWS = 40, MOST_WORDS = 128; // of outputs, and of memory
+const MOST_ROWS = 40, MOST_WORDS = 64; // of outputs, and of memory
 
 function describeOnce() {
   const { real } = facts;

@@ -57,8 +57,15 @@ const askedStep = () => Number(asked().get("step")) || 0;
 
 // The tip beside the pointer, where it is inside the window.
 
-function placeTip(event, aside) {
-  const box = tip.getBoundingClientRect();
+function hover(event, target, same, content) {
+  if (target === null) { leave(); return; }
+  if (!same) {
+    now.hover = target;
+    tip.replaceChildren(...content());
+    tip.hidden = false;
+    redraw();
+  }
+  const box = tip.getBoundingClientRect(), aside = 20;
   const beside = (at, side, room) => `${Math.max(4, at + aside + side > room ? at - side - aside + 4 : at + aside)}px`;
   tip.style.left = beside(event.clientX, box.width, innerWidth);
   tip.style.top = beside(event.clientY, box.height, innerHeight);
@@ -105,6 +112,7 @@ function helpText() {
 function listen() {
   for (const [id, step] of [["first", () => begin], ["back", () => now.step - 1], ["next", () => now.step + 1], ["last", () => facts.steps]]) hear(id, "click", () => go(step()));
   hear("step", "change", (e) => go(Number(e.target.value)));
+  for (const [id, key] of [["narrower", "-"], ["wider", "+"], ["fit", "0"]]) hear(id, "click", () => keys[key]());
   hear("slider", "input", () => go(Number(slider.value)));
   hear("search", "input", (e) => find(e.target.value));
   hear("help-button", "click", keys["?"]);
