@@ -38,7 +38,7 @@ def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> 
         stored = "all"
         if run.asked is not None:
             _store_cells(run.asked, trace, blob)
-        else:
+        elif trace.outputs is not None:
             blob.reals("outputs", trace.outputs, single=True)
     kinds, at = np.unique(n, return_inverse=True)
     w, deviation = scale_weights(kinds, examples, run.kind), _deviation(kinds, examples, run)
