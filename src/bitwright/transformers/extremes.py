@@ -1,4 +1,4 @@
-"""Greatest and least sums over the columns of an automaton's runs, with the runs that attain them; importing it takes numba."""
+"""Greatest and least sums over the runs of an automaton, and runs that attain them; importing it takes numba."""
 
 from __future__ import annotations
 

@@ -31,14 +31,12 @@ class Frame:
             column that is to be written next; fixed tokens continue the word before them.
         first: the position after which the first answer is written.
         steps: how many tokens are to be written.
-        logits: how many tokens can be written.
     """
 
     column: Ints
     word: Ints
     first: int
     steps: int
-    logits: int
 
 
 def frame_of(task: ColumnTask) -> Frame:
@@ -54,9 +52,8 @@ def frame_of(task: ColumnTask) -> Frame:
     ends = [length] if layout.stop else []
     writes = [*(place.column if place.column >= 0 else length for place in layout.answer), *ends]
     places += [(column, len(words)) for column in writes]
-    written = [token for place in layout.answer for token in task.tokens(place.word)]
     column, word = np.array(places, np.int64).T
-    return Frame(column, word, task.prompt_length - 1, len(writes), 1 + max([*written, *layout.stop]))
+    return Frame(column, word, task.prompt_length - 1, len(writes))
 
 
 def start(task: ColumnTask, token_width: int, position_width: int, hidden: int, seeds: Sequence[int]) -> Tensors:
@@ -72,14 +69,15 @@ def _start_one(task: ColumnTask, token_width: int, position_width: int, hidden: 
         return torch.randn(*shape, generator=generator) * size
 
     columns, width = task.columns, token_width + position_width
-    wave = torch.arange(1.0, token_width + 1)
-    tokens = torch.zeros(task.vocabulary, token_width)
-    for name, count in [*zip(columns.words, columns.symbols, strict=True)][::-1]:
-        symbols = torch.arange(float(count))
-        if tuple(task.tokens(name)) != tuple(task.tokens(columns.words[0])) and torch.rand(1, generator=generator) < 0.5:
+    wave, tokens = torch.arange(1.0, token_width + 1), torch.zeros(task.vocabulary, token_width)
+    for name, count in reversed([*zip(columns.words, columns.symbols, strict=True)]):
+        symbols = (torch.arange(float(count)) + 0.5) / count
+        alike = task.tokens(name)[0] == task.tokens(columns.words[0])[0]
+        if not alike and torch.rand(1, generator=generator) < 0.5:
             symbols = symbols.flip(0)
-        tokens[list(task.tokens(name))[:count]] = (math.pi * wave * (symbols[:, None] + 0.5) / count).cos() * 1.4 / wave**0.5
-    turn = math.pi * (2 * torch.arange(position_width // 2) + 1) / columns.length * torch.arange(columns.length + 1.0)[:, None]
+        tokens[list(task.tokens(name))[:count]] = (math.pi * wave * symbols[:, None]).cos() * 1.4 / wave**0.5
+    turn = math.pi * (2 * torch.arange(position_width // 2) + 1) / columns.length
+    turn = turn * torch.arange(columns.length + 1.0)[:, None]
     return {
         "token": tokens + noise(*tokens.shape, size=0.1),
         "column": torch.cat([turn.cos(), turn.sin()], 1) * 1.4 + noise(columns.length + 1, position_width, size=0.05),
@@ -92,7 +90,7 @@ def _start_one(task: ColumnTask, token_width: int, position_width: int, hidden: 
         "up_bias": noise(hidden, size=0.5),
         "down": noise(hidden, width, size=hidden**-0.5),
         "down_bias": torch.zeros(width),
-        "head": noise(width, frame_of(task).logits, size=width**-0.5),
+        "head": noise(width, task.vocabulary, size=width**-0.5),
     }
 
 
@@ -107,7 +105,10 @@ def logits_of(weights: Tensors, frame: Frame, rows: Any) -> Any:
     copy = torch.arange(copies)[:, None, None]
     mixed = (weights["token"] @ weights["value"])[..., 0][copy, rows] @ attention.transpose(1, 2)
     read = weights["token"][copy, rows[:, :, frame.first :]]
-    x = torch.cat([read, queries[:, None].expand(copies, n, -1, -1)], -1) + mixed[..., None] * weights["output"][:, None]
+    x = (
+        torch.cat([read, queries[:, None].expand(copies, n, -1, -1)], -1)
+        + mixed[..., None] * weights["output"][:, None]
+    )
     x = x.reshape(copies, n * frame.steps, -1)
     up = torch.baddbmm(weights["up_bias"][:, None], _normed(x), weights["up"])
     x = x + torch.baddbmm(weights["down_bias"][:, None], torch.nn.functional.gelu(up), weights["down"])

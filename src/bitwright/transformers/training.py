@@ -106,7 +106,10 @@ def plain_task(columns: Columns, *, used: int | None = None, lowest_first: bool 
     order = range(columns.length) if lowest_first else range(columns.length - 1, -1, -1)
     used = columns.length if used is None else used
     prompt: list[int | Place] = []
-    tokens, free = {}, max(columns.symbols[0], columns.answers, *(1 + int(of.max()) for of in columns.flags.values()), 1)
+    tokens, free = (
+        {},
+        max(columns.symbols[0], columns.answers, *(1 + int(of.max()) for of in columns.flags.values()), 1),
+    )
     for index, word in enumerate(columns.words):
         prompt += [*(Place(word, column) for column in order if column < used), 0]
         if index and not _alike(columns, index):
@@ -225,7 +228,9 @@ class _Copies:
         for step in range(steps):
             if step % AHEAD == 0:
                 batches = self._rows(min(AHEAD, steps - step), pools)
-            adam.param_groups[0]["lr"] = rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
+            adam.param_groups[0]["lr"] = (
+                rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
+            )
             rows = torch.from_numpy(batches[:, step % AHEAD])  # (copies, batch, positions + 1)
             logits = model.logits_of(weights, self.frame, rows[..., :-1])
             right = rows[..., self.frame.first + 1 :]
