@@ -42,7 +42,7 @@ class Affine:
 
     def linear_part(self) -> Reals:
         """(n, d) how far the variables move each quantity."""
-        moved: Reals = (self.box[:, None, :] @ np.abs(self.slopes))[:, 0] * (1 + own(self.box.shape[1]))
+        moved: Reals = np.einsum("nm,nmd->nd", self.box, np.abs(self.slopes)) * (1 + own(self.box.shape[1]))
         return moved
 
     def deviation(self) -> Reals:

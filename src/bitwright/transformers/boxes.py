@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitwright.compiling import compiled
 from bitwright.transformers.affine import Reals
-from bitwright.transformers.attention import Boxes, Outputs, Query
+from bitwright.transformers.attention import Boxes, Cases, Outputs, Query
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import ColumnTask, Place
@@ -63,15 +63,19 @@ def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
     return first, second
 
 
-def most_influence(query: Query, boxes: Boxes, outputs: Outputs, slopes: Reals) -> Ints:
+def most_influence(
+    query: Query, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
+) -> Ints:
     """(n,) the variable of each box that moves slopes . output most, OPEN where the box is one input."""
     found = np.empty(len(boxes), np.int64)
-    _most_influence(boxes, query.symbols, query.flags, outputs.near, outputs.weight, slopes, found)
+    _most_influence(boxes, case, cases.wanted, query.symbols, query.flags, outputs.near, outputs.weight, slopes, found)
     return found
 
 
 @compiled
-def _most_influence(boxes, symbols, flags, near, weight, slopes, found):  # type: ignore[no-untyped-def]
+def _most_influence(  # type: ignore[no-untyped-def]
+    boxes, case, wanted, symbols, flags, near, weight, slopes, found
+):
     heads, rows, length, most, size = symbols.shape
     words, r = rows - 1, (size - 2) // 2
     change = np.empty(most)
@@ -83,7 +87,7 @@ def _most_influence(boxes, symbols, flags, near, weight, slopes, found):  # type
             for row in range(words, -1, -1):  # the answer first
                 at = row * length + column
                 a, b = (low[at], high[at]) if row < words else (0, most - 1)
-                if a == b:
+                if a == b or (row == words and wanted[case[box], column] >= 0):
                     continue
                 for symbol in range(a, b + 1):
                     change[symbol] = 0.0

@@ -212,7 +212,9 @@ def _choose(step: Step, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Real
     for symbol, query in step.queries.items():
         rows = step.symbols[case] == symbol
         if rows.any():
-            variables[rows] = most_influence(query, boxes[rows], _rows(outputs, rows), slopes[rows])
+            variables[rows] = most_influence(
+                query, step.cases, boxes[rows], case[rows], _rows(outputs, rows), slopes[rows]
+            )
     return variables
 
 
