@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bitwright.errors import InputError
 from bitwright.frozen import FrozenArrays
-from bitwright.transformers.affine import FLOAT32, Affine, Reals, chained, finished, margins, own
+from bitwright.transformers.affine import Affine, Reals, chained, finished, margins, own
 from bitwright.transformers.columns import Columns, Ints
 from bitwright.transformers.decision import Arithmetic, Claim, Counterexample
 from bitwright.transformers.decoder import Decoder
@@ -25,13 +25,15 @@ from bitwright.transformers.evaluate import logits
 from bitwright.transformers.extremes import NEVER, find_extremes
 from bitwright.transformers.layout import ColumnTask, Place
 from bitwright.transformers.positional import contributions, cut, depends_on_positions, residual
+from bitwright.transformers.refutation import counterexample, greedy, right_steps
 
 MAX_PIECES = 400_000  # of ranges, before a proof is given up
 FIRST = 6  # halvings that try to prove a good margin
 NARROW = 2.0**-24  # a piece of this width, relative to its place, is not halved
 MAX_CELLS = 50_000_000  # of a table of runs
 BATCH = 20_000  # pieces bounded at once
-REPLAYS = 64  # inputs of least margin that are decoded
+REPLAYS = 64  # inputs of least margin that are decoded,
+NEARLY = 1e-3  # if it is below this: float32 may fail where real arithmetic does not
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def applies(decoder: Decoder, task: ColumnTask) -> bool:
     """Whether scores depend on positions alone and the attention output has rank 1."""
     positions = task.prompt_length + len(task.layout.answer) - 1 + bool(task.layout.stop)
     fits = decoder.shape[0] >= positions and decoder.shape[1] >= task.vocabulary
-    return fits and depends_on_positions(decoder)
+    answered = not task.columns.answer or bool((task.columns.edges[:, -2] >= 0).all())
+    return fits and answered and depends_on_positions(decoder)
 
 
 def prove_ranges(decoder: Decoder, task: ColumnTask, unit: float, *, stop: bool = False) -> Claim:
@@ -87,14 +90,14 @@ def claim_ranges(
     claim = partial(Claim, about, arithmetic=arithmetic, method="ranges", inputs=task.inputs)
     which = (ranges.right < 0) == stop
     ranges, ends = ranges.chosen(which), ends[which]
-    if counterexample := find_failure(decoder, task, unit, ranges, ends):
-        return claim("refuted", counterexample=counterexample)
+    if failure := find_failure(decoder, task, unit, ranges, ends):
+        return claim("refuted", counterexample=failure)
     goal = float(ends.min()) / 2
     pieces, margin, left = _halve(decoder, task, ranges, unit, goal)
     if len(left):  # the range of a class covers more than those of its edges
         ranges = find_ranges(decoder, task, unit, apart=ranges.chosen(left))
-        if counterexample := find_failure(decoder, task, unit, ranges, end_margins(decoder, task, ranges)):
-            return claim("refuted", counterexample=counterexample, boxes=pieces)
+        if failure := find_failure(decoder, task, unit, ranges, end_margins(decoder, task, ranges)):
+            return claim("refuted", counterexample=failure, boxes=pieces)
         more, least, left = _halve(decoder, task, ranges, unit, goal)
         pieces, margin = pieces + more, min(margin, least)
     if len(left):
@@ -177,17 +180,17 @@ def _gains(task: ColumnTask, step: int, contribution: Reals) -> tuple[Reals, flo
     """(length + 1, edges) what each edge adds to the attention output of a step, and what fixed tokens add."""
     columns, count = task.columns, len(task.columns.edges)
     gains = np.full((columns.length + 1, count + columns.states), NEVER)
-    absent = (columns.edges[:, 1:-2, None] > 0) & (task.positions < 0)  # (edges, words, length)
-    gains[:-1, :count] = np.where(absent.any(1).T, NEVER, 0.0)
-    gains[-1, count:] = np.where(columns.ends, 0.0, NEVER)
+    gains[:-1, :count], gains[-1, count:] = 0.0, np.where(columns.ends, 0.0, NEVER)
+    for word, column in np.argwhere(task.positions < 0):  # stands nowhere, and is 0
+        gains[column, :count][columns.edges[:, 1 + word] > 0] = NEVER
     base = 0.0
     for position, slot in enumerate((*task.layout.prompt, *task.layout.answer[:step])):
         if isinstance(slot, int):
             base += contribution[position, slot]
             continue
         column, symbols = _symbols(columns, slot)
-        added = contribution[position, np.asarray(task.tokens(slot.word))[symbols]]
-        gains[column] = np.where(gains[column] == NEVER, NEVER, gains[column] + added)
+        taken = gains[column] != NEVER
+        gains[column, taken] += contribution[position, np.asarray(task.tokens(slot.word))[symbols[taken]]]
     return gains, base
 
 
@@ -203,7 +206,7 @@ def _halve(decoder: Decoder, task: ColumnTask, ranges: Ranges, unit: float, goal
     count, margin, left, halvings = 0, np.inf, np.zeros(len(ranges), np.bool_), 0
     while len(case):
         count, halvings = count + len(case), halvings + 1
-        lower = _margins(decoder, task, ranges.chosen(case), low, high, unit)[0]
+        lower = _margins(decoder, task, ranges, case, low, high, unit)[0]
         good = lower > (goal if halvings <= FIRST else 0)
         margin = min(margin, float(lower[good].min(initial=np.inf)))
         left[case[~good & ((high - low <= NARROW * (1 + np.abs(low))) | (count > MAX_PIECES))]] = True
@@ -216,17 +219,18 @@ def _halve(decoder: Decoder, task: ColumnTask, ranges: Ranges, unit: float, goal
 
 def end_margins(decoder: Decoder, task: ColumnTask, ranges: Ranges) -> Reals:
     """(n, 2) the margins, but for rounding, of the inputs that attain the high and the low ends."""
-    return np.stack([_margins(decoder, task, ranges, end, end, 0.0)[1] for end in (ranges.high, ranges.low)], axis=1)
+    every, ends = np.arange(len(ranges)), (ranges.high, ranges.low)
+    return np.stack([_margins(decoder, task, ranges, every, end, end, 0.0)[1] for end in ends], axis=1)
 
 
 def _margins(
-    decoder: Decoder, task: ColumnTask, ranges: Ranges, low: Reals, high: Reals, unit: float
+    decoder: Decoder, task: ColumnTask, ranges: Ranges, case: Ints, low: Reals, high: Reals, unit: float
 ) -> tuple[Reals, Reals]:
     """(n,) a lower bound on the margin for attention outputs between low and high, and the margin in the middle."""
     stream = residual(decoder, unit)
-    rows = (task.prompt_length - 1 + ranges.step) * decoder.shape[1] + ranges.read
-    lower, center = np.empty(len(ranges)), np.empty(len(ranges))
-    for at, right in _batches(ranges.right):
+    rows = (task.prompt_length - 1 + ranges.step[case]) * decoder.shape[1] + ranges.read[case]
+    lower, center = np.empty(len(case)), np.empty(len(case))
+    for at, right in _batches(ranges.right[case]):
         x = _finished(decoder, stream, rows[at], low[at], high[at])
         goals = np.array(task.layout.stop if right < 0 else (right,))
         each = [margins(decoder, x, int(goal)) for goal in goals]
@@ -264,26 +268,12 @@ def _finished(decoder: Decoder, stream: Affine, rows: Ints, low: Reals, high: Re
 def find_failure(decoder: Decoder, task: ColumnTask, unit: float, ranges: Ranges, ends: Reals) -> Counterexample | None:
     """An input of low margin that greedy decoding, in the arithmetic that is covered, answers wrongly."""
     order = np.argsort(ends, axis=None, kind="stable")[:REPLAYS]
-    order = order[ends.reshape(-1)[order] <= 1e-3]
+    order = order[ends.reshape(-1)[order] <= NEARLY]
     if not len(order):
         return None
     inputs = ranges.inputs.reshape(-1, *ranges.inputs.shape[2:])[order]
-    right, written = task.answers(inputs), decode(decoder, task, inputs, unit)
-    wrong = written[:, : right.shape[1]] != right
-    if ranges.right[0] < 0:  # all answers are right, but no stop token follows
-        stops = np.isin(written[:, -1:], task.layout.stop)
-        wrong = np.concatenate([np.zeros_like(wrong), ~wrong.any(1, keepdims=True) & ~stops], axis=1)
-    if not wrong.any():
-        return None
-    at = int(wrong.any(1).argmax())
-    tokens = tuple(right[at].tolist()), tuple(written[at].tolist())
-    return Counterexample(inputs[at], task.describe(inputs[at]), int(wrong[at].argmax()), *tokens, "decoder")
-
-
-def decode(decoder: Decoder, task: ColumnTask, inputs: Ints, unit: float = FLOAT32) -> Ints:
-    """(n, answers) what greedy decoding writes after these inputs; one token more if a stop token must follow."""
-    tokens = task.prompts(inputs)
-    for _ in range(len(task.layout.answer) + bool(task.layout.stop)):
-        last = logits(decoder, tokens, np.float32 if unit else np.float64)[:, -1]
-        tokens = np.concatenate([tokens, last.argmax(-1)[:, None]], axis=1)
-    return tokens[:, task.prompt_length :]
+    written = greedy(partial(logits, decoder, dtype=np.float32 if unit else np.float64), task, inputs)
+    right = right_steps(task, inputs, written)
+    answered = right[:, : len(task.layout.answer)].all(1)
+    wrong = np.nonzero(answered & ~right[:, -1] if ranges.right[0] < 0 else ~answered)[0]
+    return counterexample(task, inputs[wrong[0]], written[wrong[0]], "decoder") if len(wrong) else None
