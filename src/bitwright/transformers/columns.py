@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -124,8 +125,10 @@ def from_step(
     start: Hashable = 0,
     answer: str = "z",
     flags: Mapping[str, Callable[[Any], int]] | None = None,
+    guesses: Sequence[Hashable] = (),
+    accepts: Callable[[Any], bool] = lambda _: True,
 ) -> Columns:
-    """An automaton of your own: every state that `step` can reach from `start` is tried with every symbol.
+    """An automaton of your own: every state that `step` can reach within `length` columns is tried with every symbol.
 
     >>> def add(carry, digits):
     ...     total = sum(digits) + carry
@@ -142,24 +145,27 @@ def from_step(
         length: how many columns there are.
         answer: the name of what `step` answers; empty where it answers None.
         flags: functions of the last state.
+        guesses: states to start in instead of `start`: an automaton that guesses starts in each of them.
+        accepts: which states a run may end in: those whose guess came true.
     """
-    states: dict[Hashable, int] = {start: 0}
-    waiting, edges, symbols = [start], [], tuple(words.values())
-    while waiting:
-        state = waiting.pop()
-        for read in product(*(range(count) for count in symbols)):
+    starts = tuple(guesses) or (start,)
+    states: dict[Hashable, int] = {state: number for number, state in enumerate(starts)}
+    waiting, symbols = list(states), tuple(words.values())
+    edges: list[tuple[int, ...]] = []
+    for _ in range(length):
+        if len(edges) + len(waiting) * prod(symbols) > MAX_EDGES:
+            raise InputError(f"the automaton has more than {counted(MAX_EDGES, 'step')}; use fewer states or symbols")
+        reached = []
+        for state, read in product(waiting, product(*(range(count) for count in symbols))):
             after, written = step(state, read)
             if after not in states:
                 states[after] = len(states)
-                waiting.append(after)
-            if (written is None) == bool(answer):
+                reached.append(after)
+            if (written is None) == bool(answer) or (written is not None and written < 0):
                 what = "None" if written is None else str(written)
                 raise InputError(f"step answers {what} to {read} in state {state!r}; answer is {answer!r}")
             edges.append((states[state], *read, NONE if written is None else written, states[after]))
-            if len(edges) > MAX_EDGES:
-                raise InputError(
-                    f"the automaton has more than {counted(MAX_EDGES, 'step')}; use fewer states or symbols"
-                )
+        waiting = reached
     table = np.array(edges, np.int64)
     return Columns(
         statement,
@@ -169,8 +175,8 @@ def from_step(
         int(table[:, -2].max()) + 1 if answer else 0,
         length,
         table,
-        np.arange(len(states)) == 0,
-        np.ones(len(states), np.bool_),
+        np.arange(len(states)) < len(starts),
+        np.array([accepts(state) for state in states], np.bool_),
         {name: np.array([of(state) for state in states], np.int64) for name, of in (flags or {}).items()},
     )
 
