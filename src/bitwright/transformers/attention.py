@@ -8,6 +8,7 @@ exact minimum and maximum over all inputs of a box: the states of the task's aut
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,6 +187,10 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
         box=residual.box[one],
     )
     parts = where[:, fixed]
+    if not (np.isfinite(parts).all() and np.isfinite(symbols).all() and np.isfinite(flags).all()):
+        raise InputError(
+            "the decoder's attention has numbers that are not finite; check its weights for NaN and infinity"
+        )
     return Query(step, symbol, residual, parts, symbols, flags, _noise(parts, symbols, flags, table.rank))
 
 
@@ -295,6 +300,11 @@ class Outputs:
     rounding: Reals  # (n, r)
     near: Reals  # (n, heads, r) an output of each head in the box, or near it
     weight: Reals  # (n, heads) the sum of its weights
+
+
+def select(outputs: Outputs, rows: Any) -> Outputs:
+    """Some of the outputs."""
+    return Outputs(*(getattr(outputs, name)[rows] for name in Outputs.__annotations__))
 
 
 def bound(query: Query, columns: Columns, cases: Cases, boxes: Boxes, case: Ints) -> Outputs:

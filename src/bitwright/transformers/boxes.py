@@ -34,7 +34,9 @@ def place_symbols(task: ColumnTask, place: int | Place | None) -> list[int]:
         return [-1]
     if place.word in columns.flags:
         return [int(symbol) for symbol in np.unique(columns.flags[place.word])]
-    return list(range(columns.answers if place.word == columns.answer else columns.symbols[columns.words.index(place.word)]))
+    return list(
+        range(columns.answers if place.word == columns.answer else columns.symbols[columns.words.index(place.word)])
+    )
 
 
 def root(task: ColumnTask, group: Group) -> Boxes:
@@ -63,9 +65,7 @@ def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
     return first, second
 
 
-def most_influence(
-    query: Query, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
-) -> Ints:
+def most_influence(query: Query, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals) -> Ints:
     """(n,) the variable of each box that moves slopes . output most, OPEN where the box is one input."""
     found = np.empty(len(boxes), np.int64)
     _most_influence(boxes, case, cases.wanted, query.symbols, query.flags, outputs.near, outputs.weight, slopes, found)
@@ -170,5 +170,3 @@ def describe(task: ColumnTask, group: Group) -> str:
     name = str(layout.answer[step]) if step < len(layout.answer) else "stop"
     before = f" after {symbol}" if symbol >= 0 else ""
     return f"{name}{before}" + (f", right: {right}" if right >= 0 else "")
-
-

@@ -68,9 +68,7 @@ def replay(decoder: Decoder, task: ColumnTask, inputs: Ints, module: Model | Non
     return None
 
 
-def counterexample(
-    task: ColumnTask, symbols: Ints, written: Ints, by: Literal["module", "decoder"]
-) -> Counterexample:
+def counterexample(task: ColumnTask, symbols: Ints, written: Ints, by: Literal["module", "decoder"]) -> Counterexample:
     """A wrong answer as a value."""
     step = int(right_steps(task, symbols[None], written[None])[0].argmin())
     right = tuple(int(token) for token in task.answers(symbols[None])[0])
@@ -78,9 +76,20 @@ def counterexample(
 
 
 def extreme_inputs(
-    query: Query, columns: Columns, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
+    query: Query,
+    columns: Columns,
+    cases: Cases,
+    boxes: Boxes,
+    case: Ints,
+    outputs: Outputs,
+    slopes: Reals,
+    tilt: Reals,
 ) -> Ints:
-    """(n, words, length) the input of each box where slopes . output is least, to first order around the box."""
+    """(n, words, length) the input of each box where slopes . output is least, to first order around the box.
+
+    Args:
+        tilt: (n, words + 1, length, symbols) factors of what each symbol adds: 1, or random for other inputs.
+    """
     found = np.zeros((len(boxes), len(columns.words), columns.length), np.int64)
     _extreme_inputs(
         boxes,
@@ -94,6 +103,7 @@ def extreme_inputs(
         outputs.near,
         outputs.weight,
         slopes,
+        tilt,
         found,
     )
     return found
@@ -101,7 +111,7 @@ def extreme_inputs(
 
 @compiled
 def _extreme_inputs(  # type: ignore[no-untyped-def]
-    boxes, case, wanted, ends, edges, starts, symbols, flags, near, weight, slopes, found
+    boxes, case, wanted, ends, edges, starts, symbols, flags, near, weight, slopes, tilt, found
 ):
     heads, rows, length, most, size = symbols.shape
     words, r, states = rows - 1, (size - 2) // 2, len(starts)
@@ -123,6 +133,7 @@ def _extreme_inputs(  # type: ignore[no-untyped-def]
                         for k in range(r):
                             value = entry[2 + k] - near[box, head, k] * entry[0]
                             share[row, symbol] += slopes[box, k] * value / weight[box, head]
+                    share[row, symbol] *= tilt[box, row, column, symbol]
             for index in range(len(edges)):
                 edge = edges[index]
                 after, answer = edge[words + 2], edge[words + 1]
