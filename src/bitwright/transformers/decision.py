@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from bitwright.frozen import FrozenArrays
 from bitwright.transformers.columns import Ints
@@ -95,3 +95,21 @@ class Decision:
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        from bitwright.transformers.report import headline
+
+        return headline(self)
+
+    def __str__(self) -> str:
+        from bitwright.transformers.report import report
+
+        return "\n".join(report(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        from bitwright.transformers.report import document
+
+        return document(self)
