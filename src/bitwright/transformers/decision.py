@@ -1,4 +1,4 @@
-"""What is known about a transformer and its task: claims with their verdicts, their evidence and their counterexamples."""
+"""What is known about a transformer and its task: claims with verdicts, evidence and counterexamples."""
 
 from __future__ import annotations
 
