@@ -12,7 +12,7 @@ from bitwright.transformers.decision import Comparison
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.evaluate import logits
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.modules import Runtime, runtime_of
+from bitwright.transformers.modules import Runtime, forced_rows, runtime_of
 from bitwright.transformers.search import varied_inputs
 
 FACTOR = 4  # sums in another order may round so much worse
@@ -29,8 +29,7 @@ def compare(
     does not see, for example, one form of GELU in place of another.
     """
     runtime = module if isinstance(module, Runtime) else runtime_of(module, task)
-    rows = task.rows(varied_inputs(task, inputs, np.random.default_rng(seed)))
-    rows = rows if task.layout.stop else rows[:, :-1]
+    rows = forced_rows(task, varied_inputs(task, inputs, np.random.default_rng(seed)))
     exact, single, found = (
         evaluate(rows)[:, task.prompt_length - 1 :]
         for evaluate in (lambda r: logits(decoder, r), lambda r: logits(decoder, r, np.float32), runtime)

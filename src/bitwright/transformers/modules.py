@@ -52,7 +52,7 @@ def runtime_of(module: Decoder | Callable[[Any], Any], task: ColumnTask) -> Runt
     network = torch is not None and isinstance(module, torch.nn.Module)
     if network and getattr(module, "training", False):
         raise InputError("the module is in training mode; call module.eval() first")
-    rows = task.rows(task.random_inputs(2, np.random.default_rng(0)))
+    rows = forced_rows(task, task.random_inputs(2, np.random.default_rng(0)))
     forms: list[Form] = [(tensors, batches) for batches in (True, False) for tensors in (network, not network)]
     problems = []
     for form in forms if torch is not None else [(False, True), (False, False)]:
@@ -64,6 +64,12 @@ def runtime_of(module: Decoder | Callable[[Any], Any], task: ColumnTask) -> Runt
             name = f"torch {torch.__version__}" if torch is not None and form[0] else f"NumPy {np.__version__}"
             return Runtime("module", name, partial(_evaluate, module, form, task.vocabulary))
     raise problems[0]
+
+
+def forced_rows(task: ColumnTask, inputs: Ints) -> Ints:
+    """(n, length) prompts and right answers, the last of them only if a stop token follows."""
+    rows = task.rows(inputs)
+    return rows if task.layout.stop else rows[:, :-1]
 
 
 def _evaluate(module: Callable[[Any], Any], form: Form, vocabulary: int, tokens: Ints) -> Any:
@@ -98,7 +104,7 @@ def _called(module: Callable[[Any], Any], tensors: bool, tokens: Ints) -> Any:
 def _array(found: Any) -> Any:
     """The logits: alone, first in a tuple, or the attribute `logits`."""
     found = getattr(found, "logits", found)
-    found = found[0] if isinstance(found, tuple | list) else found
+    found = found[0] if isinstance(found, tuple) else found
     if hasattr(found, "detach"):
         found = found.detach().cpu().double().numpy()
     array = np.asarray(found)

@@ -17,7 +17,7 @@ from bitwright.transformers.decision import Arithmetic, Claim, Counterexample, D
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.refutation import CLEAR, Model, extreme_inputs, forced_margins, replay
-from bitwright.transformers.steps import Step, bound_outputs, prove_ranges, step_of
+from bitwright.transformers.steps import Margins, Step, bound_outputs, prove_ranges, step_of
 from bitwright.transformers.sums import Boxes, Outputs, shares
 
 BATCH = 4096  # boxes bounded at a time
@@ -160,7 +160,7 @@ class Proof:
 
     trees: Trees = field(default_factory=Trees)
     bounded: int = 0  # boxes
-    least: float = np.inf  # lower bound of the margins that were proved
+    least: float = np.inf  # lower bound of the margins of all that was not split
     stuck: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases of single inputs that are not proved
     waiting: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases of boxes that were not reached
 
@@ -187,40 +187,43 @@ class Front:
         )
 
 
-def prove_step(step: Step, halt: Callable[[Proof, Ints], bool], rng: np.random.Generator) -> Proof:
-    """Splits boxes until all are proved, or until `halt` says so, which gets the proof and inputs of open boxes."""
+def prove_step(
+    step: Step, halt: Callable[[Proof, Ints], bool], rng: np.random.Generator, goal: Callable[[], float] = float
+) -> Proof:
+    """Splits boxes until all margins are above the goal, or `halt` says so, which gets the proof and candidates."""
     proof, cases = Proof(), len(step.groups)
     roots = np.stack([root(step.table.task, group) for group in step.groups])
     front = Front(roots, np.arange(cases), proof.trees.grow(cases))
     while len(front):
         front, now = front[:-BATCH], front[-BATCH:]
-        now, outputs, slopes, center = _prove_boxes(step, now, proof)
-        variables = _choose(step, now, outputs, slopes)
+        now, outputs, margins = _prove_boxes(step, now, proof, goal())
+        variables = choose_variables(step, now, outputs, margins.slopes)
         stuck = variables < 0
-        worst = np.argsort(np.where(stuck, -np.inf, center), kind="stable")[:CANDIDATES]
+        worst = np.argsort(np.where(stuck, -np.inf, margins.center), kind="stable")[:CANDIDATES]
         proof.stuck = np.concatenate([proof.stuck, now.case[stuck]])
-        if halt(proof, _candidates(step, now[worst], outputs[worst], slopes[worst], rng)):
+        proof.least = min(proof.least, margins.lower[stuck].min(initial=np.inf))
+        if halt(proof, _candidates(step, now[worst], outputs[worst], margins.slopes[worst], rng)):
             proof.waiting = (front + now[~stuck]).case
             return proof
         front = front + _split(now[~stuck], variables[~stuck], proof.trees)
     return proof
 
 
-def _prove_boxes(step: Step, front: Front, proof: Proof) -> tuple[Front, Outputs, Reals, Reals]:
-    """The boxes that stay open, with their outputs, and slopes and center of their margin."""
+def _prove_boxes(step: Step, front: Front, proof: Proof, goal: float) -> tuple[Front, Outputs, Margins]:
+    """The boxes that stay open, with their outputs and margins."""
     outputs = bound_outputs(step, front.boxes, front.case)
     possible = outputs.possible
     proof.bounded += len(front)
     proof.trees.codes[front.nodes[~possible]] = EMPTY
     front, outputs = front[possible], outputs[possible]
-    margins = prove_ranges(step, front.case, outputs)
-    proved = margins.lower > 0
+    margins = prove_ranges(step, front.case, outputs, goal)
+    proved = margins.lower > goal
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
-    return front[~proved], outputs[~proved], margins.slopes[~proved], margins.center[~proved]
+    return front[~proved], outputs[~proved], margins[~proved]
 
 
-def _choose(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
+def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
     """The variable by which each box is split, -1 for single inputs."""
     variables, columns = np.full(len(front), -1), step.table.task.columns
     for query, rows in step.by_query(front.case):

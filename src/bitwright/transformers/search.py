@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -15,10 +16,10 @@ import numpy as np
 from bitwright.errors import EffortError, counted
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Columns, Ints
-from bitwright.transformers.decision import Claim, Counterexample, Verdict
+from bitwright.transformers.decision import Claim, Counterexample
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.modules import BATCH, Runtime, runtime_of
+from bitwright.transformers.modules import BATCH, Runtime, forced_rows, runtime_of
 from bitwright.transformers.refutation import counterexample, greedy, right_steps
 
 MAX_INPUTS = 50_000_000  # that are tried in full
@@ -48,7 +49,8 @@ def search(
         found = measure_margins(runtime, task, tried)
         if (example := _replayed(runtime, task, tried[~(found > 0).all(1)])) is not None:
             return example
-        lowest, margins = np.concatenate([lowest, tried]), np.concatenate([margins, found])
+        lowest, first = np.unique(np.concatenate([lowest, tried]), axis=0, return_index=True)
+        margins = np.concatenate([margins, found])[first]
         keep = np.unique(np.argsort(margins, 0, kind="stable")[:CLIMBERS])  # the lowest of each step of decoding
         lowest, margins = lowest[keep], margins[keep]
     return None
@@ -65,10 +67,8 @@ def exhaust(model: Model, task: ColumnTask, progress: Callable[[str], None] | No
     runtime = model if isinstance(model, Runtime) else runtime_of(model, task)
     answers, done = len(task.layout.answer), 0
     parts = {task.columns.statement: slice(answers)} | ({"stop": slice(answers, None)} if task.layout.stop else {})
-    margins, wrong = (
-        dict.fromkeys(parts, inf),
-        {about: np.zeros((0, *task.positions.shape), np.int64) for about in parts},
-    )
+    margins, none = dict.fromkeys(parts, inf), np.zeros((0, *task.positions.shape), np.int64)
+    wrong = dict.fromkeys(parts, none)
     for batch in task.every_input():
         found = measure_margins(runtime, task, batch)
         for about, part in parts.items():
@@ -81,37 +81,29 @@ def exhaust(model: Model, task: ColumnTask, progress: Callable[[str], None] | No
 
 
 def _claim(runtime: Runtime, task: ColumnTask, about: str, margin: float, wrong: Ints) -> Claim:
-    example = _replayed(runtime, task, wrong)
-    verdict: Verdict = "tested" if not len(wrong) else "not decided" if example is None else "refuted"
-    tied = (f"{task.describe(wrong[0])}: the margin is {margin:.3g}, and decoding is right",)
-    return Claim(
-        about,
-        verdict,
-        "float32",
-        "all inputs",
-        task.inputs,
-        margin,
-        0,
-        example,
-        open=tied if verdict == "not decided" else (),
-        runtime=runtime.name,
-    )
+    """The claim after all inputs were tried; `wrong` are those whose right token has not the largest logit alone."""
+    claim = Claim(about, "tested", "float32", "all inputs", task.inputs, margin, runtime=runtime.name)
+    if not len(wrong):
+        return claim
+    if (example := _replayed(runtime, task, wrong)) is not None:
+        return replace(claim, verdict="refuted", counterexample=example)
+    tie = f"{task.describe(wrong[0])} is answered rightly one input at a time, and not in a batch, or by a tie"
+    return replace(claim, verdict="not decided", open=(tie,))
 
 
 def measure_margins(runtime: Runtime, task: ColumnTask, inputs: Ints) -> Reals:
     """(n, steps) how far the right token's logit is above all others, with the right answers as prefix."""
-    rows, answers = task.rows(inputs), len(task.layout.answer)
-    values = runtime(rows if task.layout.stop else rows[:, :-1])[:, task.prompt_length - 1 :]
+    values, answers = runtime(forced_rows(task, inputs))[:, task.prompt_length - 1 :], task.answers(inputs)
     right = np.zeros(values.shape, np.bool_)
-    np.put_along_axis(right[:, :answers], rows[:, task.prompt_length :, None], True, 2)
-    right[:, answers:, list(task.layout.stop)] = True
+    np.put_along_axis(right[:, : answers.shape[1]], answers[..., None], True, 2)
+    right[:, answers.shape[1] :, list(task.layout.stop)] = True
     margins: Reals = np.where(right, values, -inf).max(2) - np.where(right, -inf, values).max(2)
     return margins
 
 
 def varied_inputs(task: ColumnTask, count: int, rng: np.random.Generator) -> Ints:
-    """(count, words, length) symbols: uniform ones, walks through the automaton that stay in a state for long, extreme
-    and repeated symbols, short words; and half of them joined from two of these kinds.
+    """(count, words, length) symbols: uniform ones, short words, extreme and repeated symbols, walks through the
+    automaton that repeat an answer or a state; and half of them joined from two of these kinds.
     """
     columns, shape = task.columns, (count, len(task.columns.words), task.columns.length)
     sizes = np.asarray(columns.symbols)[None, :, None]
@@ -119,7 +111,7 @@ def varied_inputs(task: ColumnTask, count: int, rng: np.random.Generator) -> Int
     short = np.where(np.arange(shape[2]) < rng.integers(0, shape[2] + 1, (*shape[:2], 1)), uniform, 0)
     extreme = np.where(rng.integers(0, 2, shape) > 0, sizes - 1, 0)
     repeated = np.broadcast_to(rng.integers(0, sizes, (*shape[:2], 1)), shape)
-    walks = [_walks(columns, count, rng, stay) for stay in (0.5, 0.95)]
+    walks = [_walks(columns, count, rng, part, stay) for part in (-2, -1) for stay in (0.5, 0.95)]
     kinds = np.stack([uniform, short, extreme, repeated, *walks])
     kind, cut = rng.integers(0, len(kinds), (2, count)), rng.integers(0, 2 * shape[2], count)
     second = (np.arange(shape[2]) >= cut[:, None])[:, None]
@@ -127,21 +119,27 @@ def varied_inputs(task: ColumnTask, count: int, rng: np.random.Generator) -> Int
     return np.where(task.positions >= 0, mixed, 0)
 
 
-def _walks(columns: Columns, count: int, rng: np.random.Generator, stay: float) -> Ints:
-    """(count, words, length) symbols of random runs that stay in a state with this chance, else go to any other."""
-    edges = columns.edges[np.argsort(columns.edges[:, 0], kind="stable")]
-    before, after = edges[:, 0], edges[:, -1]
-    _, pair, counts = np.unique(before * columns.states + after, return_inverse=True, return_counts=True)
-    weight = np.where(before == after, stay, 1 - stay) / counts[pair]
-    weight /= np.bincount(before, weight, columns.states)[before]
-    first, last = (np.searchsorted(before, np.arange(columns.states), side) for side in ("left", "right"))
-    total = np.concatenate([[0.0], np.cumsum(weight)])
-    state = rng.choice(np.flatnonzero(columns.starts), count)
+def _walks(columns: Columns, count: int, rng: np.random.Generator, part: int, stay: float) -> Ints:
+    """(count, words, length) symbols of random runs; each often writes the same answer, or enters the same state.
+
+    Args:
+        part: the column of the edges that an input prefers one value of: -2 for answers, -1 for states.
+        stay: how likely an edge of that value is taken; else one of a random value, where there is one.
+    """
+    values = int(columns.edges[:, part].max()) + 2  # an answer may be -1
+    key = columns.edges[:, 0] * values + columns.edges[:, part] + 1
+    edges = columns.edges[np.argsort(key, kind="stable")]
+    first = np.searchsorted(np.sort(key), np.arange(columns.states * values + 1))
+    state, preferred = rng.choice(np.flatnonzero(columns.starts), count), rng.integers(0, values, count)
     found = np.zeros((count, len(columns.words), columns.length), np.int64)
     for column in range(columns.length):
-        edge = np.searchsorted(total, total[first[state]] + rng.random(count), "right") - 1
-        edge = np.clip(edge, first[state], last[state] - 1)
-        found[:, :, column], state = edges[edge, 1:-2], after[edge]
+        value = np.where(rng.random(count) < stay, preferred, rng.integers(0, values, count))
+        begin, end = state * values + value, state * values + value + 1
+        none = first[begin] == first[end]
+        begin, end = np.where(none, state * values, begin), np.where(none, state * values + values, end)
+        edge = first[begin] + (rng.random(count) * (first[end] - first[begin])).astype(np.int64)
+        edge = np.minimum(edge, len(edges) - 1)
+        found[:, :, column], state = edges[edge, 1:-2], edges[edge, -1]
     return found
 
 
