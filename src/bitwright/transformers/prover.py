@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.transformers.affine import FLOAT32, Reals
-from bitwright.transformers.attention import AttentionTable, Boxes, Outputs, check_fit, select, tabulate
+from bitwright.transformers.attention import check_fit, tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, Trees, describe, most_influence, root, split, steps
 from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.decision import Arithmetic, Claim, Counterexample, Decision, Group
@@ -18,6 +18,7 @@ from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.refutation import CLEAR, Model, extreme_inputs, forced_margins, replay
 from bitwright.transformers.steps import Step, bound_outputs, prove_ranges, step_of
+from bitwright.transformers.sums import Boxes, Outputs, shares
 
 BATCH = 4096  # boxes bounded at a time
 CANDIDATES = 24  # boxes of each batch whose inputs are tried as counterexamples
@@ -179,8 +180,11 @@ class Front:
         return Front(self.boxes[rows], self.case[rows], self.nodes[rows])
 
     def __add__(self, other: Front) -> Front:
-        pairs = ((self.boxes, other.boxes), (self.case, other.case), (self.nodes, other.nodes))
-        return Front(*(np.concatenate(pair) for pair in pairs))
+        return Front(
+            np.concatenate([self.boxes, other.boxes]),
+            np.concatenate([self.case, other.case]),
+            np.concatenate([self.nodes, other.nodes]),
+        )
 
 
 def prove_step(step: Step, halt: Callable[[Proof, Ints], bool], rng: np.random.Generator) -> Proof:
@@ -195,7 +199,7 @@ def prove_step(step: Step, halt: Callable[[Proof, Ints], bool], rng: np.random.G
         stuck = variables < 0
         worst = np.argsort(np.where(stuck, -np.inf, center), kind="stable")[:CANDIDATES]
         proof.stuck = np.concatenate([proof.stuck, now.case[stuck]])
-        if halt(proof, _candidates(step, now[worst], select(outputs, worst), slopes[worst], rng)):
+        if halt(proof, _candidates(step, now[worst], outputs[worst], slopes[worst], rng)):
             proof.waiting = (front + now[~stuck]).case
             return proof
         front = front + _split(now[~stuck], variables[~stuck], proof.trees)
@@ -208,22 +212,22 @@ def _prove_boxes(step: Step, front: Front, proof: Proof) -> tuple[Front, Outputs
     possible = outputs.possible
     proof.bounded += len(front)
     proof.trees.codes[front.nodes[~possible]] = EMPTY
-    front, outputs = front[possible], select(outputs, possible)
+    front, outputs = front[possible], outputs[possible]
     margins = prove_ranges(step, front.case, outputs)
     proved = margins.lower > 0
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
-    return front[~proved], select(outputs, ~proved), margins.slopes[~proved], margins.center[~proved]
+    return front[~proved], outputs[~proved], margins.slopes[~proved], margins.center[~proved]
 
 
 def _choose(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
     """The variable by which each box is split, -1 for single inputs."""
-    variables = np.full(len(front), -1)
-    for symbol, query in step.queries.items():
-        rows = step.symbols[front.case] == symbol
-        if rows.any():
-            part, of = front[rows], select(outputs, rows)
-            variables[rows] = most_influence(query, step.cases, part.boxes, part.case, of, slopes[rows])
+    variables, columns = np.full(len(front), -1), step.table.task.columns
+    for query, rows in step.by_query(front.case):
+        part = front[rows]
+        variables[rows] = most_influence(
+            query.entries, columns, step.cases, part.boxes, part.case, outputs[rows], slopes[rows]
+        )
     return variables
 
 
@@ -238,11 +242,8 @@ def _split(front: Front, variables: Ints, trees: Trees) -> Front:
 def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals, rng: np.random.Generator) -> Ints:
     """(n, words, length) of each box the input where the margin is least to first order, and a random one."""
     columns, found = step.table.task.columns, []
-    for symbol, query in step.queries.items():
-        rows = step.symbols[front.case] == symbol
-        if rows.any():
-            part, of = front[rows], select(outputs, rows)
-            for spread in (0.0, 10.0):
-                tilt = 1 + spread * rng.normal(size=(len(part), *query.symbols.shape[1:4]))
-                found.append(extreme_inputs(query, columns, step.cases, part.boxes, part.case, of, slopes[rows], tilt))
+    for query, rows in step.by_query(front.case):
+        part, share = front[rows], shares(query.entries, outputs[rows], slopes[rows])
+        for tilt in (1.0, rng.normal(size=share.shape)):
+            found.append(extreme_inputs(step.table.edges, step.cases, part.boxes, part.case, share * tilt))
     return np.concatenate(found) if found else np.zeros((0, len(columns.words), columns.length), np.int64)

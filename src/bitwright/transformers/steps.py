@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitwright.transformers.affine import Affine, Reals, chained, finished, margins
-from bitwright.transformers.attention import AttentionTable, Boxes, Cases, Outputs, Query, bound, cases_of, query_at
+from bitwright.transformers.attention import AttentionTable, Query, query_at
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
+from bitwright.transformers.layout import Place
+from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
 
 HALVINGS = 6  # of the range of an attention output, at most
 
@@ -26,35 +30,58 @@ class Step:
     queries: dict[int, Query]
     cases: Cases
 
+    def by_query(self, case: Ints) -> Iterator[tuple[Query, Ints]]:
+        """Each query, and the numbers of the boxes whose case it belongs to."""
+        for symbol, query in self.queries.items():
+            rows = np.flatnonzero(self.symbols[case] == symbol)
+            if len(rows):
+                yield query, rows
+
 
 def step_of(table: AttentionTable, groups: list[Group]) -> Step:
     """What the bounds of some groups of one step need."""
     task, (number, _, _) = table.task, groups[0]
     symbols = np.array([symbol for _, symbol, _ in groups])
     queries = {int(symbol): query_at(table, number, int(symbol)) for symbol in np.unique(symbols)}
-    parts = [cases_of(queries[q], task, np.array([y])) for _, q, y in groups]
-    cases = Cases(
-        np.concatenate([part.wanted for part in parts]),
-        np.concatenate([part.ends for part in parts]),
-        np.concatenate([part.free for part in parts]),
-    )
+    cases, stop = cases_of(table, groups), task.layout.stop
     if number == len(task.layout.answer):
-        stop = task.layout.stop
         return Step(table, groups, symbols, np.full(len(groups), stop[0]), stop[1:], queries, cases)
     tokens = np.array(task.tokens(task.layout.answer[number].word))
     return Step(table, groups, symbols, tokens[[y for _, _, y in groups]], (), queries, cases)
 
 
+def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
+    """The cases of groups of one step: the answer in front, and the right one."""
+    columns, answer, step = table.task.columns, table.task.layout.answer, groups[0][0]
+    wanted = np.full((len(groups), columns.length + 1), -1, np.int64)
+    ends = np.repeat(columns.ends[None], len(groups), 0)
+    around = [(place, index) for index, place in ((1, step - 1), (2, step)) if 0 <= place < len(answer)]
+    for index, part in around:
+        place, symbols = answer[index], np.array([group[part] for group in groups])
+        if place.column < 0:
+            ends &= columns.flags[place.word] == symbols[:, None]
+        else:
+            wanted[:, place.column] = symbols
+    return Cases(wanted, ends, free_columns(table, answer[:step], wanted, ends))
+
+
+def free_columns(table: AttentionTable, seen: Sequence[Place], wanted: Ints, ends: NDArray[np.bool_]) -> Ints:
+    """(cases,) the first column from which any symbols go with any state, and no answer counts."""
+    matters = wanted >= 0
+    matters[:, [place.column for place in seen]] = True  # a flag is in the last column, -1
+    last = np.where(matters.any(1), matters.shape[1] - matters[:, ::-1].argmax(1), 0)
+    last = np.maximum(last, 0 if table.edges.complete else table.task.columns.length)
+    return np.where(ends.all(1), last, matters.shape[1])
+
+
 def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
     """The attention output over each box, in its case."""
-    symbols, parts, order = step.symbols[case], [], []
-    for symbol, query in step.queries.items():
-        rows = np.flatnonzero(symbols == symbol)
-        if len(rows):
-            parts.append(bound(query, step.table.task.columns, step.cases, boxes[rows], case[rows]))
-            order.append(rows)
+    parts, order, edges = [], [], step.table.edges
+    for query, rows in step.by_query(case):
+        parts.append(bound(query.entries, query.noise, edges, step.cases, boxes[rows], case[rows]))
+        order.append(rows)
     back = np.argsort(np.concatenate(order))
-    return Outputs(*(np.concatenate([getattr(part, name) for part in parts])[back] for name in Outputs.__annotations__))
+    return Outputs(*(np.concatenate(each)[back] for each in zip(*(vars(part).values() for part in parts), strict=True)))
 
 
 @dataclass(frozen=True)
