@@ -51,6 +51,11 @@ class Mixture(FrozenArrays):
         inputs[kind == 6] = self._returns(inputs[kind == 6], rng)
         return np.where(self.task.positions >= 0, inputs, 0)
 
+    def opposed(self) -> tuple[bool, ...]:
+        """For each word, whether its symbols rise with those of the first word in chains, as in a difference."""
+        links = self.symbols[self.chain] - self.symbols[self.chain].mean(0)
+        return False, *((links[:, :1] * links[:, 1:]).sum(0) > 0).tolist()
+
     def _links(self, shape: tuple[int, int], rng: np.random.Generator) -> Ints:
         """(count, words, length) letters of chains; in one of eight, one symbol is off by one."""
         links = self.symbols[self.chain[rng.integers(0, len(self.chain), shape)]]  # (count, length, words)

@@ -28,7 +28,7 @@ class Frame:
 
     Args:
         column, word: (positions,) the last position of the prompt and the answers count as places of the answer, in the
-            column that is to be written next; fixed tokens continue the word before them.
+            column that is to be written next; fixed tokens as the column after the word before them.
         first: the position after which the first answer is written.
         steps: how many tokens are to be written.
     """
@@ -42,13 +42,14 @@ class Frame:
 def frame_of(task: ColumnTask) -> Frame:
     """The frame of a task."""
     words, length, layout = task.columns.words, task.columns.length, task.layout
+    lengths = (task.positions >= 0).sum(1).tolist()
     places: list[tuple[int, int]] = []
     for slot in layout.prompt[:-1]:
         if isinstance(slot, Place):
             places.append((slot.column, words.index(slot.word)))
         else:
-            column, word = places[-1] if places else (-1, 0)
-            places.append((min(column + 1, length), word))
+            word = places[-1][1] if places else 0
+            places.append((min(lengths[word], length), word))
     ends = [length] if layout.stop else []
     writes = [*(place.column if place.column >= 0 else length for place in layout.answer), *ends]
     places += [(column, len(words)) for column in writes]
@@ -56,35 +57,49 @@ def frame_of(task: ColumnTask) -> Frame:
     return Frame(column, word, task.prompt_length - 1, len(writes))
 
 
-def start(task: ColumnTask, token_width: int, position_width: int, hidden: int, seeds: Sequence[int]) -> Tensors:
-    """Weights to begin with: waves over the symbols and over the columns, and noise."""
-    each = [_start_one(task, token_width, position_width, hidden, seed) for seed in seeds]
+def start(
+    task: ColumnTask,
+    token_width: int,
+    position_width: int,
+    hidden: int,
+    seeds: Sequence[int],
+    opposed: Sequence[bool],
+) -> Tensors:
+    """Weights to begin with: waves over the symbols and over the columns, and noise.
+
+    Args:
+        opposed: the words whose symbols begin in the opposite order.
+    """
+    each = [_start_one(task, token_width, position_width, hidden, seed, opposed) for seed in seeds]
     return {name: torch.stack([one[name] for one in each]).requires_grad_() for name in each[0]}
 
 
-def _start_one(task: ColumnTask, token_width: int, position_width: int, hidden: int, seed: int) -> Tensors:
+def _start_one(
+    task: ColumnTask, token_width: int, position_width: int, hidden: int, seed: int, opposed: Sequence[bool]
+) -> Tensors:
     generator = torch.Generator().manual_seed(seed)
 
     def noise(*shape: int, size: float) -> Any:
         return torch.randn(*shape, generator=generator) * size
 
     columns, width = task.columns, token_width + position_width
-    wave, tokens = torch.arange(1.0, token_width + 1), torch.zeros(task.vocabulary, token_width)
-    for name, count in reversed([*zip(columns.words, columns.symbols, strict=True)]):
+    wave, most = torch.arange(1.0, token_width + 1), max(columns.symbols)
+    tokens, shift = noise(task.vocabulary, token_width, size=0.1), noise(most, token_width, size=0.1)
+    for name, count, back in reversed([*zip(columns.words, columns.symbols, opposed, strict=True)]):
         symbols = (torch.arange(float(count)) + 0.5) / count
-        alike = task.tokens(name)[0] == task.tokens(columns.words[0])[0]
-        if not alike and torch.rand(1, generator=generator) < 0.5:
-            symbols = symbols.flip(0)
-        tokens[list(task.tokens(name))[:count]] = (math.pi * wave * symbols[:, None]).cos() * 1.4 / wave**0.5
+        begin = (math.pi * wave * symbols[:, None]).cos() * 1.4 / wave**0.5 + shift[:count]
+        tokens[list(task.tokens(name))[:count]] = begin.flip(0) if back else begin
+    value = noise(token_width, 1, size=0.3 * token_width**-0.5)
+    value[0] += 1.0  # the longest wave: values rise with the symbols
     turn = math.pi * (2 * torch.arange(position_width // 2) + 1) / columns.length
     turn = turn * torch.arange(columns.length + 1.0)[:, None]
     return {
-        "token": tokens + noise(*tokens.shape, size=0.1),
+        "token": tokens,
         "column": torch.cat([turn.cos(), turn.sin()], 1) * 1.4 + noise(columns.length + 1, position_width, size=0.05),
         "word": noise(len(columns.words) + 1, position_width, size=0.3),
         "query": torch.eye(position_width) + noise(position_width, position_width, size=0.1),
         "key": torch.eye(position_width) + noise(position_width, position_width, size=0.1),
-        "value": noise(token_width, 1, size=token_width**-0.5),
+        "value": value,
         "output": noise(1, width, size=1.0),
         "up": noise(width, hidden, size=width**-0.5),
         "up_bias": noise(hidden, size=0.5),

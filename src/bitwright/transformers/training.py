@@ -14,10 +14,10 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.transformers.affine import FLOAT32
-from bitwright.transformers.columns import Columns, Ints
+from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
+from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.ranges import claim_ranges, end_margins, find_ranges
 from bitwright.workers.linear_algebra import one_thread
@@ -92,39 +92,6 @@ class Training:
 
 
 Report = Callable[[Progress], None]
-
-
-def plain_task(columns: Columns, *, used: int | None = None, lowest_first: bool = True) -> ColumnTask:
-    """A task whose prompt has one word after the other, each followed by token 0, and one more 0 before the answer.
-
-    Words that can be swapped share tokens; the others have tokens of their own.
-
-    Args:
-        used: how many columns of the words stand in the prompt; the rest are 0.
-        lowest_first: whether column 0 comes first, in words and answers.
-    """
-    order = range(columns.length) if lowest_first else range(columns.length - 1, -1, -1)
-    used = columns.length if used is None else used
-    prompt: list[int | Place] = []
-    tokens, free = (
-        {},
-        max(columns.symbols[0], columns.answers, *(1 + int(of.max()) for of in columns.flags.values()), 1),
-    )
-    for index, word in enumerate(columns.words):
-        prompt += [*(Place(word, column) for column in order if column < used), 0]
-        if index and not _alike(columns, index):
-            tokens[word] = tuple(range(free, free + columns.symbols[index]))
-            free += columns.symbols[index]
-    answers = [Place(columns.answer, column) for column in order] if columns.answer else []
-    answers += [Place(flag) for flag in columns.flags]
-    return ColumnTask(columns, PromptLayout((*prompt, 0), tuple(answers), tokens))
-
-
-def _alike(columns: Columns, word: int) -> bool:
-    """Whether a word can be swapped with the first."""
-    swapped = columns.edges.copy()
-    swapped[:, [1, 1 + word]] = columns.edges[:, [1 + word, 1]]
-    return {*map(tuple, swapped.tolist())} == {*map(tuple, columns.edges.tolist())}
 
 
 def train(
@@ -202,7 +169,8 @@ class _Copies:
         self.frame, self.mixture = model.frame_of(task), mixture_of(task)
         self.rngs = {seed: np.random.default_rng([seed, 1]) for seed in seeds}
         with _one_thread():
-            self.weights = model.start(task, recipe.token_width, recipe.position_width, recipe.hidden, seeds)
+            sizes = recipe.token_width, recipe.position_width, recipe.hidden
+            self.weights = model.start(task, *sizes, seeds, self.mixture.opposed())
 
     def decoder(self, index: int) -> Decoder:
         from bitwright.transformers import model
