@@ -10,19 +10,24 @@ sums in any order, library functions good to 4 units in the last place (8 * 2^-2
 
 from decimal import Decimal, getcontext, localcontext
 from functools import partial
+from itertools import zip_longest
 from math import isqrt
-from operator import add, mul
+from operator import mul
 
 getcontext().prec = 24  # Decimal's exp and ln are rounded correctly
 S, ONE = 60, 1 << 60
 LOSS = 64  # more than functions of one number below lose, in units of 2^-60
 TAU = 6283185307179586476925286766559005768394338798750 * ONE * ONE // 10**48  # 2 pi, in units of 2^-120
 ROOT = isqrt(TAU)
-LOGISTIC = {"silu": (ONE, 0), "gelu_tanh": (4 * ONE * ONE // ROOT, 44715 * ONE // 10**6)}
+LOGISTIC = {"silu": (ONE, 0), "gelu_tanh": (4 * ONE * ONE // ROOT, 44715 * ONE // 10**6)}  # rate and cube
 
 
 class UnboundedError(Exception):
     """An enclosure is too wide to go on with; smaller boxes may do."""
+
+
+def dot(a, b):
+    return sum(map(mul, a, b))
 
 
 class Form:
@@ -30,47 +35,46 @@ class Form:
         self.center, self.slopes, self.radius, self.unit = center, slopes, radius, unit
 
     def deviation(self):
-        total = self.radius
-        for slope in self.slopes:
-            total = map(add, total, map(abs, slope))
-        return list(total)
+        return [sum(parts) for parts in zip(self.radius, *(map(abs, slope) for slope in self.slopes), strict=True)]
 
     def size(self):
-        return list(map(add, map(abs, self.center), self.deviation()))
+        return [abs(c) + d for c, d in zip(self.center, self.deviation(), strict=True)]
 
     def wider(self, times):
         """After so many roundings of float32; every part may be wrong by 3 units, too."""
         more, times = 3 * len(self.slopes) + 6, times * self.unit
-        more = [(times * s >> 24) + more for s in self.size()] if times else [more] * len(self.radius)
-        return Form(self.center, self.slopes, list(map(add, self.radius, more)), self.unit)
+        radius = [
+            r + more + (times * s >> 24)
+            for r, s in zip(self.radius, self.size() if times else self.radius, strict=True)
+        ]
+        return Form(self.center, self.slopes, radius, self.unit)
+
+    def variables(self):
+        """With the radius of each coordinate as a variable of its own, so that what it scales shares it."""
+        own = [[r * (i == j) for j in range(len(self.radius))] for i, r in enumerate(self.radius)]
+        return Form(self.center, self.slopes + own, [0] * len(own), self.unit)
+
+    def pairs(self, other):
+        """The slopes of both; those of the same number belong to the same variable."""
+        return zip_longest(self.slopes, other.slopes, fillvalue=[0] * len(self.center))
 
     def __add__(self, other):
-        """Slopes of the same number belong to the same variable."""
-        a, b = sorted((self.slopes, other.slopes), key=len)
-        slopes = [list(map(add, x, y)) for x, y in zip(a, b, strict=False)] + b[len(a) :]
-        center, radius = map(add, self.center, other.center), map(add, self.radius, other.radius)
-        return Form(list(center), slopes, list(radius), self.unit).wider(1)
+        rows = (self.center, other.center), (self.radius, other.radius), *self.pairs(other)
+        center, radius, *slopes = [[x + y for x, y in zip(a, b, strict=True)] for a, b in rows]
+        return Form(center, slopes, radius, self.unit).wider(1)
 
     def __mul__(self, other):
         """Coordinate by coordinate."""
-        slopes = [
-            [(a * d + b * c) >> S for a, b, c, d in zip(x, self.center, y, other.center, strict=True)]
-            for x, y in padded(self.slopes, other.slopes, len(self.center))
-        ]
-        mine, theirs = zip(self.center, self.radius, self.deviation()), zip(other.center, other.radius, other.deviation())
-        radius = [(abs(a) * s + abs(b) * r + d * e) >> S for (a, r, d), (b, s, e) in zip(mine, theirs, strict=True)]
-        center = [a * b >> S for a, b in zip(self.center, other.center, strict=True)]
-        return Form(center, slopes, radius, self.unit).wider(1)
+        a, b = self.center, other.center
+        slopes = [[(u * y + v * x) >> S for u, y, v, x in zip(m, b, n, a, strict=True)] for m, n in self.pairs(other)]
+        parts = zip(a, self.radius, self.deviation(), b, other.radius, other.deviation(), strict=True)
+        radius = [(abs(x) * s + abs(y) * r + d * e) >> S for x, r, d, y, s, e in parts]
+        return Form([x * y >> S for x, y in zip(a, b, strict=True)], slopes, radius, self.unit).wider(1)
 
 
-def padded(a, b, width):
-    for m in range(max(len(a), len(b))):
-        yield a[m] if m < len(a) else [0] * width, b[m] if m < len(b) else [0] * width
-
-
-def constant(values, unit, radius=1):
+def constant(values, unit):
     """Numbers that may be wrong by a unit, as weights are."""
-    return Form(values, [], [radius] * len(values), unit)
+    return Form(values, [], [1] * len(values), unit)
 
 
 class Linear:
@@ -78,19 +82,17 @@ class Linear:
 
     def __init__(self, weight, bias=None):
         self.columns, self.bias, self.terms = [*zip(*weight, strict=True)], bias, len(weight)
-        self.sizes = [tuple(map(abs, column)) for column in self.columns]
+        self.sizes = [[*map(abs, column)] for column in self.columns]
 
     def __call__(self, x):
         size = x.size()
         if len(size) != self.terms:
             raise ValueError("a matrix does not fit what it is applied to")
+        center, *slopes = [[dot(row, column) >> S for column in self.columns] for row in (x.center, *x.slopes)]
         times, lost = (self.terms + 2) * x.unit, sum(size) >> S
-        center, *slopes = [[sum(map(mul, row, column)) >> S for column in self.columns] for row in (x.center, *x.slopes)]
-        radius = [
-            ((sum(map(mul, x.radius, own)) + (times * sum(map(mul, size, own)) >> 24)) >> S) + lost for own in self.sizes
-        ]
+        radius = [((dot(x.radius, own) + (times * dot(size, own) >> 24)) >> S) + lost for own in self.sizes]
         y = Form(center, slopes, radius, x.unit)
-        return y.wider(0) if self.bias is None else y + constant(self.bias, x.unit)
+        return y.wider(0) if self.bias is None else y.wider(0) + constant(self.bias, x.unit)
 
 
 def chained(chain, x):
@@ -100,31 +102,31 @@ def chained(chain, x):
 
 
 def normed(norm, x):
-    """x / sqrt(mean(x^2) + eps) * weight + bias; the error of the factor is a variable of its own."""
+    """x / sqrt(mean(x^2) + eps) * weight + bias."""
     if norm is None:
         return x
     n = len(x.center)
     if norm.kind == "layer":
         x = Linear([[ONE * (i == j) - ONE // n for i in range(n)] for j in range(n)])(x).wider(2)
-    factor = applied(inverse_root, Linear([[ONE // n]] * n, [norm.eps])(x * x).wider(1)).wider(10)
-    x = x * Form(factor.center * n, [slope * n for slope in (*factor.slopes, factor.radius)], [0] * n, x.unit)
+    factor = applied(inverse_root, Linear([[ONE // n]] * n, [norm.eps])(x * x).wider(1)).wider(10).variables()
+    x = x * Form(factor.center * n, [slope * n for slope in factor.slopes], [0] * n, x.unit)
     x = x if norm.weight is None else x * constant(norm.weight, x.unit)
     return x if norm.bias is None else x + constant(norm.bias, x.unit)
 
 
 def applied(f, x):
-    """f gives of each coordinate its value and slope at c, and how far it may be from that line as far as d away."""
+    """f(c, d) is the value and slope at c, and how far f may be from that line in [c - d, c + d]."""
     parts = [f(c, d) for c, d in zip(x.center, x.deviation(), strict=True)]
     slopes = [[g * slope >> S for g, (_, slope, _) in zip(row, parts, strict=True)] for row in x.slopes]
-    more = [LOSS * (2 + (size >> S)) for size in x.size()]
-    radius = [(r * abs(slope) >> S) + away + m for r, (_, slope, away), m in zip(x.radius, parts, more, strict=True)]
+    rest = zip(x.radius, x.size(), parts, strict=True)
+    radius = [(r * abs(slope) >> S) + away + LOSS * (2 + (size >> S)) for r, size, (_, slope, away) in rest]
     return Form([value for value, _, _ in parts], slopes, radius, x.unit)
 
 
 def activated(kind, x):
-    """A function that may cancel where x does not, so that its roundings are relative to x."""
     y = applied({"relu": relu, "gelu": gelu}.get(kind) or partial(logistic, *LOGISTIC[kind]), x)
-    return y if kind == "relu" else Form(y.center, y.slopes, list(map(add, y.radius, x.wider(14).radius)), x.unit)
+    times = 0 if kind == "relu" else 14 * x.unit  # relative to x: y may cancel where x does not
+    return Form(y.center, y.slopes, [r + (times * s >> 24) for r, s in zip(y.radius, x.size(), strict=True)], x.unit)
 
 
 def inverse_root(c, d):
@@ -132,14 +134,14 @@ def inverse_root(c, d):
     if c - d <= c >> 10:
         raise UnboundedError
     root, most = isqrt((1 << 3 * S) // c), isqrt((1 << 3 * S) // (c - d)) + 1
-    return root, -(root**3) >> 2 * S + 1, (3 * most**5 >> 4 * S + 3) * d // ONE * d // ONE
+    return root, -(root**3 >> 2 * S + 1), (3 * most**5 * d // ONE * d >> 5 * S + 3) + 1
 
 
 def relu(c, d):
     """max(0, x) is slope x + gap, give or take gap."""
     if abs(c) >= d:
         return max(0, c), ONE * (c > 0), 0
-    slope = (c + d << S) // (2 * d)
+    slope = ((c + d) << S) // (2 * d)
     gap = (slope * (d - c) >> S + 1) + 2
     return (slope * c >> S) + gap, slope, gap
 
@@ -148,18 +150,20 @@ def gelu(c, d):
     """x P(x), with slope P + x p, |f''| = |2 - x^2| p, for the normal distribution P and its density p."""
     near, below, density = max(0, abs(c) - d), normal(c), exponential(c * c >> S + 1) * ONE // ROOT
     bend = max(abs(2 * ONE - (x * x >> S)) for x in (near, abs(c) + d)) * exponential(near * near >> S + 1) // ROOT
-    return c * below >> S, below + (c * density >> S), (min(bend, 2 * ONE * ONE // ROOT) + LOSS) * d // ONE * d // (2 * ONE)
+    bend = min(bend, 2 * ONE * ONE // ROOT) + LOSS
+    return c * below >> S, below + (c * density >> S), bend * d // ONE * d // (2 * ONE)
 
 
 def logistic(rate, cube, c, d):
     """x s(w), w = rate (x + cube x^3): |f''| <= s' (2 w' + |x| (w'^2 + w'')), where s' <= min(exp(-|w|), 1/4)."""
-    near, far, square = max(0, abs(c) - d), abs(c) + d, lambda x: cube * (x * x >> S) >> S
-    w, slope, most = (rate * k >> S for k in (c + (c * square(c) >> S), ONE + 3 * square(c), ONE + 3 * square(far)))
-    least, turn = rate * (near + (near * square(near) >> S)) >> S, 6 * rate * (cube * far >> S) >> S
-    small = exponential(abs(w))
+    near, far = max(0, abs(c) - d), abs(c) + d
+    at, least, at_far = (cube * (x * x >> S) >> S for x in (c, near, far))  # cube x^2
+    w, slope, most = rate * (c + (c * at >> S)) >> S, rate * (ONE + 3 * at) >> S, rate * (ONE + 3 * at_far) >> S
+    turn, small = 6 * rate * (cube * far >> S) >> S, exponential(abs(w))
     s = (ONE if w >= 0 else small) * ONE // (ONE + small)
-    bend = min(exponential(least), ONE // 4) * (2 * most + (far * ((most * most >> S) + turn) >> S)) >> S
-    return c * s >> S, s + ((c * (s * (ONE - s) >> S) >> S) * slope >> S), (bend + LOSS) * d // ONE * d // (2 * ONE)
+    steep = min(exponential(rate * (near + (near * least >> S)) >> S) + LOSS, ONE // 4)
+    bend = (steep * (2 * most + (far * ((most * most >> S) + turn) >> S)) >> S) + LOSS
+    return c * s >> S, s + ((c * (s * (ONE - s) >> S) >> S) * slope >> S), bend * d // ONE * d // (2 * ONE)
 
 
 def exponential(x):
@@ -182,19 +186,22 @@ def turned(rope, position, x):
     """RoPE: pairs of coordinates turn by position * base^(-2 i / width)."""
     if rope is None:
         return x
-    width, angles, wrong = len(x.center), [0] * len(x.center), [0] * len(x.center)
+    width, waves, wrong = len(x.center), {}, {}
     other = [i ^ 1 if rope.interleaved else (i + width // 2) % width for i in range(width)]
     for i in range(width // 2):
         first = 2 * i if rope.interleaved else i
         with localcontext(prec=60):
             angle = int((-(Decimal(rope.base) / ONE).ln() * 2 * i / width).exp() * position * ONE * ONE)
-        angles[first], angles[other[first]] = angle, -angle
+        waves[first], waves[other[first]] = wave(angle), wave(-angle)
+        # base^0 is 1 in any library; the exponent is exact if the width is a power of 2
         times = (i > 0) * (12 + (width & width - 1 > 0) * 2 * rope.base.bit_length()) * (angle >> S)
         wrong[first] = wrong[other[first]] = (x.unit * (times + 10 * ONE) >> 24) + LOSS
-    waves = [wave(angle) for angle in angles]
-    rows = [[row[i] for i in other] for row in (x.center, x.radius, *x.slopes)]
-    cosine, sine = (Form(list(row), [], wrong, x.unit) for row in zip(*waves, strict=True))
-    return x * cosine + Form(rows[0], rows[2:], rows[1], x.unit) * Form([-s for s in sine.center], [], wrong, x.unit)
+    wrong = [wrong[i] for i in range(width)]
+    cosine, sine = (
+        Form([sign * waves[i][k] for i in range(width)], [], wrong, x.unit) for k, sign in ((0, 1), (1, -1))
+    )
+    center, radius, *slopes = [[row[i] for i in other] for row in (x.center, x.radius, *x.slopes)]
+    return x * cosine + Form(center, slopes, radius, x.unit) * sine
 
 
 def wave(angle):
