@@ -21,7 +21,7 @@ import json
 import struct
 import sys
 import zlib
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from hashlib import sha256
 from itertools import product
 from math import prod
@@ -179,6 +179,9 @@ class Task:
         return [(*pair, [itemgetter(*of, of[0]) for of in zip(*rows, strict=True)]) for pair, rows in found.items()]
 
 
+both = partial(map, add)
+
+
 class Sum:
     """A sum over tokens: for each column, the ends of what each symbol of each word and of the answer adds.
 
@@ -193,7 +196,7 @@ class Sum:
         found, sides = self.cache.setdefault((at, key), []), self.part(at)
         for before, after, selectors in self.task.edges_of(key):
             low, high = ([f(row) for f, row in zip(selectors, rows, strict=True)] for rows in sides)
-            found.append((before, after, min(map(sum, zip(*low, strict=True))), max(map(sum, zip(*high, strict=True)))))
+            found.append((before, after, min(reduce(both, low)), max(reduce(both, high))))
         return found
 
     def extremes(self, keys, ends):
@@ -273,39 +276,37 @@ class Step:
 
 
 class Near:
-    """Constants c and d for the boxes in a box: with these, the sum over heads of N/D is nearly (N - c D)/d."""
+    """Constants c and d for the boxes in a box: with these, the sum over heads of N/D is c plus nearly (N - c D)/d."""
 
     def __init__(self, step, keys, ends):
-        self.step, self.heads = step, []
+        self.heads, self.center, parts = [], [0] * len(step.sums[0][-1]), []
         for weights, *values, middle in step.sums:
             total = sum(weights.extremes(keys, ends))
             near = [(sum(value.extremes(keys, ends)) << S) // total for value in values]
-            alone = [combined([(ONE, value), (-c, weights)]) for value, c in zip(values, near, strict=True)]
-            apart = [max(map(abs, each.extremes(keys, ends))) for each in alone] if len(step.sums) > 1 else near
-            self.heads.append((2 * ONE * ONE // total, weights, values, near, apart, middle))
-        self.sums = []
-        for k in range(len(middle)):
-            terms = [[(share, values[k]), (-(share * near[k] >> S), weights)] for share, weights, values, near, _, _ in self.heads]
-            self.sums.append(combined([term for pair in terms for term in pair]))
+            apart = [combined([(ONE, value), (-c, weights)]) for value, c in zip(values, near, strict=True)]
+            most = [max(map(abs, each.extremes(keys, ends))) for each in apart] if len(step.sums) > 1 else near
+            self.center = [sum(parts) for parts in zip(self.center, near, middle, strict=True)]
+            self.heads.append((weights, 2 * ONE * ONE // total, most))
+            parts.append([(self.heads[-1][1], each) for each in apart])
+        self.sums = [combined(terms) for terms in zip(*parts, strict=True)]
 
     def ranges(self, keys, ends):
         """Where the attention output is over a box: a range of each coordinate."""
-        inverse, lost = [], 8
-        for _, weights, *_ in self.heads:
-            low, high = weights.extremes(keys, ends)
-            need(low > 0, "weights of attention may be 0", 1)
-            inverse.append((ONE * ONE // high, ONE * ONE // low + 1))
-            lost += (high >> S) + 1
-        for k, sum_ in enumerate(self.sums):
-            low, high = sum_.extremes(keys, ends)
-            low, high, center = low - lost, high + lost, sum(near[k] + middle[k] for *_, near, _, middle in self.heads)
-            if len(inverse) == 1:
-                share = self.heads[0][0]
-                low, high = min(low * i // share for i in inverse[0]), max(high * i // share for i in inverse[0]) + 1
+        found = []
+        weights = [weights.extremes(keys, ends) for weights, _, _ in self.heads]
+        need(min(low for low, _ in weights) > 0, "weights of attention may be 0", 1)
+        inverse = [(ONE * ONE // high, ONE * ONE // low + 1) for low, high in weights]
+        off = [max(abs(i - share) for i in pair) for pair, (_, share, _) in zip(inverse, self.heads, strict=True)]
+        for k, (center, each) in enumerate(zip(self.center, self.sums, strict=True)):
+            low, high = each.extremes(keys, ends)
+            if len(off) == 1:  # (N - c D)/D is (N - c D)/d, times d/D
+                share = self.heads[0][1]
+                low, high = min(low * i // share for i in inverse[0]), max(high * i // share for i in inverse[0])
             else:
-                more = sum(max(abs(i - head[0]) for i in pair) * head[4][k] >> S for pair, head in zip(inverse, self.heads, strict=True))
-                low, high = low - more - lost, high + more + lost
-            yield center + low, center + high
+                more = sum(o * most[k] >> S for o, (_, _, most) in zip(off, self.heads, strict=True)) + len(off)
+                low, high = low - more, high + more
+            found.append((center + low - 1, center + high + 1))
+        return found
 
 
 class Group:
@@ -351,10 +352,10 @@ class Group:
     def settle(self, low, high, near, splits):
         """Proves a box; if it cannot, with constants of its own, and then in halves, where the output moves most."""
         keys = self.keys(low, high)
-        if self.holds([*near.ranges(keys, self.ends)], HALVINGS):
+        if self.holds(near.ranges(keys, self.ends), HALVINGS):
             return
         near = self.near(low, high)
-        ranges = [*near.ranges(keys, self.ends)]
+        ranges = near.ranges(keys, self.ends)
         STAT[0] += 1
         if self.holds(ranges, HALVINGS):
             return
