@@ -94,7 +94,7 @@ class Affine:
 
     def with_variables(self) -> Affine:
         """The same with the radius of each coordinate as a variable of its own, so that what it scales shares it."""
-        n, m, d = self.slopes.shape
+        n, d = self.center.shape
         slopes = np.concatenate([self.slopes, np.broadcast_to(np.eye(d), (n, d, d))], 1)
         box = np.concatenate([self.box, self.radius], 1)
         return replace(self, slopes=slopes, radius=np.zeros_like(self.radius), box=box)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitwright.compiling import compiled
 from bitwright.transformers.affine import Reals
-from bitwright.transformers.attention import Boxes, Cases, Outputs, Query
-from bitwright.transformers.columns import Ints
+from bitwright.transformers.columns import Columns, Ints
 from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import ColumnTask, Place
+from bitwright.transformers.sums import Boxes, Cases, Outputs, shares
 
 EMPTY, LEAF = 65534, 65535  # nodes of a tree without an input, and those that are proved directly
 OPEN = -1
@@ -34,7 +33,8 @@ def place_symbols(task: ColumnTask, place: int | Place | None) -> list[int]:
         return [-1]
     if place.word in columns.flags:
         return [int(symbol) for symbol in np.unique(columns.flags[place.word])]
-    return list(range(columns.answers if place.word == columns.answer else columns.symbols[columns.words.index(place.word)]))
+    names, sizes = (*columns.words, columns.answer), (*columns.symbols, columns.answers)
+    return list(range(sizes[names.index(place.word)]))
 
 
 def root(task: ColumnTask, group: Group) -> Boxes:
@@ -48,8 +48,8 @@ def root(task: ColumnTask, group: Group) -> Boxes:
     high[len(columns.words) * columns.length :] = columns.states - 1
     slot = task.layout.prompt[-1]
     if step == 0 and isinstance(slot, Place):
-        low[variable := columns.words.index(slot.word) * columns.length + slot.column] = symbol
-        high[variable] = symbol
+        variable = columns.words.index(slot.word) * columns.length + slot.column
+        low[variable], high[variable] = symbol, symbol
     return np.stack([low, high])
 
 
@@ -64,69 +64,28 @@ def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
 
 
 def most_influence(
-    query: Query, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
+    entries: Reals, columns: Columns, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
 ) -> Ints:
     """(n,) the variable of each box that moves slopes . output most, OPEN where the box is one input."""
-    found = np.empty(len(boxes), np.int64)
-    _most_influence(boxes, case, cases.wanted, query.symbols, query.flags, outputs.near, outputs.weight, slopes, found)
-    return found
-
-
-@compiled
-def _most_influence(  # type: ignore[no-untyped-def]
-    boxes, case, wanted, symbols, flags, near, weight, slopes, found
-):
-    heads, rows, length, most, size = symbols.shape
-    words, r = rows - 1, (size - 2) // 2
-    change = np.empty(most)
-    for box in range(len(boxes)):
-        low, high = boxes[box, 0], boxes[box, 1]
-        best, variable = -1.0, -1
-        for column in range(length):
-            answer, fixed = 0.0, True
-            for row in range(words, -1, -1):  # the answer first
-                at = row * length + column
-                a, b = (low[at], high[at]) if row < words else (0, most - 1)
-                if a == b or (row == words and wanted[case[box], column] >= 0):
-                    continue
-                for symbol in range(a, b + 1):
-                    change[symbol] = 0.0
-                    for head in range(heads):
-                        entry = symbols[head, row, column, symbol]
-                        for k in range(r):
-                            value = entry[2 + k] - near[box, head, k] * entry[0]
-                            change[symbol] += slopes[box, k] * value / weight[box, head]
-                reach = change[a : b + 1].max() - change[a : b + 1].min()
-                if row == words:
-                    answer = reach
-                    continue
-                fixed = False
-                score = reach + answer * (b - a) / max(1, most - 1)
-                if score > best:
-                    best, variable = score, at
-            at = words * length + column
-            if fixed and low[at] < high[at] and column > 0 and STATE_SHARE * answer > best:
-                best, variable = STATE_SHARE * answer, at
-        last = words * length + length
-        reach = 0.0
-        for flag in range(flags.shape[1]):
-            if low[last] < high[last]:
-                total = np.zeros(high[last] - low[last] + 1)
-                for state in range(low[last], high[last] + 1):
-                    for head in range(heads):
-                        entry = flags[head, flag, state]
-                        for k in range(r):
-                            value = entry[2 + k] - near[box, head, k] * entry[0]
-                            total[state - low[last]] += slopes[box, k] * value / weight[box, head]
-                reach += total.max() - total.min()
-        if reach > best:
-            best, variable = reach, last
-        if not best > 0:  # whatever is left, the states too
-            for at in range(low.shape[0]):
-                if low[at] < high[at]:
-                    variable = at
-                    break
-        found[box] = variable
+    words, length, rows = len(columns.words), columns.length, np.arange(len(boxes))
+    share = shares(entries, outputs, slopes)
+    width = (boxes[:, 1] - boxes[:, 0]).astype(np.float64)  # (n, variables)
+    answer = np.where(cases.wanted[case, :-1] < 0, np.ptp(share[:, words, :length], axis=2), 0.0)  # (n, length)
+    low, high = (boxes[:, end, : words * length].reshape(-1, words, length, 1) for end in (0, 1))
+    symbol = np.arange(share.shape[3])
+    inside = (low <= symbol) & (symbol <= high)
+    part = share[:, :words, :length]
+    reach = np.where(inside, part, -np.inf).max(3) - np.where(inside, part, np.inf).min(3)
+    reach += answer[:, None] * width[:, : words * length].reshape(-1, words, length) / max(1, columns.answers - 1)
+    score = np.zeros_like(width)
+    score[:, : words * length] = reach.reshape(len(boxes), -1)
+    fixed = (low == high).all((1, 3))  # (n, length) no symbol of the column is left to split
+    score[:, words * length : -1] = np.where(fixed, STATE_SHARE * answer, 0.0)
+    flags = share[:, words + 1 : words + 1 + len(columns.flags), length, : columns.states]
+    score[:, -1] = np.ptp(flags, axis=2).sum(1)
+    score = np.where(width > 0, score + 1e-300 * width, -1.0)  # where nothing has influence: the widest
+    best = score.argmax(1)
+    return np.where(score[rows, best] < 0, OPEN, best)
 
 
 @dataclass
@@ -147,7 +106,7 @@ class Trees:
 
     def preorder(self, node: int) -> bytes:
         """The codes below a node, first children first, as little-endian 16-bit numbers."""
-        return _preorder(self.codes, self.children, node).astype("<u2").tobytes()
+        return bytes(_preorder(self.codes, self.children, node).astype("<u2").tobytes())
 
 
 @compiled
@@ -170,5 +129,3 @@ def describe(task: ColumnTask, group: Group) -> str:
     name = str(layout.answer[step]) if step < len(layout.answer) else "stop"
     before = f" after {symbol}" if symbol >= 0 else ""
     return f"{name}{before}" + (f", right: {right}" if right >= 0 else "")
-
-

@@ -1,4 +1,4 @@
-"""What is known about a transformer and its task: claims with their verdicts, their evidence and their counterexamples."""
+"""What is known about a transformer and its task: claims with verdicts, evidence and counterexamples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from bitwright.transformers.layout import ColumnTask
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
 Method = Literal["ranges", "boxes", "all inputs", "search"]
-Group = tuple[int, int, int]  # step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)
+Group = tuple[
+    int, int, int
+]  # step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Claim:
         boxes: how many boxes were bounded.
         open: what stayed open, described.
         trees: the split tree of each group that boxes proved, in preorder.
+        runtime: what evaluated the inputs where all were tried: `torch 2.13.0`.
     """
 
     about: str
@@ -72,6 +75,7 @@ class Claim:
     counterexample: Counterexample | None = None
     open: tuple[str, ...] = ()
     trees: Mapping[Group, bytes] = field(default_factory=dict)
+    runtime: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,232 +2,248 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bitwright.transformers.affine import Affine, Reals, chained, finished, margins
-from bitwright.transformers.attention import AttentionTable, Boxes, Cases, Outputs, Query, bound, cases_of, query_at
-from bitwright.transformers.boxes import EMPTY, LEAF, Trees, most_influence, root, split
-from bitwright.transformers.columns import Ints
-from bitwright.transformers.decision import Group
-from bitwright.transformers.refutation import extreme_inputs
+from bitwright.transformers.affine import FLOAT32, Reals
+from bitwright.transformers.attention import check_fit, tabulate
+from bitwright.transformers.boxes import EMPTY, LEAF, Trees, describe, most_influence, root, split, steps
+from bitwright.transformers.columns import Ints, check
+from bitwright.transformers.decision import Arithmetic, Claim, Counterexample, Decision, Group
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.refutation import CLEAR, Model, extreme_inputs, forced_margins, replay
+from bitwright.transformers.steps import Step, bound_outputs, prove_ranges, step_of
+from bitwright.transformers.sums import Boxes, Outputs, shares
 
 BATCH = 4096  # boxes bounded at a time
-HALVINGS = 6  # of the range of an attention output, at most
-CANDIDATES = 32  # of each batch, tried as counterexamples
+CANDIDATES = 24  # boxes of each batch whose inputs are tried as counterexamples
+UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
+Progress = Callable[[str], None]
+
+
+def decide(
+    decoder: Decoder,
+    task: ColumnTask,
+    *,
+    module: Model | None = None,
+    arithmetic: Arithmetic = "float32",
+    seconds: float = 600.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Decision:
+    """Whether a decoder answers a task rightly on every input: one claim on the answers, and one on the stop token.
+
+    Args:
+        module: what the decoder describes: (n, length) tokens to logits. It replays the counterexamples.
+        arithmetic: "float32" for real arithmetic and every float32 evaluation; where that cannot be proved, the claim
+            is on real arithmetic, and says so.
+        seconds: the time after which what is open is not decided.
+        seed: of the inputs that are tried as counterexamples.
+        progress: gets a line of text now and then.
+    """
+    check_fit(decoder, task)
+    check(task.columns)
+    hunt = Hunt(decoder, task, module, np.random.default_rng(seed))
+    clock = Clock(time.monotonic() + seconds, progress or (lambda _: None))
+    groups = steps(task)
+    answers, stop = groups[: len(task.layout.answer)], groups[len(task.layout.answer) :]
+    claims = [prove(decoder, task, task.columns.statement, answers, arithmetic, hunt, clock)]
+    if stop:
+        claims.append(prove(decoder, task, "stop", stop, arithmetic, hunt, clock))
+    return Decision(task, decoder, tuple(hunt.refute(claim) for claim in claims))
 
 
 @dataclass(frozen=True)
-class Step:
-    """The groups of one step of decoding, and what their bounds need; a case is the number of a group."""
+class Clock:
+    """When to give up, and whom to tell how far the work is."""
 
-    table: AttentionTable
-    groups: list[Group]
-    symbols: Ints  # (cases,) in front of the answer
-    right: Ints  # (cases,) tokens; the first stop token at the last step
-    also: tuple[int, ...]  # tokens that are right too
-    queries: dict[int, Query]
-    cases: Cases
+    end: float
+    progress: Progress
+
+    def out(self) -> bool:
+        return time.monotonic() > self.end
 
 
-def step_of(table: AttentionTable, groups: list[Group]) -> Step:
-    """What the bounds of some groups of one step need."""
-    task, (number, _, _) = table.task, groups[0]
-    symbols = np.array([symbol for _, symbol, _ in groups])
-    queries = {int(symbol): query_at(table, number, int(symbol)) for symbol in np.unique(symbols)}
-    parts = [cases_of(queries[q], task, np.array([y])) for _, q, y in groups]
-    cases = Cases(
-        np.concatenate([part.wanted for part in parts]),
-        np.concatenate([part.ends for part in parts]),
-        np.concatenate([part.free for part in parts]),
-    )
-    if number == len(task.layout.answer):
-        stop = task.layout.stop
-        return Step(table, groups, symbols, np.full(len(groups), stop[0]), stop[1:], queries, cases)
-    tokens = np.array(task.tokens(task.layout.answer[number].word))
-    return Step(table, groups, symbols, tokens[[y for _, _, y in groups]], (), queries, cases)
+@dataclass
+class Hunt:
+    """The search for counterexamples: what was found, for the answers and for the stop token."""
+
+    decoder: Decoder
+    task: ColumnTask
+    module: Model | None
+    rng: np.random.Generator
+    answers: Counterexample | None = None
+    stop: Counterexample | None = None
+
+    def found(self, about: str) -> Counterexample | None:
+        """The counterexample to a claim."""
+        return self.stop if about == "stop" else self.answers
+
+    def check(self, inputs: Ints) -> None:
+        """Keeps the first counterexample of each kind among inputs."""
+        if not len(inputs):
+            return
+        wrong = forced_margins(self.decoder, self.task, inputs) < -CLEAR
+        first = np.where(wrong.any(1), wrong.argmax(1), -1)
+        last = len(self.task.layout.answer)
+        if self.answers is None and ((first >= 0) & (first < last)).any():
+            self.answers = replay(self.decoder, self.task, inputs[(first >= 0) & (first < last)], self.module)
+        if self.stop is None and (first == last).any():
+            self.stop = replay(self.decoder, self.task, inputs[first == last], self.module)
+
+    def refute(self, claim: Claim) -> Claim:
+        """The claim, refuted if a counterexample to it was found."""
+        found = self.found(claim.about)
+        if found is None or claim.verdict == "proved":
+            return claim
+        return Claim(claim.about, "refuted", "real", claim.method, 1, None, claim.boxes, found)
 
 
-def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
-    """The attention output over each box, in its case."""
-    symbols, parts, order = step.symbols[case], [], []
-    for symbol, query in step.queries.items():
-        rows = np.flatnonzero(symbols == symbol)
-        if len(rows):
-            parts.append(bound(query, step.table.task.columns, step.cases, boxes[rows], case[rows]))
-            order.append(rows)
-    back = np.argsort(np.concatenate(order))
-    return Outputs(*(np.concatenate([getattr(part, name) for part in parts])[back] for name in Outputs.__annotations__))
+def prove(
+    decoder: Decoder,
+    task: ColumnTask,
+    about: str,
+    groups: Sequence[list[Group]],
+    arithmetic: Arithmetic,
+    hunt: Hunt,
+    clock: Clock,
+) -> Claim:
+    """The claim that the groups of these steps are right: for float32 if that can be proved, else for real numbers."""
+    wishes: Sequence[Arithmetic] = ("float32", "real") if arithmetic == "float32" else ("real",)
+    for wish in wishes:
+        table = tabulate(decoder, task, UNITS[wish])
+        proofs = []
+        for of in groups:
+            name = describe(task, of[0]).partition(" ")[0]
+            step = step_of(table, of)
 
+            def halt(proof: Proof, candidates: Ints, name: str = name, wish: Arithmetic = wish) -> bool:
+                clock.progress(f"{name} ({wish}): {proof.bounded:,} boxes")
+                hunt.check(candidates)
+                hopeless = wish != wishes[-1] and len(proof.stuck) > 0
+                return hunt.found(about) is not None or hopeless or clock.out()
 
-@dataclass(frozen=True)
-class Margins:
-    """How far the right logit is above all others, over boxes."""
-
-    lower: Reals  # (n,)
-    upper: Reals  # (n,) no input has a larger one
-    center: Reals  # (n,) at the center
-    slopes: Reals  # (n, r) by the attention output, of what is smallest
-
-
-def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Margins:
-    """The margins where the attention output is in center + [-radius, radius]."""
-    n, r = center.shape
-    found = Margins(np.empty(n), np.empty(n), np.empty(n), np.empty((n, r)))
-    x = _tail(step, case, center, radius)
-    for right in np.unique(step.right[case]):
-        rows = np.flatnonzero(step.right[case] == right)
-        part = replace(
-            x, center=x.center[rows], slopes=x.slopes[rows], radius=x.radius[rows], box=x.box[rows]
-        )
-        values = [_least(margins(step.table.decoder, part, int(best), _others(right, step.also, best)), r)
-                  for best in (right, *step.also)]
-        best = np.argmax([value.lower for value in values], 0)
-        for name in ("lower", "center", "slopes"):
-            each = np.stack([getattr(value, name) for value in values])
-            getattr(found, name)[rows] = each[best, np.arange(len(rows))]
-        found.upper[rows] = np.max([value.upper for value in values], 0)
-    return found
-
-
-def _others(right: int, also: tuple[int, ...], best: int) -> tuple[int, ...]:
-    return tuple(token for token in (right, *also) if token != best)
-
-
-def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> Affine:
-    n, r = center.shape
-    unit, layer = step.table.unit, step.table.decoder.layers[0]
-    output = Affine(center, np.broadcast_to(np.eye(r), (n, r, r)), np.zeros((n, r)), radius, unit)
-    symbols = step.symbols[case]
-    rows = [step.queries[symbol].residual for symbol in step.queries]
-    at = np.searchsorted(list(step.queries), symbols)
-    residual = Affine(
-        np.concatenate([row.center for row in rows])[at],
-        np.zeros((n, r, rows[0].center.shape[1])),
-        np.concatenate([row.radius for row in rows])[at],
-        radius,
-        unit,
-    )
-    return finished(step.table.decoder, residual + chained(layer.output, output))
-
-
-def _least(margin: Affine, r: int) -> Margins:
-    lower = margin.lower()
-    worst = lower.argmin(1)
-    slopes = np.take_along_axis(margin.slopes, worst[:, None, None], 2)[:, :r, 0]
-    return Margins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
-
-
-def prove_ranges(step: Step, case: Ints, outputs: Outputs) -> Margins:
-    """The margins over boxes, their ranges of the attention output being halved where that can help."""
-    radius = outputs.radius + outputs.rounding
-    whole = bound_margins(step, case, outputs.center, radius)
-    hopeful = (whole.lower <= 0) & (whole.center > 0)
-    lower = whole.lower.copy()
-    owner, center = np.flatnonzero(hopeful), outputs.center[hopeful]
-    radius = radius[hopeful]
-    least = np.full(len(case), np.inf)
-    for _ in range(HALVINGS):
-        if not len(owner):
+            proofs.append(prove_step(step, halt, hunt.rng))
+            if hunt.found(about) or clock.out() or (len(proofs[-1].stuck) and wish != wishes[-1]):
+                break
+        claim = _claim(task, about, groups, proofs, wish)
+        if claim.verdict == "proved" or hunt.found(about) or clock.out():
             break
-        owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
-        part = bound_margins(step, case[owner], center, radius)
-        proved = part.lower > 0
-        np.minimum.at(least, owner[proved], part.lower[proved])
-        hopeful[owner[~(part.center > 0)]] = False
-        again = ~proved & hopeful[owner]
-        owner, center, radius = owner[again], center[again], radius[again]
-    hopeful[owner] = False
-    lower[hopeful] = least[hopeful]
-    return replace(whole, lower=lower)
+    return claim
 
 
-def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
-    """Each range as two, halved in its widest coordinate."""
-    rows, widest = np.arange(len(center)), radius.argmax(1)
-    half = radius.copy()
-    half[rows, widest] *= 0.5 * (1 + 2.0**-40)
-    first, second = center.copy(), center.copy()
-    first[rows, widest] -= half[rows, widest]
-    second[rows, widest] += half[rows, widest]
-    return np.stack([first, second], 1).reshape(-1, center.shape[1]), np.repeat(half, 2, 0)
+def _claim(
+    task: ColumnTask, about: str, groups: Sequence[list[Group]], proofs: Sequence[Proof], arithmetic: Arithmetic
+) -> Claim:
+    boxes, missing, trees = sum(proof.bounded for proof in proofs), [], {}
+    for of, proof in zip(groups, proofs, strict=False):
+        for case, group in enumerate(of):
+            left = int((proof.stuck == case).sum() + (proof.waiting == case).sum())
+            if left:
+                missing.append(f"{describe(task, group)}: {left:,} boxes")
+            trees[group] = b"" if left else proof.trees.preorder(case)
+    missing += [f"{describe(task, of[0]).partition(' ')[0]}: not begun" for of in groups[len(proofs) :]]
+    if missing:
+        return Claim(about, "not decided", arithmetic, "boxes", 0, None, boxes, None, tuple(missing))
+    least = min(proof.least for proof in proofs)
+    return Claim(about, "proved", arithmetic, "boxes", task.inputs, float(least), boxes, trees=trees)
 
 
 @dataclass
 class Proof:
-    """What came of the groups of one step."""
+    """What came of the groups of one step; a case is the number of a group."""
 
     trees: Trees = field(default_factory=Trees)
-    bounded: int = 0
+    bounded: int = 0  # boxes
     least: float = np.inf  # lower bound of the margins that were proved
     stuck: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases of single inputs that are not proved
     waiting: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # cases of boxes that were not reached
 
 
-def prove_step(step: Step, halt: Callable[[int, Ints], bool]) -> Proof:
-    """Splits boxes until all are proved, or `halt` says so; it gets the boxes bounded so far and candidates."""
-    proof = Proof()
-    boxes = np.stack([root(step.table.task, group) for group in step.groups])
-    case, nodes = np.arange(len(boxes)), proof.trees.grow(len(boxes))
-    while len(boxes):
-        now = slice(max(0, len(boxes) - BATCH), None)
-        rest = boxes[: now.start], case[: now.start], nodes[: now.start]
-        outputs = bound_outputs(step, boxes[now], case[now])
-        proof.bounded += len(outputs.possible)
-        inside = outputs.possible
-        proof.trees.codes[nodes[now][~inside]] = EMPTY
-        boxes, case, nodes = boxes[now][inside], case[now][inside], nodes[now][inside]
-        outputs = _rows(outputs, inside)
-        found = prove_ranges(step, case, outputs)
-        proved = found.lower > 0
-        proof.trees.codes[nodes[proved]] = LEAF
-        proof.least = min(proof.least, found.lower[proved].min(initial=np.inf))
-        open_ = ~proved
-        boxes, case, nodes, outputs = boxes[open_], case[open_], nodes[open_], _rows(outputs, open_)
-        slopes, center = found.slopes[open_], found.center[open_]
-        if halt(proof.bounded, _candidates(step, boxes, case, outputs, slopes, center)):
-            proof.waiting = np.concatenate([rest[1], case])
-            return proof
-        variables = _choose(step, boxes, case, outputs, slopes)
+@dataclass(frozen=True)
+class Front:
+    """Boxes that are not proved, their cases and their nodes in the trees."""
+
+    boxes: Boxes
+    case: Ints
+    nodes: Ints
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def __getitem__(self, rows: Any) -> Front:
+        return Front(self.boxes[rows], self.case[rows], self.nodes[rows])
+
+    def __add__(self, other: Front) -> Front:
+        return Front(
+            np.concatenate([self.boxes, other.boxes]),
+            np.concatenate([self.case, other.case]),
+            np.concatenate([self.nodes, other.nodes]),
+        )
+
+
+def prove_step(step: Step, halt: Callable[[Proof, Ints], bool], rng: np.random.Generator) -> Proof:
+    """Splits boxes until all are proved, or until `halt` says so, which gets the proof and inputs of open boxes."""
+    proof, cases = Proof(), len(step.groups)
+    roots = np.stack([root(step.table.task, group) for group in step.groups])
+    front = Front(roots, np.arange(cases), proof.trees.grow(cases))
+    while len(front):
+        front, now = front[:-BATCH], front[-BATCH:]
+        now, outputs, slopes, center = _prove_boxes(step, now, proof)
+        variables = _choose(step, now, outputs, slopes)
         stuck = variables < 0
-        proof.stuck = np.concatenate([proof.stuck, case[stuck]])
-        boxes, case, nodes, variables = boxes[~stuck], case[~stuck], nodes[~stuck], variables[~stuck]
-        children = proof.trees.grow(2 * len(boxes))
-        proof.trees.codes[nodes], proof.trees.children[nodes] = variables, children[::2]
-        first, second = split(boxes, variables)
-        boxes = np.concatenate([rest[0], np.stack([first, second], 1).reshape(-1, *boxes.shape[1:])])
-        case, nodes = np.concatenate([rest[1], np.repeat(case, 2)]), np.concatenate([rest[2], children])
+        worst = np.argsort(np.where(stuck, -np.inf, center), kind="stable")[:CANDIDATES]
+        proof.stuck = np.concatenate([proof.stuck, now.case[stuck]])
+        if halt(proof, _candidates(step, now[worst], outputs[worst], slopes[worst], rng)):
+            proof.waiting = (front + now[~stuck]).case
+            return proof
+        front = front + _split(now[~stuck], variables[~stuck], proof.trees)
     return proof
 
 
-def _rows(outputs: Outputs, rows: NDArray[np.bool_]) -> Outputs:
-    return Outputs(*(getattr(outputs, name)[rows] for name in Outputs.__annotations__))
+def _prove_boxes(step: Step, front: Front, proof: Proof) -> tuple[Front, Outputs, Reals, Reals]:
+    """The boxes that stay open, with their outputs, and slopes and center of their margin."""
+    outputs = bound_outputs(step, front.boxes, front.case)
+    possible = outputs.possible
+    proof.bounded += len(front)
+    proof.trees.codes[front.nodes[~possible]] = EMPTY
+    front, outputs = front[possible], outputs[possible]
+    margins = prove_ranges(step, front.case, outputs)
+    proved = margins.lower > 0
+    proof.trees.codes[front.nodes[proved]] = LEAF
+    proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
+    return front[~proved], outputs[~proved], margins.slopes[~proved], margins.center[~proved]
 
 
-def _choose(step: Step, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals) -> Ints:
-    variables = np.full(len(boxes), -1)
-    for symbol, query in step.queries.items():
-        rows = step.symbols[case] == symbol
-        if rows.any():
-            variables[rows] = most_influence(
-                query, step.cases, boxes[rows], case[rows], _rows(outputs, rows), slopes[rows]
-            )
+def _choose(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
+    """The variable by which each box is split, -1 for single inputs."""
+    variables, columns = np.full(len(front), -1), step.table.task.columns
+    for query, rows in step.by_query(front.case):
+        part = front[rows]
+        variables[rows] = most_influence(
+            query.entries, columns, step.cases, part.boxes, part.case, outputs[rows], slopes[rows]
+        )
     return variables
 
 
-def _candidates(step: Step, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals, center: Reals) -> Ints:
-    """(n, words, length) inputs at the lower ends of the boxes that look worst."""
-    worst = np.argsort(center, kind="stable")[:CANDIDATES]
-    mask = np.zeros(len(center), np.bool_)
+def _split(front: Front, variables: Ints, trees: Trees) -> Front:
+    """The two halves of each box, one after the other."""
+    children = trees.grow(2 * len(front))
+    trees.codes[front.nodes], trees.children[front.nodes] = variables, children[::2]
+    halves = np.stack(split(front.boxes, variables), 1).reshape(-1, *front.boxes.shape[1:])
+    return Front(halves, np.repeat(front.case, 2), children)
+
+
+def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals, rng: np.random.Generator) -> Ints:
+    """(n, words, length) of each box the input where the margin is least to first order, and a random one."""
     columns, found = step.table.task.columns, []
-    for symbol, query in step.queries.items():
-        mask[:] = False
-        mask[worst[step.symbols[case[worst]] == symbol]] = True
-        if mask.any():
-            found.append(
-                extreme_inputs(query, columns, step.cases, boxes[mask], case[mask], _rows(outputs, mask), slopes[mask])
-            )
+    for query, rows in step.by_query(front.case):
+        part, share = front[rows], shares(query.entries, outputs[rows], slopes[rows])
+        for tilt in (1.0, rng.normal(size=share.shape)):
+            found.append(extreme_inputs(step.table.edges, step.cases, part.boxes, part.case, share * tilt))
     return np.concatenate(found) if found else np.zeros((0, len(columns.words), columns.length), np.int64)

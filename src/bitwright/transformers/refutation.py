@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bitwright.compiling import compiled
 from bitwright.transformers.affine import Reals
-from bitwright.transformers.attention import Boxes, Cases, Outputs, Query
-from bitwright.transformers.columns import Columns, Ints
+from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Counterexample
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.evaluate import logits
 from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.sums import Boxes, Cases, Edges
 
 Model = Callable[[Ints], Any]  # (n, length) tokens to (n, length, vocabulary) logits, in NumPy or PyTorch
 CLEAR = 1e-9  # a margin below minus this is not a matter of rounding in float64
@@ -31,10 +31,10 @@ def greedy(model: Model, task: ColumnTask, inputs: Ints) -> Ints:
     return rows[:, task.prompt_length :]
 
 
-def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.bool_]:
     """(n, steps) which tokens are right."""
     answers = task.answers(inputs)
-    right = written[:, : answers.shape[1]] == answers
+    right: NDArray[np.bool_] = written[:, : answers.shape[1]] == answers
     if task.layout.stop:
         right = np.concatenate([right, np.isin(written[:, -1:], task.layout.stop)], 1)
     return right
@@ -68,88 +68,46 @@ def replay(decoder: Decoder, task: ColumnTask, inputs: Ints, module: Model | Non
     return None
 
 
-def counterexample(
-    task: ColumnTask, symbols: Ints, written: Ints, by: Literal["module", "decoder"]
-) -> Counterexample:
+def counterexample(task: ColumnTask, symbols: Ints, written: Ints, by: Literal["module", "decoder"]) -> Counterexample:
     """A wrong answer as a value."""
     step = int(right_steps(task, symbols[None], written[None])[0].argmin())
     right = tuple(int(token) for token in task.answers(symbols[None])[0])
     return Counterexample(symbols, task.describe(symbols), step, right, tuple(int(t) for t in written), by)
 
 
-def extreme_inputs(
-    query: Query, columns: Columns, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
-) -> Ints:
-    """(n, words, length) the input of each box where slopes . output is least, to first order around the box."""
-    found = np.zeros((len(boxes), len(columns.words), columns.length), np.int64)
-    _extreme_inputs(
-        boxes,
-        case,
-        cases.wanted,
-        cases.ends,
-        columns.edges,
-        columns.starts,
-        query.symbols,
-        query.flags,
-        outputs.near,
-        outputs.weight,
-        slopes,
-        found,
-    )
+def extreme_inputs(edges: Edges, cases: Cases, boxes: Boxes, case: Ints, share: Reals) -> Ints:
+    """(n, words, length) the input of each box whose shares, those of (n, rows, length + 1, symbols), add up to least.
+
+    Every box must have an input.
+    """
+    n, words, length = len(boxes), edges.words, share.shape[2] - 1
+    rows, states = np.arange(n), len(edges.starts)
+    low, high = boxes[:, 0], boxes[:, 1]
+    state = np.arange(states)
+    at = words * length
+    inside = (low[:, at, None] <= state) & (state <= high[:, at, None])
+    least, back = np.where(inside & edges.starts, 0.0, np.inf), []
+    for column in range(length + 1):
+        of = slice(None, edges.last) if column < length else slice(edges.last, None)
+        before, after, reads = edges.before[of], edges.after[of], edges.reads[of]
+        total = least[:, before] + share[:, np.arange(reads.shape[1]), column, reads].sum(2)
+        if column < length:
+            for variable, symbol in [(w * length + column, reads[:, w]) for w in range(words)] + [
+                (at + column + 1, after)
+            ]:
+                total[(symbol < low[:, variable, None]) | (symbol > high[:, variable, None])] = np.inf
+            wanted = cases.wanted[case, column, None]
+            total[(wanted >= 0) & (reads[:, words] != wanted)] = np.inf
+        else:
+            total[~cases.ends[case][:, after]] = np.inf
+        least, edge = np.full((n, states), np.inf), np.zeros((n, states), np.int64)
+        for target in np.unique(after):
+            into = np.flatnonzero(after == target)
+            edge[:, target] = into[total[:, into].argmin(1)]
+            least[:, target] = total[rows, edge[:, target]]
+        back.append(edge)
+    found, last = np.zeros((n, words, length), np.int64), least.argmin(1)
+    for column in range(length - 1, -1, -1):
+        edge = back[column][rows, last]
+        found[:, :, column], last = edges.reads[edge, :words], edges.before[edge]
     return found
-
-
-@compiled
-def _extreme_inputs(  # type: ignore[no-untyped-def]
-    boxes, case, wanted, ends, edges, starts, symbols, flags, near, weight, slopes, found
-):
-    heads, rows, length, most, size = symbols.shape
-    words, r, states = rows - 1, (size - 2) // 2, len(starts)
-    share, least = np.empty((rows, most)), np.empty((length + 1, states))
-    back = np.empty((length + 1, states), np.int64)
-    for box in range(len(boxes)):
-        low, high, want = boxes[box, 0], boxes[box, 1], wanted[case[box]]
-        at = words * length
-        least[:] = np.inf
-        for state in range(states):
-            if starts[state] and low[at] <= state <= high[at]:
-                least[0, state] = 0.0
-        for column in range(length):
-            for row in range(rows):
-                for symbol in range(most):
-                    share[row, symbol] = 0.0
-                    for head in range(heads):
-                        entry = symbols[head, row, column, symbol]
-                        for k in range(r):
-                            value = entry[2 + k] - near[box, head, k] * entry[0]
-                            share[row, symbol] += slopes[box, k] * value / weight[box, head]
-            for index in range(len(edges)):
-                edge = edges[index]
-                after, answer = edge[words + 2], edge[words + 1]
-                if least[column, edge[0]] == np.inf or not low[at + column + 1] <= after <= high[at + column + 1]:
-                    continue
-                inside = want[column] < 0 or want[column] == answer
-                x = least[column, edge[0]] + (share[words, answer] if answer >= 0 else 0.0)
-                for word in range(words):
-                    variable, symbol = word * length + column, edge[word + 1]
-                    inside = inside and low[variable] <= symbol <= high[variable]
-                    x += share[word, symbol]
-                if inside and x < least[column + 1, after]:
-                    least[column + 1, after] = x
-                    back[column + 1, after] = index
-        best, state = np.inf, -1
-        for end in range(states):
-            x = least[length, end] if ends[case[box], end] else np.inf
-            for flag in range(flags.shape[1]):
-                for head in range(heads):
-                    entry = flags[head, flag, end]
-                    for k in range(r):
-                        x += slopes[box, k] * (entry[2 + k] - near[box, head, k] * entry[0]) / weight[box, head]
-            if x < best:
-                best, state = x, end
-        if state >= 0:
-            for column in range(length, 0, -1):
-                edge = edges[back[column, state]]
-                for word in range(words):
-                    found[box, word, column - 1] = edge[word + 1]
-                state = edge[0]
