@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from adders import NAMES
 from adders import load as load_adder
-from decoders import TASKS, copier, copy, every_input, groups_of, random_decoder, states_of
+from decoders import TASKS, bit_copier, copier, copy, every_input, groups_of, random_decoder, states_of
 from long import LONG, seeds
 
 from bitwright.transformers.attention import tabulate
@@ -152,6 +152,15 @@ def test_decisions_repeat_and_say_what_is_open():
     assert hurried.verdict == "not decided"
     assert any("not begun" in group for group in hurried.claims[0].open)
     assert lines
+
+
+def test_exact_ranges_come_first_where_they_apply():
+    for sharp, verdict in ((0.5, "refuted"), (1.0, "refuted"), (3.0, "proved")):
+        task, decoder = bit_copier(sharp)
+        least = forced_margins(decoder, task, every_input(task)).min()
+        (claim,) = decide(decoder, task).claims
+        assert claim.verdict == verdict == ("proved" if least > 0 else "refuted")
+        assert verdict == "refuted" or (claim.method, claim.arithmetic, dict(claim.trees)) == ("ranges", "float32", {})
 
 
 KNOWN = {  # the verdicts on the answers and on the stop token
