@@ -154,6 +154,14 @@ def test_decisions_repeat_and_say_what_is_open():
     assert lines
 
 
+def test_weights_of_more_bits_are_proved_for_real_numbers_alone():
+    decoder = small_network("one head", 11)
+    finer = replace(decoder, tables=(decoder.tables[0].astype(np.float64) + 1e-12, decoder.tables[1]))
+    assert [claim.arithmetic for claim in decide(decoder, COPY).claims] == ["float32", "float32"]
+    assert [claim.arithmetic for claim in decide(finer, COPY).claims] == ["real", "real"]
+    assert decide(finer, COPY)
+
+
 def test_exact_ranges_come_first_where_they_apply():
     for sharp, verdict in ((0.5, "refuted"), (1.0, "refuted"), (3.0, "proved")):
         task, decoder = bit_copier(sharp)
