@@ -219,8 +219,8 @@ def bit_copier(sharp: float, length: int = 4) -> tuple[ColumnTask, Decoder]:
     return task, Decoder((position.astype(np.float32), token.astype(np.float32)), (layer,), None, linear(head))
 
 
-def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The logits at the last token in float32, every sum in a random order, term by term."""
+def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of the heads and the logits at the last token in float32, every sum in a random order, term by term."""
     single = np.float32
 
     def total(terms: np.ndarray) -> np.ndarray:  # over the last axis
@@ -262,12 +262,13 @@ def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generat
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         share = weights / total(weights)[:, None]
         parts.append(apply(head.output, total((share[..., None] * v).swapaxes(1, 2))))
-    x = x[:, -1] + apply(layer.output, total(np.stack(parts, -1)))
+    heads = total(np.stack(parts, -1))
+    x = x[:, -1] + apply(layer.output, heads)
     y = normed(layer.mlp_norm, x)
     up = apply(layer.mlp.up, y)
     hidden = activated(layer.mlp.activation, up if layer.mlp.gate is None else apply(layer.mlp.gate, y))
     x = x + apply(layer.mlp.down, hidden if layer.mlp.gate is None else hidden * up)
-    return apply(decoder.head, normed(decoder.final_norm, x))
+    return heads, apply(decoder.head, normed(decoder.final_norm, x))
 
 
 ROPE = Rope(10.0)
