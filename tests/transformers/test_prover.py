@@ -1,19 +1,23 @@
 """Verdicts against all inputs of small tasks, and against what is known of networks of others."""
 
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 
 import numpy as np
 import pytest
 from adders import NAMES
 from adders import load as load_adder
-from decoders import TASKS, copier, copy, every_input, groups_of, random_decoder, states_of
+from decoders import TASKS, bit_copier, copier, copy, every_input, groups_of, random_decoder, states_of
 from long import LONG, seeds
 
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
+from bitwright.transformers.decoder import Layer
 from bitwright.transformers.evaluate import logits
-from bitwright.transformers.prover import decide, prove_step
+from bitwright.transformers.fronts import prove_step
+from bitwright.transformers.prover import decide
 from bitwright.transformers.refutation import forced_margins, greedy, right_steps
+from bitwright.transformers.search import varied_inputs
 from bitwright.transformers.steps import step_of
 
 COPY = copy(2)
@@ -109,9 +113,35 @@ def test_a_module_has_the_last_word():
         found[np.arange(len(tokens)), -1, [after[tuple(row)] for row in tokens]] = 1
         return found
 
-    for claim in decide(decoder, COPY, module=perfect).claims:
+    decision = decide(decoder, COPY, module=perfect)
+    assert not decision.comparison.agrees
+    for claim in decision.claims:
         assert claim.verdict == "not decided"
         assert claim.open
+
+
+def test_a_module_that_is_another_network_leaves_the_decision_open():
+    decoder, other = small_network("one head", 10), small_network("one head", 11)
+    decisions = [decide(decoder, COPY, module=partial(logits, of, dtype=np.float32)) for of in (decoder, other)]
+    assert [decision.verdict for decision in decisions] == ["proved", "not decided"]
+    assert [bool(decision) for decision in decisions] == [True, False]
+
+
+def test_two_layers_are_tried_or_searched_and_never_proved():
+    for length, right, wrong in ((2, "tested", "refuted"), (12, "not decided", "refuted")):
+        task, verdicts = copy(length), []
+        for sharp in (6.0, 1.5):
+            decoder = copier(np.random.default_rng(1), task, sharp)
+            twice = replace(decoder, layers=(*decoder.layers, Layer(())))
+            decision = decide(twice, task, seconds=1)
+            verdicts.append(decision.verdict)
+            for claim in decision.claims:
+                if claim.verdict == "not decided":
+                    assert "this one has 2" in claim.open[0]
+                if claim.verdict == "refuted":
+                    found = greedy(partial(logits, twice), task, claim.counterexample.symbols[None])
+                    assert not right_steps(task, claim.counterexample.symbols[None], found).all()
+        assert verdicts == [right, wrong]
 
 
 def test_decisions_repeat_and_say_what_is_open():
@@ -123,6 +153,23 @@ def test_decisions_repeat_and_say_what_is_open():
     assert hurried.verdict == "not decided"
     assert any("not begun" in group for group in hurried.claims[0].open)
     assert lines
+
+
+def test_weights_of_more_bits_are_proved_for_real_numbers_alone():
+    decoder = small_network("one head", 11)
+    finer = replace(decoder, tables=(decoder.tables[0].astype(np.float64) + 1e-12, decoder.tables[1]))
+    assert [claim.arithmetic for claim in decide(decoder, COPY).claims] == ["float32", "float32"]
+    assert [claim.arithmetic for claim in decide(finer, COPY).claims] == ["real", "real"]
+    assert decide(finer, COPY)
+
+
+def test_exact_ranges_come_first_where_they_apply():
+    for sharp, verdict in ((0.5, "refuted"), (1.0, "refuted"), (3.0, "proved")):
+        task, decoder = bit_copier(sharp)
+        least = forced_margins(decoder, task, every_input(task)).min()
+        (claim,) = decide(decoder, task).claims
+        assert claim.verdict == verdict == ("proved" if least > 0 else "refuted")
+        assert verdict == "refuted" or (claim.method, claim.arithmetic, dict(claim.trees)) == ("ranges", "float32", {})
 
 
 KNOWN = {  # the verdicts on the answers and on the stop token
@@ -147,3 +194,34 @@ def test_networks_of_others_are_decided(name):
     assert tuple(claim.verdict for claim in decision.claims) == KNOWN[name]
     for claim in decision.claims:
         assert claim.verdict == "refuted" or claim.arithmetic == "float32"
+
+
+def perturbed(part, rng: np.random.Generator, size: float):
+    """The same with every weight changed by some part of itself."""
+    if isinstance(part, np.ndarray):
+        return (part * (1 + size * rng.normal(size=part.shape))).astype(np.float32)
+    if isinstance(part, tuple):
+        return tuple(perturbed(each, rng, size) for each in part)
+    if is_dataclass(part):
+        return replace(part, **{field.name: perturbed(getattr(part, field.name), rng, size) for field in fields(part)})
+    return part
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if LONG and KNOWN[n][0] == "proved"] or [pytest.param("", marks=pytest.mark.skip)]
+)
+def test_what_fails_on_any_of_many_inputs_is_never_proved(name, seed):
+    task, decoder = load_adder(name)
+    rng = np.random.default_rng(seed)
+    decoder = perturbed(decoder, rng, 10 ** rng.uniform(-3.5, -0.7))
+    inputs = varied_inputs(task, 100_000, rng)
+    margins, last = forced_margins(decoder, task, inputs), len(task.layout.answer)
+    least = [margins[:, :last].min(), *margins[:, last:].min(0)]
+    for claim, truth in zip(decide(decoder, task, seconds=60).claims, least, strict=True):
+        assert claim.verdict in ("proved", "refuted", "not decided")
+        if claim.verdict == "proved":
+            assert 0 < claim.margin <= truth
+        if claim.verdict == "refuted":
+            example = claim.counterexample
+            assert forced_margins(decoder, task, example.symbols[None])[0, example.step] < 0

@@ -14,8 +14,9 @@ from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import root, split, steps
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.fronts import BATCH, Front, Proof, choose_variables, prove_step
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.prover import BATCH, Front, Progress, Proof, choose_variables, prove_step
+from bitwright.transformers.prover import Progress
 from bitwright.transformers.refutation import forced_margins
 from bitwright.transformers.steps import Step, bound_margins, bound_outputs, step_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
