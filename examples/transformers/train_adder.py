@@ -14,8 +14,8 @@ from bitwright.transformers.training import Progress, TrainingRecipe, train_unti
 
 
 def show(progress: Progress) -> None:
-    left = f"{progress.seconds_left:.0f} seconds left"
-    print(f"\r{progress.stage}: {progress.done} of {progress.total} steps, {left} ", end="", file=sys.stderr, flush=True)
+    steps, left = f"{progress.done} of {progress.total} steps", f"{progress.seconds_left:.0f} seconds left"
+    print(f"\r{progress.stage}: {steps}, {left} ", end="", file=sys.stderr, flush=True)
 
 
 task = load_task(Path(__file__).with_name("adder.task"))
