@@ -1,5 +1,6 @@
 """Verdicts against all inputs of small tasks, and against what is known of networks of others."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,8 +12,10 @@ from long import LONG, seeds
 
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
+from bitwright.transformers.decoder import Layer
 from bitwright.transformers.evaluate import logits
-from bitwright.transformers.prover import decide, prove_step
+from bitwright.transformers.fronts import prove_step
+from bitwright.transformers.prover import decide
 from bitwright.transformers.refutation import forced_margins, greedy, right_steps
 from bitwright.transformers.steps import step_of
 
@@ -109,9 +112,35 @@ def test_a_module_has_the_last_word():
         found[np.arange(len(tokens)), -1, [after[tuple(row)] for row in tokens]] = 1
         return found
 
-    for claim in decide(decoder, COPY, module=perfect).claims:
+    decision = decide(decoder, COPY, module=perfect)
+    assert not decision.comparison.agrees
+    for claim in decision.claims:
         assert claim.verdict == "not decided"
         assert claim.open
+
+
+def test_a_module_that_is_another_network_leaves_the_decision_open():
+    decoder, other = small_network("one head", 10), small_network("one head", 11)
+    decisions = [decide(decoder, COPY, module=partial(logits, of, dtype=np.float32)) for of in (decoder, other)]
+    assert [decision.verdict for decision in decisions] == ["proved", "not decided"]
+    assert [bool(decision) for decision in decisions] == [True, False]
+
+
+def test_two_layers_are_tried_or_searched_and_never_proved():
+    for length, right, wrong in ((2, "tested", "refuted"), (12, "not decided", "refuted")):
+        task, verdicts = copy(length), []
+        for sharp in (6.0, 1.5):
+            decoder = copier(np.random.default_rng(1), task, sharp)
+            twice = replace(decoder, layers=(*decoder.layers, Layer(())))
+            decision = decide(twice, task, seconds=1)
+            verdicts.append(decision.verdict)
+            for claim in decision.claims:
+                if claim.verdict == "not decided":
+                    assert "this one has 2" in claim.open[0]
+                if claim.verdict == "refuted":
+                    found = greedy(partial(logits, twice), task, claim.counterexample.symbols[None])
+                    assert not right_steps(task, claim.counterexample.symbols[None], found).all()
+        assert verdicts == [right, wrong]
 
 
 def test_decisions_repeat_and_say_what_is_open():

@@ -60,6 +60,7 @@ COLUMNS = [  # text, line, what Python says of the lists of values
     (SYMBOLS, "z[i] == (s[i] == max(s[1..i]))", lambda s: [x == y for x, y in zip(s, accumulate(s, max), strict=True)]),
     (BITS, "z[i] == (a[i] + b[i]) mod 2", lambda a, b: [x ^ y for x, y in zip(a, b, strict=True)]),
     (BITS, "z[i] == (a[i] == 1 and b[i] == 1)", lambda a, b: [x & y for x, y in zip(a, b, strict=True)]),
+    (BITS, "z[i] == a[i] // 1 + b[i] mod 1", lambda a, b: a),
     (BITS, "z[i] == max(a[i], b[i])", lambda a, b: [x | y for x, y in zip(a, b, strict=True)]),
     (BITS, "z[i] == sum(a[1..i]) mod 2", lambda a, b: [x % 2 for x in accumulate(a)]),
     (BITS, "z[i] == abs(a[i] - b[i]) * 3^2 // 2",
@@ -121,7 +122,7 @@ def test_tokens_and_short_words():
     numbers a: 3 digits          # a comment
     numbers b: 1 digits
     ensure z == a + b
-    ensure odd == sum(b[1..4]) mod 2
+    ensure odd == sum(b[1..1]) mod 2
     prompt a[3..1] 20 b[1] 21
     answer odd z[4..1]
     tokens a b z = 10..19
@@ -135,6 +136,11 @@ def test_tokens_and_short_words():
     assert task.inputs == 10**4
 
 
+def test_long_expressions_are_computed():
+    task = read_task(f"{BITS}ensure z[i] == (a[i]{' + a[i]' * 190}) mod 7 for i in 1..3\nanswer z[1..3]")
+    assert task.columns.run(np.array([[[1, 0, 1], [0, 0, 0]]]))[0].tolist() == [[191 % 7, 0, 191 % 7]]
+
+
 def test_guesses_need_few_states():
     task = read_task(f"{TWO}ensure z == abs(a - b)\nensure n == (a < b)\nanswer z[1..2] n")
     assert task.columns.states == 5
@@ -145,7 +151,7 @@ MISTAKES = [
     (GOOD.replace("+ b", "+ c"), "task:3:17: 'c' is not an input"),
     (GOOD.replace("+ b", "* b"), r"task:3:15: '\*' takes a constant on one side"),
     (GOOD.replace("== a", "= a"), "task:3:10: expected the end of the line, found '='; equality is =="),
-    (GOOD.replace("z ==", "a =="), "task:3:8: 'a' is an input"),
+    (GOOD.replace("z ==", "a =="), "task:3:8: 'a' is an input, or"),
     (GOOD.replace("z == a + b", "a < b"), "defines one answer"),
     (GOOD.replace("3]", "2]"), "task: 'z' needs more digits than the 2"),
     (GOOD.replace("+ b", "- b"), "task: 'z' can be negative"),
@@ -165,15 +171,21 @@ MISTAKES = [
     (GOOD.replace("z == a + b", "z[i] == a[i] for i in 1..2"), r"defines all of them: z\[i\] == ... for i in 1..3"),
     (GOOD.replace("z == a + b", "z[i] == a[i] - 1 for i in 1..3"), "can be -1; add a constant"),
     (GOOD.replace("z == a + b", "z[i] == a[i+1] for i in 1..3"), r"takes a\[i\]"),
-    (GOOD.replace("z == a + b", "z[i] == sum(a[2..i]) for i in 1..3"), r"runs over a\[1..i\]"),
-    (GOOD.replace("z == a + b", "z[i] == sum(a[1..3]) for i in 1..3"), r"runs over a\[1..i\]"),
+    (GOOD.replace("z == a + b", "z[i] == sum(a[2..i]) for i in 1..3"), r"must run over a\[1..i\] here"),
+    (GOOD.replace("z == a + b", "z[i] == sum(a[1..3]) for i in 1..3"), r"must run over a\[1..i\] here"),
     (GOOD.replace("z == a + b", "z[i] == sum(a[1..i]) mod 0 for i in 1..3"), "mod takes a sum"),
     (GOOD.replace("z == a + b", "z[i] == i for i in 1..3"), r"takes i\[i\]"),
-    (GOOD + "ensure z == a\n", "'z' is defined twice"),
+    (GOOD + "ensure z == a\n", "'z' is an input, or defined twice"),
+    (GOOD + "ensure f == max(a[1..3])\n", r"max must run over a\[1..2\] here"),
+    (GOOD + "ensure f == min(a[1..2])\n", "min needs a word of 3 digits here, got 2"),
+    (GOOD.replace("z == a + b", "y == (a < b)"), "no ensure line defines 'z'"),
+    (GOOD.replace("a + b", "a" + " + a" * 300), "at most 200 signs"),
     (GOOD + "ensure f == a\n", "a flag takes comparisons"),
     (GOOD + "ensure f[i] == a[i] for i in 1..3\n", "'f' has no columns"),
+    (GOOD + "ensure f == (a < b) for i in 1..3\n", "'f' has no columns"),
+    (GOOD + "ensure f[1] == (a < b)\n", "'f' has no columns"),
     (GOOD + "ensure f == (a < b)\n", "the answer lacks f"),
-    (GOOD + "ensure f == sum(a[1..3]) - 5\n", "'f' can be -5"),
+    (GOOD + "ensure f == sum(a[1..2]) - 5\n", "'f' can be -5"),
     (GOOD + "answer z[1..3]\n", "task:5:1: a task has only one line 'answer'"),
     (GOOD + "numbers a: 3 digits\n", "'a' is declared twice"),
     (GOOD + "numbers c: 3 digits base 7\n", "the prompt lacks c"),
@@ -220,7 +232,7 @@ def test_numbers_of_two_bases_in_one_line_are_refused():
 
 def test_words_of_symbols_have_the_length_of_the_task():
     text = "words s: 2 symbols 1..2\nnumbers a: 3 digits\nensure z == 2*a\nprompt a[1..3] s[1..2]\nanswer z[1..4]"
-    with pytest.raises(InputError, match="'s' has 2 symbols, and the task 4 columns"):
+    with pytest.raises(InputError, match="'s' has 2 symbols, and the task 4"):
         read_task(text)
 
 

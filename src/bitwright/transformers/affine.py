@@ -177,7 +177,7 @@ def _inverse_root(x: Affine) -> Affine:
     bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
     safe = np.where(bad, 1.0, lowest)
     around = replace(x, center=np.where(bad, 1.0, x.center))
-    root = around.applied(lambda t: 1 / np.sqrt(t), -0.5 * around.center**-1.5, 0.75 * safe**-2.5).rounded(4)
+    root = around.applied(lambda t: 1 / np.sqrt(t), -0.5 * around.center**-1.5, 0.75 * safe**-2.5).rounded(10)
     return replace(root, radius=np.where(bad, HUGE, root.radius))
 
 

@@ -89,9 +89,11 @@ class Decision:
 
     @property
     def verdict(self) -> Verdict:
-        """The weakest verdict of the claims."""
+        """The weakest verdict of the claims; nothing is decided of a module that the decoder does not describe."""
         order: tuple[Verdict, ...] = ("refuted", "not decided", "tested", "proved")
-        return min((claim.verdict for claim in self.claims), key=order.index)
+        weakest = min((claim.verdict for claim in self.claims), key=order.index)
+        described = self.comparison is None or self.comparison.agrees
+        return weakest if described or weakest == "refuted" else "not decided"
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"

@@ -203,18 +203,19 @@ def _halve(decoder: Decoder, task: ColumnTask, ranges: Ranges, unit: float, goal
     The first halvings try to prove a margin of `goal`, the others any.
     """
     case, low, high = np.arange(len(ranges)), ranges.low, ranges.high
-    count, margin, left, halvings = 0, np.inf, np.zeros(len(ranges), np.bool_), 0
+    count, halvings, left, least = 0, 0, np.zeros(len(ranges), np.bool_), np.full(len(ranges), np.inf)
     while len(case):
         count, halvings = count + len(case), halvings + 1
-        lower = _margins(decoder, task, ranges, case, low, high, unit)[0]
+        lower, center = _margins(decoder, task, ranges, case, low, high, unit)
         good = lower > (goal if halvings <= FIRST else 0)
-        margin = min(margin, float(lower[good].min(initial=np.inf)))
-        left[case[~good & ((high - low <= NARROW * (1 + np.abs(low))) | (count > MAX_PIECES))]] = True
+        np.minimum.at(least, case[good], lower[good])
+        hopeless = (center <= 0) | (high - low <= NARROW * (1 + np.abs(low))) | (count > MAX_PIECES)
+        left[case[~good & hopeless]] = True
         rest = ~good & ~left[case]
         case, low, high = case[rest], low[rest], high[rest]
         middle = (low + high) / 2
         case, low, high = np.tile(case, 2), np.concatenate([low, middle]), np.concatenate([middle, high])
-    return count, margin, np.nonzero(left)[0]
+    return count, float(least[~left].min(initial=np.inf)), np.nonzero(left)[0]
 
 
 def end_margins(decoder: Decoder, task: ColumnTask, ranges: Ranges) -> Reals:

@@ -68,6 +68,8 @@ class Span:
 class SpecificationReader(EnsureReader):
     """Reads ensure lines with functions and spans."""
 
+    most_signs = 200
+
     def name(self) -> Any:
         token = self.plain_name("a number or a name")
         if opened := self.accept("("):
@@ -96,12 +98,9 @@ def compile_lines(
     """
     for word in words:
         if not word.base and word.length < length:
-            raise InputError(
-                f"'{word.name}' has {word.length} symbols, and the task {length} columns; use equal lengths"
-            )
+            raise InputError(f"'{word.name}' has {word.length} symbols, and the task {length}; use equal lengths")
     task = _Task(lines, {word.name: word for word in words}, answer, digits, length)
     circuits = list(task.circuits())
-    single = not circuits[0].guesses
 
     def step(state: tuple[int, tuple[Any, ...]], read: tuple[int, ...]) -> tuple[Any, int | None]:
         case, before = state
@@ -122,7 +121,7 @@ def compile_lines(
         flags={name: flag(name) for name in circuits[0].flags},
         accepts=lambda state: circuits[state[0]].accepts(state[1]),
     )
-    if not single:
+    if circuits[0].guesses:
         check(columns)
     return task.checked(columns)
 
@@ -147,18 +146,18 @@ class _Task:
 
     def definitions(self) -> Iterator[tuple[Named, Tree, EnsureLine]]:
         """What each line defines, and as what."""
-        known: set[str] = set()
+        known = set(self.words)
         for line in self.lines.values():
             truth = line.truth
             if not (isinstance(truth, Combined) and truth.sign == "==" and isinstance(truth.left, Named)):
                 raise WrongError(_token(truth), "a line of a task defines one answer, as in ensure z == a + b")
             name = truth.left.text
-            if name in known or name in self.words:
-                raise WrongError(
-                    truth.left.token, f"'{name}' is {'an input' if name in self.words else 'defined twice'}"
-                )
+            if name in known:
+                raise WrongError(truth.left.token, f"'{name}' is an input, or defined twice")
             known.add(name)
             yield truth.left, truth.right, line
+        if self.answer and self.answer not in known:
+            raise InputError(f"no ensure line defines '{self.answer}'")
 
     def word(self, name: Named | Span) -> Word:
         if name.text not in self.words:
@@ -185,9 +184,7 @@ class _Task:
         if last.min() < 0:
             raise InputError(f"'{self.answer}' can be negative; write abs(...), or mod a power of the base")
         if last.max() > 0:
-            raise InputError(
-                f"'{self.answer}' needs more digits than the {self.digits} of the answer; ask for them all"
-            )
+            raise InputError(f"'{self.answer}' needs more digits than the {self.digits} in the answer")
         return replace(columns, flags={name: of for name, of in columns.flags.items() if name != _REST})
 
 
@@ -231,9 +228,7 @@ class _Circuit:
     def _define(self, name: Named, tree: Tree, line: EnsureLine) -> None:
         if name.text != self.task.answer:
             if name.index is not None or line.ranges:
-                raise WrongError(
-                    name.token, f"'{name.text}' has no columns in the answer; write {name.text}[1..n] there"
-                )
+                raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
             self.flags[name.text] = _compiled(tree, self._of_flag)
         elif name.index is None:
             self._define_number(tree, line)
@@ -249,13 +244,11 @@ class _Circuit:
         form = self.linear(tree.left if modular else tree)
         base = task.base(form, token)
         if modular and constant(tree.right) != base**task.digits:
-            raise WrongError(
-                tree.token, f"mod must be {base}^{task.digits} here, since {task.answer} has so many digits"
-            )
+            raise WrongError(tree.token, f"mod must be {base}^{task.digits}, since {task.answer} has so many digits")
         if not modular:
             if task.digits < task.length:
                 raise WrongError(
-                    token, f"the answer has {task.digits} of the {task.length} digits; ask for all, or write mod"
+                    token, f"the answer has {task.digits} of {task.length} digits; ask for all, or write mod"
                 )
             self.flags[_REST] = lambda states: int(states[register][0])
         register = self.carry(form, token)
@@ -279,7 +272,7 @@ class _Circuit:
 
     def _in_column(self, tree: Tree, index: str) -> Value | None:
         """The values that a column has without computing: symbols, and what runs over those before it."""
-        if (register := self._running(tree, lambda last: isinstance(last, Named) and last.text == index)) is not None:
+        if (register := self._running(tree, index)) is not None:
             return lambda column: int(column[1][register])
         if isinstance(tree, Named | Span):
             if not (isinstance(tree, Named) and isinstance(tree.index, Named) and tree.index.text == index):
@@ -291,18 +284,17 @@ class _Circuit:
 
     def _of_flag(self, tree: Tree) -> Value | None:
         """The values of the last states: comparisons of numbers, and what runs over a whole word."""
-        length = self.task.length
-        if (register := self._running(tree, lambda last: constant(last) == length)) is not None:
+        if (register := self._running(tree, "")) is not None:
             return lambda states: int(states[register])
         if isinstance(tree, Combined) and tree.sign in COMPARISONS and _has_numbers(tree):
             return self._compared(tree)
         if isinstance(tree, Named | Span):
-            wanted = f"({tree.text} == ...), or sum, max or min of {tree.text}[1..{length}]"
+            wanted = f"({tree.text} == ...), or sum, max or min of {tree.text}[1..n]"
             raise WrongError(tree.token, f"a flag takes comparisons of numbers such as {wanted}")
         return None
 
-    def _running(self, tree: Tree, whole: Callable[[Tree], bool]) -> int | None:
-        """The register of sum, max or min over a[1..i]; a sum may be taken modulo a constant."""
+    def _running(self, tree: Tree, index: str) -> int | None:
+        """The register of sum, max or min over a[1..index], or a whole word; a sum may be taken modulo a constant."""
         modulus = 0
         if isinstance(tree, Combined) and tree.sign == "%" and _is_running(tree.left):
             modulus, tree = constant(tree.right), tree.left
@@ -312,10 +304,11 @@ class _Circuit:
             return None
         (span,) = tree.arguments
         word, function = self.task.word(span), RUNNING[tree.function]
-        if constant(span.first) != 1 or not whole(span.last):
-            raise WrongError(
-                span.token, f"{tree.function} runs over {span.text}[1..i] in a column, or all of it in a flag"
-            )
+        last = span.last.text if index and isinstance(span.last, Named) else constant(span.last)
+        if constant(span.first) != 1 or last != (index or word.length):
+            raise WrongError(span.token, f"{tree.function} must run over {span.text}[1..{index or word.length}] here")
+        if not index and tree.function == "min" and word.length < self.task.length:
+            raise WrongError(span.token, f"min needs a word of {self.task.length} digits here, got {word.length}")
         start = {"sum": 0, "max": word.low, "min": word.low + word.symbols - 1}[tree.function]
 
         def update(state: int, values: Mapping[str, int]) -> tuple[int, int]:

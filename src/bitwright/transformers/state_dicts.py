@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, listing, suggestion
+from bitwright.files.arrays import ArrayFile
 from bitwright.files.storage import as_path
 from bitwright.transformers.decoder import (
     Activation,
@@ -33,6 +35,9 @@ from bitwright.transformers.decoder import (
     check,
 )
 from bitwright.transformers.files import open_weights
+
+WHAT = "a file of weights"
+MAX_NPZ = 1 << 30  # bytes, unpacked
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,25 @@ class LlamaOptions:
 
 
 def read_state_dict(path: str | Path) -> dict[str, Any]:
-    """The arrays of a .safetensors file, by name."""
-    file = open_weights(as_path(path, "a file of weights"), "a file of weights")
+    """The arrays of a .safetensors or .npz file, by name; nothing is unpickled."""
+    place = as_path(path, WHAT)
+    if place.suffix == ".npz":
+        return _read_npz(place)
+    file = open_weights(place, WHAT)
     return {name: file.read(name) for name in file.entries}
+
+
+def _read_npz(path: Path) -> dict[str, Any]:
+    try:
+        with ZipFile(path) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+    except (BadZipFile, OSError, ValueError, NotImplementedError):
+        names = []
+    arrays: dict[str, Any] = {}
+    with ArrayFile(path, names, WHAT) as file:
+        for name in names:
+            arrays[name] = file.read_array(name, "f", None, MAX_NPZ - sum(array.nbytes for array in arrays.values()))
+    return arrays
 
 
 def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:

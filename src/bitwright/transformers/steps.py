@@ -93,6 +93,9 @@ class Margins:
     center: Reals  # (n,) at the center
     slopes: Reals  # (n, r) by the attention output, of what is smallest
 
+    def __getitem__(self, rows: NDArray[np.bool_] | Ints) -> Margins:
+        return Margins(self.lower[rows], self.upper[rows], self.center[rows], self.slopes[rows])
+
 
 def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Margins:
     """The margins where the attention output is in center + [-radius, radius]."""
@@ -147,11 +150,11 @@ def _least(margin: Affine, r: int) -> Margins:
     return Margins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 
-def prove_ranges(step: Step, case: Ints, outputs: Outputs) -> Margins:
-    """The margins over boxes, their ranges of the attention output being halved where that can help."""
+def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0) -> Margins:
+    """The margins over boxes; ranges of the attention output are halved where that can bring them above a goal."""
     radius = outputs.radius + outputs.rounding
     whole = bound_margins(step, case, outputs.center, radius)
-    hopeful = (whole.lower <= 0) & (whole.center > 0)
+    hopeful = (whole.lower <= goal) & (whole.center > goal)
     lower = whole.lower.copy()
     owner, center = np.flatnonzero(hopeful), outputs.center[hopeful]
     radius = radius[hopeful]
@@ -161,9 +164,9 @@ def prove_ranges(step: Step, case: Ints, outputs: Outputs) -> Margins:
             break
         owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
         part = bound_margins(step, case[owner], center, radius)
-        proved = part.lower > 0
+        proved = part.lower > goal
         np.minimum.at(least, owner[proved], part.lower[proved])
-        hopeful[owner[~(part.center > 0)]] = False
+        hopeful[owner[~(part.center > goal)]] = False
         again = ~proved & hopeful[owner]
         owner, center, radius = owner[again], center[again], radius[again]
     hopeful[owner] = False
