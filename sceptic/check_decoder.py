@@ -35,6 +35,7 @@ from enclosures import (
 )
 
 EMPTY, LEAF = 65534, 65535
+HALVINGS, SPLITS, DEEP = 8, 4, 40  # at most: of ranges, of boxes, and of boxes of `ranges`
 TYPES = {"F32": ("float32", "f", 4), "F64": ("float64", "d", 8)}
 
 
@@ -247,7 +248,7 @@ class Step:
     """A step of decoding after a symbol: of each head the sums of weights, and of weights times values."""
 
     def __init__(self, decoder, task, step, symbol):
-        self.decoder, self.task, self.seen = decoder, task, len(task.prompt) + step
+        self.decoder, self.task, self.at, self.seen = decoder, task, (step, symbol), len(task.prompt) + step
         slot = task.slots[self.seen - 1]
         self.last = self.seen - 1, slot if type(slot) is int else task.token[slot[0]][symbol]
         self.sums = [self.look(number, head.scale) for number, head in enumerate(decoder.heads)]
@@ -310,9 +311,12 @@ class Near:
 
 
 class Group:
-    """Inputs with one symbol written last and one right symbol at a step; `goal` is the margin to prove."""
+    """Inputs with one symbol written last and one right symbol at a step; `goal` is the margin to prove.
 
-    def __init__(self, step, number, symbol, right, goal):
+    For `ranges` the states and symbols of the step's own column are split first.
+    """
+
+    def __init__(self, step, number, symbol, right, goal, ranges):
         task = self.task = step.task
         self.step, self.goal, self.required, self.ends = step, goal, {}, {s for s, end in enumerate(task.ends) if end}
         self.low, self.high, self.nodes = task.low[:], task.high[:], 0
@@ -325,6 +329,10 @@ class Group:
                 self.low[variable] = self.high[variable] = value
             elif name:
                 self.required[column] = value
+        column = task.slots[step.seen][1] if right >= 0 else -1
+        own = [len(task.words) * task.length + c for c in (column % (task.length + 1), column + 1)]
+        own += [word * task.length + column for word in range(len(task.words)) if column >= 0]
+        self.first = own if ranges else []
         self.right = task.stop if right < 0 else [task.token[task.places[number][0]][right]]
 
     def keys(self, low, high):
@@ -350,23 +358,23 @@ class Group:
         return all(self.holds([*ranges[:k], part, *ranges[k + 1 :]], halvings - 1) for part in parts)
 
     def settle(self, low, high, near, splits):
-        """Proves a box; if it cannot, with constants of its own, and then in halves, where the output moves most."""
-        keys = self.keys(low, high)
-        if self.holds(near.ranges(keys, self.ends), HALVINGS):
-            return
-        near = self.near(low, high)
-        ranges = near.ranges(keys, self.ends)
-        STAT[0] += 1
+        """Proves a box; if it cannot, with constants of its own, and then in halves."""
+        ranges = near.ranges(self.keys(low, high), self.ends)
         if self.holds(ranges, HALVINGS):
             return
-        STAT[1] += 1
+        if not self.first:
+            near = self.near(low, high)
+            ranges = near.ranges(self.keys(low, high), self.ends)
+            if self.holds(ranges, HALVINGS):
+                return
         need(splits, f"not proved at step {self.step.seen - len(self.task.prompt) + 1}: {low} to {high}", 1)
-        slopes, n, moves = self.step.decoder.margins(ranges, self.step.last, self.right)[1], self.task.length, []
-        slopes = [abs(slope) * ONE // (b - a + 1) for slope, (a, b) in zip(slopes, ranges)]
-        for at in range(n * len(self.task.words)):
-            ends = [sum_.part(at % n)[1][at // n][low[at] : high[at] + 1] for sum_ in near.sums]
-            moves.append(sum(slope * (max(row) - min(row)) for slope, row in zip(slopes, ends)))
-        for half in self.halves(low, high, max(range(len(moves)), key=moves.__getitem__)):
+        slopes, n, moves = self.step.decoder.margins(ranges, self.step.last, self.right)[1], self.task.length, {}
+        for at in range(n * len(self.task.words)):  # how far the variable moves the margin
+            ends = [each.part(at % n)[1][at // n][low[at] : high[at] + 1] for each in near.sums]
+            parts = zip(slopes, ranges, ends, strict=True)
+            moves[at] = sum(abs(slope) * (max(row) - min(row)) // (b - a + 1) for slope, (a, b), row in parts)
+        wide = [at for at in self.first if low[at] < high[at]] or [max(moves, key=moves.get)]
+        for half in self.halves(low, high, wide[0]):
             if self.possible(*half):
                 self.settle(*half, near, splits - 1)
 
@@ -387,4 +395,68 @@ class Group:
             need(code in (EMPTY, LEAF) and self.possible(low, high) == (code == LEAF), "a box is empty, or is not", 1)
             if code == LEAF:
                 self.settle(low, high, near(), SPLITS)
-STAT, HALVINGS, SPLITS = [0, 0], 8, 4
+
+
+def trees_of(trees):
+    """The codes of each group's split tree."""
+    packed, found, at = zlib.decompressobj(), {}, 0
+    codes = [code for (code,) in struct.iter_unpack("<H", packed.decompress(base64.b64decode(trees["nodes"]), 1 << 28))]
+    need({*trees} == {"groups", "nodes"} and packed.eof and not packed.unused_data, "trees are cut off, or too large")
+    for *group, count in trees["groups"]:
+        need(tuple(group) not in found and count > 0, "a group comes twice, or has no tree", 1)
+        found[tuple(group)], at = codes[at : at + count], at + count
+    need(at == len(codes), "trees have more nodes than their groups, or fewer", 1)
+    return found
+
+
+def check(claim, data, task):
+    """Ends the program unless a claim holds; how many groups and boxes there are."""
+    about, arithmetic, method, margin, trees = itemgetter("about", "arithmetic", "method", "margin", "trees")(claim)
+    need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task says nothing of {about}", 1)
+    known = arithmetic in ("real", "float32") and method in ("boxes", "ranges") and (method == "ranges") == (trees is None)
+    need(known, f"no proof is known by {method} for {arithmetic}", 1)
+    rest = {"verdict": "proved", "inputs": task.inputs, "counterexample": None, "open": [], "runtime": ""}
+    for name, value in rest.items():
+        need(json.dumps(claim[name]) == json.dumps(value), f"{name} is {claim[name]}, not {value}", 1)
+    need(len(claim) == 11 and margin >= 0, "a claim has names that nobody knows, or no margin", 1)
+    decoder, step, boxes = Decoder(data, int(arithmetic == "float32"), len(task.slots)), None, 0
+    groups, trees = [*task.groups(about)], trees and trees_of(trees)
+    for group in groups:
+        if step is None or step.at != group[:2]:
+            step = Step(decoder, task, *group[:2])
+        inputs = Group(step, *group, fixed(margin), trees is None)
+        possible = inputs.possible(inputs.low, inputs.high)
+        if trees is None and possible:
+            inputs.settle(inputs.low, inputs.high, inputs.near(inputs.low, inputs.high), DEEP)
+        if trees is not None:
+            need(group in trees or not possible, f"the group {group} is missing", 1)
+            codes = iter(trees.pop(group, [EMPTY]))
+            inputs.walk(codes, inputs.low, inputs.high)
+            need(next(codes, None) is None, "a tree has more nodes than it needs", 1)
+        boxes += inputs.nodes
+    need(not trees, "there are trees of groups that the task does not have", 1)
+    need(claim["boxes"] == (boxes if trees is not None else None), f"there are {boxes} boxes, not {claim['boxes']}", 1)
+    return f"{len(groups):,} groups, {boxes:,} boxes" if boxes else f"{len(groups):,} groups"
+
+
+def main(network, certificate):
+    data, certificate = Path(network).read_bytes(), read_json(Path(certificate).read_bytes().decode())
+    need(certificate["format"] == "bitwright decoder certificate 1", "not a certificate of a decoder")
+    need(certificate["network"]["sha256"] == sha256(data).hexdigest(), "the certificate is about another file", 1)
+    task = Task(certificate["task"])
+    need(certificate["network"]["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about other weights", 1)
+    print(f"1. the file and its weights are those of the certificate: {certificate['network']['sha256']}")
+    print(f"2. the automaton of {task.statement} has {len(task.starts)} states and one run for each of {task.inputs:,} inputs")
+    proved = [claim for claim in certificate["claims"] if claim["verdict"] == "proved"]
+    for number, claim in enumerate(proved, 3):
+        print(f"{number}. {claim['about']}: {check(claim, data, task)}, every margin above {claim['margin']}")
+    print("not checked:", *(f"{claim['about']} is {claim['verdict']};" for claim in certificate["claims"] if claim not in proved))
+    need(proved, "nothing is proved", 1)
+    print("HOLDS:", ", ".join(f"{claim['about']} ({claim['arithmetic']})" for claim in proved))
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Exception as error:
+        need(False, f"{type(error).__name__}: {error} (give DECODER.safetensors CERTIFICATE.json)")
