@@ -12,7 +12,7 @@ from long import LONG, seeds
 
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
-from bitwright.transformers.decoder import Layer
+from bitwright.transformers.decoder import Layer, Linear
 from bitwright.transformers.evaluate import logits
 from bitwright.transformers.fronts import prove_step
 from bitwright.transformers.prover import decide
@@ -161,6 +161,24 @@ def test_weights_of_more_bits_are_proved_for_real_numbers_alone():
     assert [claim.arithmetic for claim in decide(decoder, COPY).claims] == ["float32", "float32"]
     assert [claim.arithmetic for claim in decide(finer, COPY).claims] == ["real", "real"]
     assert decide(finer, COPY)
+
+
+def test_a_tiny_margin_is_proved_for_real_numbers_alone():
+    """A bias on one logit leaves a margin of about 1e-6, where float32 may fail."""
+    decoder = copier(np.random.default_rng(3), COPY, 3.0)
+    head, last = decoder.head[0].weight, len(COPY.layout.answer)
+    low, high = 0.0, 100.0  # what is added to the logit of one token, as a bias
+    for _ in range(60):
+        middle = (low + high) / 2
+        bias = np.array([middle, *[0] * (head.shape[1] - 1)], np.float32)
+        moved = replace(decoder, head=(Linear(head, bias),))
+        least = forced_margins(moved, COPY, every_input(COPY))[:, :last].min()
+        low, high = (middle, high) if least > 1e-6 else (low, middle)
+    least = forced_margins(moved, COPY, every_input(COPY))[:, :last].min()
+    assert 0 < least < 1e-5
+    claim = decide(moved, COPY).claims[0]
+    assert (claim.verdict, claim.arithmetic) == ("proved", "real")
+    assert 0 < claim.margin <= least
 
 
 def test_exact_ranges_come_first_where_they_apply():
