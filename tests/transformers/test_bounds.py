@@ -1,5 +1,7 @@
 """Bounds over boxes against every input that is in them, for small tasks and random decoders."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from decoders import ROPE, TASKS, every_input, groups_of, random_decoder, shuffled_logits, states_of
@@ -115,21 +117,41 @@ def test_float32_in_any_order_stays_inside(options):
     decoder, inputs = random_decoder(rng, task, **options), every_input(task)
     boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
     table, rows, n = tabulate(decoder, task, FLOAT32), task.rows(inputs), np.arange(len(inputs))
-    outside = 0
+    outside = np.zeros(2, np.int64)
     for number in range(len(task.layout.answer)):
         step = step_of(table, groups_of(task, inputs, number))
         found = bound_outputs(step, np.stack([boxes, boxes], 1), n)
-        bounds = bound_margins(step, n, found.center, found.radius + found.rounding)
+        width = found.radius + found.rounding
+        bounds = bound_margins(step, n, found.center, width)
         exact = bound_margins(step_of(tabulate(decoder, task, 0.0), step.groups), n, found.center, found.radius)
         for _ in range(5):
-            values = shuffled_logits(decoder, rows[:, : task.prompt_length + number], rng).astype(np.float64)
+            heads, values = shuffled_logits(decoder, rows[:, : task.prompt_length + number], rng)
+            moved = np.abs(heads.astype(np.float64) - found.center)
+            assert (moved <= width).all()
+            values = values.astype(np.float64)
             right = values[n, step.right].copy()
             values[n, step.right] = -np.inf
             margin = right - values.max(1)
             assert (bounds.lower <= margin).all()
             assert (margin <= bounds.upper).all()
-            outside += int((margin < exact.lower).sum())
-    assert outside  # the bound for real numbers would not do
+            outside += (moved > found.radius).sum(), (margin < exact.lower).sum()
+    assert outside.all()  # the bounds for real numbers would not do
+
+
+def test_scores_in_float32_are_bounded_where_a_query_is_nearly_nothing():
+    """A normed query makes its rounding large where the query is small: the bound must follow."""
+    rng, task = np.random.default_rng(5), TASKS["highest first"]
+    base, inputs = random_decoder(rng, task, heads=2, normed=True, rope=ROPE, sharp=1e-3), every_input(task)
+    boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
+    big = replace(base.layers[0].heads[0].key[0], weight=base.layers[0].heads[0].key[0].weight * np.float32(30))
+    heads = tuple(replace(head, scale=20.0, key=(big,)) for head in base.layers[0].heads)
+    decoder = replace(base, layers=(replace(base.layers[0], heads=heads),))
+    step = step_of(tabulate(decoder, task, FLOAT32), groups_of(task, inputs, 1))
+    found = bound_outputs(step, np.stack([boxes, boxes], 1), np.arange(len(inputs)))
+    for _ in range(5):
+        outputs, _ = shuffled_logits(decoder, task.rows(inputs)[:, : task.prompt_length + 1], rng)
+        assert (np.abs(outputs.astype(np.float64) - found.center) <= found.radius + found.rounding).all()
+    assert (found.rounding < 0.01).all()
 
 
 def test_a_decoder_that_is_too_small_is_refused():

@@ -178,7 +178,7 @@ def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
     """Each range as two, halved in its widest coordinate."""
     rows, widest = np.arange(len(center)), radius.argmax(1)
     half = radius.copy()
-    half[rows, widest] *= 0.5 * (1 + 2.0**-40)
+    half[rows, widest] = half[rows, widest] * (0.5 + 2.0**-40) + 2.0**-50 * np.abs(center[rows, widest])
     first, second = center.copy(), center.copy()
     first[rows, widest] -= half[rows, widest]
     second[rows, widest] += half[rows, widest]
