@@ -138,6 +138,25 @@ def test_ranges_of_float32_enclose_what_float32_gives(scale):
     assert moved > 10  # what rounding moved out of the exact ranges
 
 
+def test_ranges_of_float32_cover_scores_that_are_large_and_nearly_equal():
+    """Scores near 1,000 that differ by about 1: their rounding moves the output by more than that of the sum."""
+    task, moved = TASKS[0], 0.0
+    for seed in range(8):
+        decoder = bare(random_decoder(task, seed))
+        positions = decoder.tables[1][:1] + np.float32(1e-3) * decoder.tables[1]
+        head, layer = decoder.layers[0].heads[0], decoder.layers[0]
+        layer = replace(layer, heads=(replace(head, scale=300.0),))
+        decoder = replace(decoder, tables=(decoder.tables[0], positions), layers=(layer,))
+        ranges, (inputs, last, _) = find_ranges(decoder, task, FLOAT32), every_case(task)
+        values, exact = (outputs(decoder, task.rows(inputs), kind)[:, 6:] for kind in (np.float32, np.float64))
+        moved = max(moved, np.abs(values - exact).max())
+        for step in range(last.shape[1]):
+            mine = ranges.step == step
+            assert ranges.low[mine].min() <= values[:, step].min()
+            assert values[:, step].max() <= ranges.high[mine].max()
+    assert moved > 1e-5
+
+
 def test_verdicts_against_every_input():
     """Of drawn decoders; with a head that prefers stop tokens, some of the claims are true."""
     verdicts = []
@@ -191,6 +210,9 @@ def test_only_attention_by_position_of_rank_one_is_taken():
     ranked = replace(layer, heads=(replace(head, output=wide),), output=(Linear(np.ones((2, 6), np.float32)),))
     assert not applies(replace(decoder, layers=(ranked,)), task)
     assert not applies(replace(decoder, tables=(decoder.tables[0], decoder.tables[1][:6])), task)
+    silent = task.columns.edges.copy()
+    silent[0, -2] = -1  # no answer, where one is asked for
+    assert not applies(decoder, replace(task, columns=replace(task.columns, edges=silent)))
 
 
 def test_more_classes_are_taken_apart():
