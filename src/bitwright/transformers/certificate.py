@@ -75,7 +75,7 @@ def write_certificate(decision: Decision, path: str | Path, network: str | Path)
         "format": FORMAT,
         "version": __version__,
         "network": {"sha256": sha256(place.read_bytes()).hexdigest(), "weights": weights},
-        "task": _task_document(decision.task),
+        "task": task_document(decision.task),
         "claims": [_claim_document(claim) for claim in decision.claims],
         "comparison": None if decision.comparison is None else vars(decision.comparison),
     }
@@ -108,7 +108,8 @@ def _hashes(document: Mapping[str, Any]) -> dict[str, str]:
 # ---- the task
 
 
-def _task_document(task: ColumnTask) -> dict[str, Any]:
+def task_document(task: ColumnTask) -> dict[str, Any]:
+    """A task as a certificate holds it."""
     columns, layout = task.columns, task.layout
     return {
         "statement": columns.statement,

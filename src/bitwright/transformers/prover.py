@@ -28,7 +28,7 @@ from bitwright.transformers.steps import step_of
 
 FEW = 2**16  # inputs that are all tried where nothing can be proved
 UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
-Progress = Callable[[str], None]
+Progress = Callable[[int, int], None]  # steps of decoding that are done, and of how many
 
 
 def decide(
@@ -50,7 +50,7 @@ def decide(
             is on real arithmetic, and says so.
         seconds: the time after which what is open is not decided.
         seed: of the inputs that are tried as counterexamples.
-        progress: gets a line of text now and then.
+        progress: gets the number of steps of decoding that are done, and how many there are.
     """
     check_decoder(decoder)
     check_fit(decoder, task)
@@ -60,7 +60,7 @@ def decide(
     if reason := not_covered(decoder):
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
-        clock = Clock(time.monotonic() + seconds, progress or (lambda _: None))
+        clock = Clock(time.monotonic() + seconds, progress or (lambda done, total: None))
         hunt = Hunt(decoder, task, runtime, np.random.default_rng(seed))
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
@@ -174,7 +174,6 @@ def prove_by_ranges(
         claim = ranges.prove_ranges(decoder, task, UNITS[arithmetic], stop=about == "stop")
     except InputError:  # the automaton is too large for this method
         return open_
-    clock.progress(f"{about} ({arithmetic}): {claim.verdict} by exact ranges")
     if claim.counterexample is None:
         return claim
     hunt.check(claim.counterexample.symbols[None])
@@ -187,14 +186,13 @@ def prove_by_boxes(
     """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
     table, proofs, answers = tabulate(decoder, task, UNITS[arithmetic]), [], len(task.layout.answer)
     groups = [of for of in steps(task) if (of[0][0] == answers) == (about == "stop")]
-    for of in groups:
-        name = describe(task, of[0]).partition(" ")[0]
+    for number, of in enumerate(groups):
 
         def over(proof: Proof) -> bool:
             return hunt.found(about) is not None or clock.out() or (not doubt and len(proof.stuck) > 0)
 
-        def halt(proof: Proof, candidates: Ints, name: str = name) -> bool:
-            clock.progress(f"{name} ({arithmetic}): {proof.bounded:,} boxes")
+        def halt(proof: Proof, candidates: Ints, number: int = number) -> bool:
+            clock.progress(number, len(groups))
             hunt.check(candidates)
             return over(proof)
 
