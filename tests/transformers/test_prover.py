@@ -85,7 +85,7 @@ def leaves(task, group, tree: bytes, symbols: np.ndarray) -> int:
             first, second = split(box[None], np.array([code]))
             waiting += [second[0], first[0]]
         else:
-            assert code == LEAF or not inside
+            assert (code == LEAF) == bool(inside)
             count += inside
     assert not waiting
     return count
