@@ -183,6 +183,7 @@ def test_verdicts_against_every_input():
             verdicts.append((stop, claim.verdict))
             if claim.verdict == "proved":
                 assert 0 < claim.margin <= margin
+                assert claim.inputs == len(inputs)
             if claim.verdict == "refuted":
                 assert margin < 1e-5
             if margin < 0 and not stop:
