@@ -36,7 +36,7 @@ class Step:
     def batch(self) -> int:
         """How many boxes to bound at a time, for the memory that logits and shares take."""
         symbols = int(next(iter(self.queries.values())).entries[0, ..., 0].size)
-        return min(BATCH, max(1, MEMORY // max(symbols, self.table.decoder.head[-1].weight.shape[1])))
+        return int(min(BATCH, max(1, MEMORY // max(symbols, self.table.decoder.head[-1].weight.shape[1]))))
 
     def by_query(self, case: Ints) -> Iterator[tuple[Query, Ints]]:
         """Each query, and the numbers of the boxes whose case it belongs to."""
