@@ -17,7 +17,7 @@ from bitwright.transformers.training import Training, TrainingRecipe, train_unti
 
 
 def decide_file(task: Path, network: Path | None, output: Path | None, *, seconds: float, tell: Teller) -> Decision:
-    """Whether the decoder in a file answers the task in another one rightly on every input; `output` is for a certificate."""
+    """Whether the decoder in a file answers a task rightly on every input; `output` is for the certificate."""
     if output is not None:
         check_writable(output)
     decision = _decide(task, network, seconds, tell)

@@ -58,7 +58,7 @@ _BESIDE = "."  # the certificate next to the network
 @opt.workers
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
-@click.option("--seconds", type=click.FloatRange(min=0), help="For a task (.task): stop after this time.  [default: 600]")
+@click.option("--seconds", type=click.FloatRange(min=0), help="For a .task: stop after this time.  [default: 600]")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet

@@ -67,6 +67,6 @@ def _refuse_others(*allowed: str) -> None:
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
-        if isinstance(parameter, click.Option) and name not in ("ctx", *allowed) and parameter.expose_value:
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise InputError(f"{parameter.opts[0]} does not go with a task (.task); leave it out")
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and isinstance(parameter, click.Option) and parameter.expose_value and name not in allowed:
+            raise InputError(f"{parameter.opts[0]} does not go with a task (.task); leave it out")

@@ -57,16 +57,16 @@ def smallest_margin(
             if found[row, at] < best:
                 best, step, symbols = float(found[row, at]), int(at), candidates[row]
 
-    def halt(proof: Proof, candidates: Ints) -> bool:
+    def halt(_: Proof, candidates: Ints) -> bool:
         attain(candidates)
-        if progress:
-            progress(f"smallest margin so far: {best:.6g}; {proof.bounded:,} boxes")
         return False
 
     attain(task.random_inputs(1000, rng))
     bound = np.inf
-    for groups in steps(task):
+    for number, groups in enumerate(of_steps := steps(task), 1):
         bound = min(bound, prove_step(step_of(table, groups), halt, rng, lambda: best - gap * abs(best)).least)
+        if progress:
+            progress(number, len(of_steps))
     return SmallestMargin(float(min(bound, best)), best, step, symbols, task.describe(symbols))
 
 
@@ -101,10 +101,10 @@ def count_wrong(
         boxes: how many to bound at each step of decoding; more make the bracket narrower.
     """
     table, pieces = tabulate(decoder, task, 0.0), []
-    for number, groups in enumerate(steps(task)):
+    for number, groups in enumerate(of_steps := steps(task), 1):
         pieces.append(_wrong_pieces(step_of(table, groups), boxes))
         if progress:
-            progress(f"step {number + 1}: {len(pieces[-1].possible):,} boxes are wrong or open")
+            progress(number, len(of_steps))
     wrong = [of[~of.possible] for of in pieces]
     least, most = (_count_first(table.edges, sets) for sets in (wrong, pieces))
     return WrongInputs(sum(least), sum(most), tuple(zip(least, most, strict=True)))

@@ -60,7 +60,7 @@ def decide(
     if reason := not_covered(decoder):
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
-        clock = Clock(time.monotonic() + seconds, progress or (lambda done, total: None))
+        clock = Clock(time.monotonic() + seconds, progress or (lambda *_: None))
         hunt = Hunt(decoder, task, runtime, np.random.default_rng(seed))
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
@@ -95,7 +95,7 @@ def search_claims(
 
 @dataclass(frozen=True)
 class Clock:
-    """When to give up, and where lines on the progress go."""
+    """When to give up, and where progress goes."""
 
     end: float
     progress: Progress
@@ -146,7 +146,7 @@ def prove(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic
     single = arithmetic == "float32" and fits_float32(decoder)
     wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
-        claim = prove_by_ranges(decoder, task, about, wish, hunt, clock)
+        claim = prove_by_ranges(decoder, task, about, wish, hunt)
         if claim.verdict != "proved" and hunt.found(about) is None:
             claim = prove_by_boxes(decoder, task, about, wish, hunt, clock, doubt=wish == wishes[-1])
         if claim.verdict == "proved" or hunt.found(about) or clock.out():
@@ -163,9 +163,7 @@ def fits_float32(part: Any) -> bool:
     return all(fits_float32(each) for each in parts)
 
 
-def prove_by_ranges(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Clock
-) -> Claim:
+def prove_by_ranges(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt) -> Claim:
     """The claim by exact ranges of the attention output, where these can be had."""
     open_ = Claim(about, "not decided", arithmetic, "ranges", 0)
     if not ranges.applies(decoder, task):
