@@ -1,7 +1,7 @@
 """Certificates of decisions about decoders: everything that a checker needs beside the network's file.
 
-A certificate is JSON. It holds the whole task, so that nothing has to be parsed or trusted but the automaton that stands
-there, the SHA-256 of the network's file and of its weights, and the claims with their evidence: split trees, packed.
+A certificate is JSON. It holds the whole task, as an automaton and a layout, the SHA-256 of the network's file and of
+its weights, and the claims with their evidence: split trees, packed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ def read_certificate(path: str | Path) -> Certificate:
     except InputError as error:
         raise InputError(f"{place} is not {WHAT}: {error}") from None
     comparison = document["comparison"] and Comparison(**document["comparison"])
-    return Certificate(**_hashes(document), task=task, claims=claims, comparison=comparison, version=document["version"])
+    return Certificate(
+        **_hashes(document), task=task, claims=claims, comparison=comparison, version=document["version"]
+    )
 
 
 def _hashes(document: Mapping[str, Any]) -> dict[str, str]:
@@ -236,7 +238,12 @@ def _claim(document: Mapping[str, Any], task: ColumnTask) -> Claim:
             **example | {"symbols": symbols} | {name: tuple(example[name]) for name in ("right", "written")}
         )
     trees = {} if document["trees"] is None else _unpack(document["trees"])
-    changed = {"counterexample": example, "trees": trees, "open": tuple(document["open"]), "boxes": document["boxes"] or 0}
+    changed = {
+        "counterexample": example,
+        "trees": trees,
+        "open": tuple(document["open"]),
+        "boxes": document["boxes"] or 0,
+    }
     return Claim(**{**document, **changed})
 
 
