@@ -31,11 +31,23 @@ from types import SimpleNamespace
 
 from check_network import need, read_json
 from enclosures import (
-    LOSS, ONE, Form, Linear, S, UnboundedError, activated, chained, constant, dot, exponential, normed, turned,
+    LOSS,
+    ONE,
+    Form,
+    Linear,
+    S,
+    UnboundedError,
+    activated,
+    chained,
+    constant,
+    dot,
+    exponential,
+    normed,
+    turned,
 )
 
 EMPTY, LEAF = 65534, 65535
-HALVINGS, SPLITS, DEEP = 8, 4, 40  # at most: of ranges, of boxes, and of boxes of `ranges`
+HALVINGS, SPLITS, DEEP = 8, 12, 40  # at most: of ranges, of boxes, and of boxes of `ranges`
 TYPES = {"F32": ("float32", "f", 4), "F64": ("float64", "d", 8)}
 
 
@@ -50,7 +62,12 @@ class Decoder:
 
     def __init__(self, data, unit, length):
         body, self.tensors, hashed = 8 + struct.unpack_from("<Q", data)[0], {}, {}
-        header, self.unit, self.length, self.read = read_json(data[8:body].decode()), unit, length, lru_cache(None)(self.read)
+        header, self.unit, self.length, self.read = (
+            read_json(data[8:body].decode()),
+            unit,
+            length,
+            lru_cache(None)(self.read),
+        )
         document = read_json(header.pop("__metadata__")["bitwright"])
         for name, tensor in header.items():
             (kind, letter, size), shape = TYPES[tensor["dtype"]], tuple(tensor["shape"])
@@ -85,12 +102,16 @@ class Decoder:
         head, h = self.heads[number], normed(self.attention_norm, self.embed(p, x))
         query = turned(head.rope, p, normed(head.query_norm, chained(head.query, h)))
         key, value = turned(head.rope, p, normed(head.key_norm, chained(head.key, h))), chained(head.value, h)
-        sums = 2 * self.length + 8 + len(self.heads) * len(value.center)  # roundings of softmax, of its sum, and of heads
+        sums = (
+            2 * self.length + 8 + len(self.heads) * len(value.center)
+        )  # roundings of softmax, of its sum, and of heads
         return query, key, chained(head.output, value.wider(sums))
 
     def margins(self, ranges, last, right):
         """Of the worst rival of the best right token: the least margin, and its slopes by the attention output."""
-        rows = [[(high - low) // 2 + 1 if i == k else 0 for i in range(len(ranges))] for k, (low, high) in enumerate(ranges)]
+        rows = [
+            [(high - low) // 2 + 1 if i == k else 0 for i in range(len(ranges))] for k, (low, high) in enumerate(ranges)
+        ]
         try:
             output = Form([(low + high) // 2 for low, high in ranges], rows, [0] * len(rows), self.unit)
             x = self.embed(*last) + chained(self.output, output)
@@ -100,7 +121,7 @@ class Decoder:
                 x = x + chained(mlp.down, gate * chained(mlp.up, h) if mlp.gate else gate)
             logits = chained(self.head, normed(self.final_norm, x).variables())
         except UnboundedError:
-            return -ONE, [ONE] * len(rows)
+            return -ONE * ONE, [ONE] * len(rows)
         best = []
         for y in right:
             apart = []
@@ -130,7 +151,9 @@ class Task:
         sound = all(a <= x < b for edge in self.edges for a, x, b in zip(lows, edge, highs, strict=True))
         need(sound, "an edge of the automaton leads nowhere")
         need(all(len(of) == states and min(of) >= 0 for of in (self.ends, *self.flags.values())), "a state is missing")
-        self.sizes = dict(zip(names, (*self.symbols, self.answers, *(max(of) + 1 for of in self.flags.values()))))
+        self.sizes = dict(
+            zip(names, (*self.symbols, self.answers, *(max(of) + 1 for of in self.flags.values())), strict=True)
+        )
         self.token = {name: self.tokens.get(name, range(size))[:size] for name, size in self.sizes.items()}
         given = [x for tokens in self.token.values() for x in tokens] + [x for x in self.slots if type(x) is int]
         need(min(given + self.stop) >= 0, "tokens are numbers from 0")
@@ -138,10 +161,11 @@ class Task:
         self.low = [0] * ((words + 1) * self.length + 1)
         self.high = [(self.sizes[place[0]] - 1) * (place in self.at) for place in product(self.words, columns)]
         self.high += [states - 1] * (self.length + 1)
+        self.edges_of = lru_cache(None)(self.edges_of)
         self.check_runs()
 
     def check_runs(self):
-        """Every input must have exactly one run: counts (0, 1, more) of runs by the state they are in, of all prefixes."""
+        """Every input must have exactly one run: counts (0, 1, more) by state, of the runs of all prefixes."""
         steps, prefixes = {read: [] for read in product(*map(range, self.symbols))}, {tuple(map(int, self.starts))}
         for before, *read, _, after in self.edges:
             steps[*read].append((before, after))
@@ -169,9 +193,8 @@ class Task:
             rights = [-1] if about == "stop" else range(self.sizes[self.places[step][0]])
             yield from product([step], [-1] if type(last) is int else range(self.sizes[last[0]]), rights)
 
-    @lru_cache(None)
     def edges_of(self, key):
-        """The edges of a column in a box by their states, as selectors of the symbols of each word and of the answer."""
+        """The edges of a column in a box by their states: what picks the symbols of each word and the answers."""
         (*ranges, answer), found = key, {}
         for before, *read, written, after in self.edges:
             inside = all(low <= x <= high for x, (low, high) in zip((before, *read, after), ranges, strict=True))
@@ -224,9 +247,15 @@ def over_tokens(task, seen, ends):
             flags = [[ends[p, task.token[name][x]] for x in task.flags[name]] for name, p in place.items()]
             fixed = [[ends[p, x]] for p, x in enumerate(task.prompt) if type(x) is int]
             rows = [[(0, 0)], *fixed], [[(0, 0)] * len(task.starts), *flags]
-            return [[[sum(pair[side] for pair in pairs) for pairs in zip(*row, strict=True)] for row in rows] for side in (0, 1)]
+            return [
+                [[sum(pair[side] for pair in pairs) for pairs in zip(*row, strict=True)] for row in rows]
+                for side in (0, 1)
+            ]
         none = [(0, 0)] * (max(task.sizes.values()) + 1)
-        rows = [[ends[place[name], x] for x in task.token[name]] if name in place else none for name in (*task.words, task.answer)]
+        rows = [
+            [ends[place[name], x] for x in task.token[name]] if name in place else none
+            for name in (*task.words, task.answer)
+        ]
         return [[[pair[side] for pair in row] for row in rows] for side in (0, 1)]
 
     return Sum(task, part)
@@ -258,12 +287,20 @@ class Step:
         (q, _, _), unit, scores, entries = self.decoder.read(number, *self.last), self.decoder.unit, {}, {}
         for at in self.task.tokens_of(self.seen):
             _, k, value = self.decoder.read(number, *at)
-            off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + sum(abs(dot(slope, k.center)) for slope in q.slopes)
-            off += dot(q.deviation(), k.deviation()) + dot(map(abs, q.center), k.radius) + dot(q.radius, map(abs, k.center))
+            off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + sum(
+                abs(dot(slope, k.center)) for slope in q.slopes
+            )
+            off += (
+                dot(q.deviation(), k.deviation())
+                + dot(map(abs, q.center), k.radius)
+                + dot(q.radius, map(abs, k.center))
+            )
             off += ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24) + abs(dot(q.center, k.center) >> S)
             scores[at] = dot(q.center, k.center) * scale >> 2 * S, (off * abs(scale) >> 2 * S) + LOSS, value
         most = max(score for score, _, _ in scores.values())
-        middle = [sum(row) // len(scores) for row in zip(*(value.center for _, _, value in scores.values()), strict=True)]
+        middle = [
+            sum(row) // len(scores) for row in zip(*(value.center for _, _, value in scores.values()), strict=True)
+        ]
         for at, (score, off, value) in scores.items():
             weight, off = exponential(most - score), off + (unit * (8 * ONE + 2 * (most - score + off)) >> 24)
             need(off < ONE, "a score may be wrong by a factor", 1)
@@ -336,7 +373,7 @@ class Group:
         self.right = task.stop if right < 0 else [task.token[task.places[number][0]][right]]
 
     def keys(self, low, high):
-        """What a box says of each column: ranges of the state before, of each word and of the state after; the answer."""
+        """For each column, ranges of the state before, of each word and of the state after; and the answer."""
         n, span = self.task.length, [*zip(low, high, strict=True)]
         states = span[len(self.task.words) * n :]
         return [(states[c], *span[c : -n - 1 : n], states[c + 1], self.required.get(c)) for c in range(n)]
@@ -359,8 +396,10 @@ class Group:
 
     def settle(self, low, high, near, splits):
         """Proves a box; if it cannot, with constants of its own, and then in halves."""
-        ranges = near.ranges(self.keys(low, high), self.ends)
-        if self.holds(ranges, HALVINGS):
+        ranges, n = near.ranges(self.keys(low, high), self.ends), self.task.length
+        wide = [at for at in self.first if low[at] < high[at]]
+        classes = max(wide, default=0) >= n * len(self.task.words)  # states come first, and are split in any case
+        if not classes and self.holds(ranges, HALVINGS):
             return
         if not self.first:
             near = self.near(low, high)
@@ -368,13 +407,12 @@ class Group:
             if self.holds(ranges, HALVINGS):
                 return
         need(splits, f"not proved at step {self.step.seen - len(self.task.prompt) + 1}: {low} to {high}", 1)
-        slopes, n, moves = self.step.decoder.margins(ranges, self.step.last, self.right)[1], self.task.length, {}
+        slopes, moves = self.step.decoder.margins(ranges, self.step.last, self.right)[1], {}
         for at in range(n * len(self.task.words)):  # how far the variable moves the margin
             ends = [each.part(at % n)[1][at // n][low[at] : high[at] + 1] for each in near.sums]
             parts = zip(slopes, ranges, ends, strict=True)
             moves[at] = sum(abs(slope) * (max(row) - min(row)) // (b - a + 1) for slope, (a, b), row in parts)
-        wide = [at for at in self.first if low[at] < high[at]] or [max(moves, key=moves.get)]
-        for half in self.halves(low, high, wide[0]):
+        for half in self.halves(low, high, wide[0] if wide else max(moves, key=moves.get)):
             if self.possible(*half):
                 self.settle(*half, near, splits - 1)
 
@@ -413,7 +451,9 @@ def check(claim, data, task):
     """Ends the program unless a claim holds; how many groups and boxes there are."""
     about, arithmetic, method, margin, trees = itemgetter("about", "arithmetic", "method", "margin", "trees")(claim)
     need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task says nothing of {about}", 1)
-    known = arithmetic in ("real", "float32") and method in ("boxes", "ranges") and (method == "ranges") == (trees is None)
+    known = (
+        arithmetic in ("real", "float32") and method in ("boxes", "ranges") and (method == "ranges") == (trees is None)
+    )
     need(known, f"no proof is known by {method} for {arithmetic}", 1)
     rest = {"verdict": "proved", "inputs": task.inputs, "counterexample": None, "open": [], "runtime": ""}
     for name, value in rest.items():
@@ -446,11 +486,18 @@ def main(network, certificate):
     task = Task(certificate["task"])
     need(certificate["network"]["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about other weights", 1)
     print(f"1. the file and its weights are those of the certificate: {certificate['network']['sha256']}")
-    print(f"2. the automaton of {task.statement} has {len(task.starts)} states and one run for each of {task.inputs:,} inputs")
+    print(
+        f"2. the automaton of {task.statement} has {len(task.starts)} states, one run for each of {task.inputs:,} inputs"
+    )
+    verdicts = {claim["verdict"] for claim in certificate["claims"]}
+    need(verdicts <= {"proved", "refuted", "tested", "not decided"}, "a verdict is none")
     proved = [claim for claim in certificate["claims"] if claim["verdict"] == "proved"]
     for number, claim in enumerate(proved, 3):
         print(f"{number}. {claim['about']}: {check(claim, data, task)}, every margin above {claim['margin']}")
-    print("not checked:", *(f"{claim['about']} is {claim['verdict']};" for claim in certificate["claims"] if claim not in proved))
+    print(
+        "not checked:",
+        *(f"{claim['about']} is {claim['verdict']};" for claim in certificate["claims"] if claim not in proved),
+    )
     need(proved, "nothing is proved", 1)
     print("HOLDS:", ", ".join(f"{claim['about']} ({claim['arithmetic']})" for claim in proved))
 

@@ -8,13 +8,13 @@ Every operation adds to the radius what shifts lose and, if `unit` is 1, 2^-24 o
 sums in any order, library functions good to 4 units in the last place (8 * 2^-24).
 """
 
-from decimal import Decimal, getcontext, localcontext
+from decimal import Context, Decimal, localcontext
 from functools import partial
 from itertools import zip_longest
 from math import isqrt
 from operator import mul
 
-getcontext().prec = 24  # Decimal's exp and ln are rounded correctly
+EXACT = Context(prec=24)  # Decimal's exp and ln are rounded correctly
 S, ONE = 60, 1 << 60
 LOSS = 64  # more than functions of one number below lose, in units of 2^-60
 TAU = 6283185307179586476925286766559005768394338798750 * ONE * ONE // 10**48  # 2 pi, in units of 2^-120
@@ -168,7 +168,7 @@ def logistic(rate, cube, c, d):
 
 def exponential(x):
     """exp(-x)."""
-    return int((Decimal(-x) / ONE).exp() * ONE)
+    return int(EXACT.exp(EXACT.divide(-x, ONE)) * ONE)
 
 
 def normal(x):

@@ -1,7 +1,7 @@
 """Certificates of decisions about decoders: everything that a checker needs beside the network's file.
 
-A certificate is JSON. It holds the whole task, so that nothing has to be parsed or trusted but the automaton that stands
-there, the SHA-256 of the network's file and of its weights, and the claims with their evidence: split trees, packed.
+A certificate is JSON. It holds the whole task, as an automaton and a layout, the SHA-256 of the network's file and of
+its weights, and the claims with their evidence: split trees, packed.
 """
 
 from __future__ import annotations
