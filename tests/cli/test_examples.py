@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -90,23 +89,6 @@ def test_another_folder(capsys: Captured) -> None:
     assert not Path("examples").exists()
 
 
-def test_a_file_is_no_folder(capsys: Captured) -> None:
-    Path("file").write_text("")
-    line = said(capsys, "examples", "file", code=2)
-    assert "cannot write to file/examples: " in line
-    assert line.count("\n") == 1
-
-
-def test_the_list_has_every_file_with_its_first_line(capsys: Captured) -> None:
-    told = {one["file"]: one["about"] for one in json.loads(said(capsys, "examples", "--json"))["entries"]}
-    assert len(told) == len(KEPT)
-    assert told["examples/sbn/add.sbn"] == "Add two numbers: sum = a + b."
-    assert told["examples/addition.bw"] == "add two 10-bit numbers by ripple carry"
-    assert told["examples/the-paper-in-ten-minutes.ipynb"] == "The paper in ten minutes"
-    assert told["examples/sbn/gcd.py"].startswith("Greatest common divisor of two numbers")
-    assert told["examples/cluster/Dockerfile"].startswith("The image of kuberay.yaml")
-
-
 def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tmp_path / "kept" / "examples"
     for name in ("a.bw", "sbn/b.py", "sbn/__pycache__/b.cpython-311.pyc", ".ipynb_checkpoints/c.ipynb", "trace.html"):
@@ -120,15 +102,3 @@ def test_what_editors_and_python_leave_is_no_example(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(examples, "_PLACES", (tmp_path / "nowhere",))
     with pytest.raises(InputError, match="made without examples"):
         examples.example_files()
-
-
-@pytest.mark.parametrize("verb", ["run", "check", "show", "certify"])
-def test_a_missing_example_says_where_to_get_it(capsys: Captured, verb: str) -> None:
-    line = said(capsys, verb, "examples/subtraction.bw", code=2)
-    assert "there is no file examples/subtraction.bw; `bitwright examples` writes the examples here\n" in line
-    assert "bitwright examples" not in said(capsys, verb, "own/subtraction.bw", code=2)
-
-
-@pytest.mark.parametrize("verb", ["run", "trace", "infer"])
-def test_help_that_uses_examples_says_how_to_get_them(verb: str, capsys: Captured) -> None:
-    assert "`bitwright examples` writes the files below examples/." in " ".join(said(capsys, verb, "--help").split())

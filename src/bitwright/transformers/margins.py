@@ -15,7 +15,7 @@ from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import root, split, steps
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.fronts import BATCH, Front, Proof, choose_variables, prove_step
+from bitwright.transformers.fronts import Front, Proof, choose_variables, prove_step
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import Progress
 from bitwright.transformers.refutation import forced_margins
@@ -119,7 +119,8 @@ def _wrong_pieces(step: Step, budget: int) -> Pieces:
     size, bounded = _sizes(edges, cases, front), 0
     while len(front) and bounded < budget:
         order = np.argsort(-size, kind="stable")
-        now, front, size = front[order[:BATCH]], front[order[BATCH:]], size[order[BATCH:]]
+        order, later = order[: step.batch], order[step.batch :]
+        now, front, size = front[order], front[later], size[later]
         bounded += len(now)
         outputs = bound_outputs(step, now.boxes, now.case)
         now, outputs = now[outputs.possible], outputs[outputs.possible]
