@@ -70,8 +70,8 @@ def test_boards(tmp_path: Path, capsys: Captured) -> None:
     names = tuple(f"x[{place}]" for place in range(1, 10))
     held = bw.Executions(boards, boards, names)
     held.save(tmp_path / "boards.npz")
-    told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3", "--neighbourhood", "von-neumann")
-    found = bw.infer(held, grid=(3, 3), neighbourhood="von-neumann")
+    told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3")
+    found = bw.infer(held, grid=(3, 3))
     assert found.to_dict() | {"file": None, "cell_file": None} == told
     found.save(tmp_path / "rule.bw")
     assert bw.open(tmp_path / "rule.bw").inputs[0].name == "alive"
@@ -147,7 +147,7 @@ def test_problems(tmp_path: Path, capsys: Captured) -> None:
     ("options", "given"),
     [
         ([], {}),
-        (["--padding", "3", "--basis-seed", "1"], {"padding": 3, "basis_seed": 1}),
+        (["--padding", "3"], {"padding": 3}),
         (["--to", "executions"], {"executions": "runs"}),
         (["--from", "runs", "--runs", "4"], {"executions": Sample("runs", runs=4)}),
         (
@@ -234,7 +234,7 @@ def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
         (trained.weights, "a.c", {}, "say which program the network was trained for"),
         (trained, "a.c", {"what": SMALL}, "of integer networks; quantize this one first"),
         (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
-        (cells, "a.c", {"properties": range(3)}, "properties and vnnlib_version go with to vnnlib"),
+        (cells, "a.c", {"properties": range(3)}, "properties goes with to vnnlib"),
         (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with to page"),
         (cells, "a.html", {}, "needs a program to run"),
         (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph does not go with a program without a graph"),

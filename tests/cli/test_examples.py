@@ -72,11 +72,12 @@ def test_the_same_files_are_left_alone_and_others_are_not_replaced(capsys: Captu
     line = said(capsys, "examples", code=2)
     assert line == (
         "bitwright: examples/gray.bw is there already and differs from the example; nothing was written: "
-        "choose another folder, or --force to replace\n"
+        "choose another folder, or delete what is to be replaced\n"
     )
     assert own.read_text() == "# mine\n"
     assert not gone.exists()
-    assert said(capsys, "examples", "--force").startswith(
+    own.unlink()
+    assert said(capsys, "examples").startswith(
         f"wrote 2 files into examples and sceptic; {len(KEPT) - 2} were there already\n"
     )
     assert own.read_bytes() == wanted

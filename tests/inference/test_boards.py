@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, parse, run, train
-from bitwright.api.export.pages import node_facts
+from bitwright.api.export.pages import graph_page
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
@@ -115,7 +115,15 @@ def test_boards_of_another_size_are_refused() -> None:
         infer_local_rule(dead, 4, 4).text()
 
 
-def test_a_page_says_that_it_cannot_follow_ways() -> None:
+def test_canonical_text_keeps_the_ways() -> None:
     program = parse(life_rule().text(), "life")
-    with pytest.raises(InputError, match=r"'east\.'"):
-        node_facts(program, Pattern.of(program.kinds))
+    assert parse(program.text(), "life").text() == program.text()
+
+
+def test_a_page_shows_a_board_with_ways() -> None:
+    """Its wires are those of the graph that the page is of."""
+    program = parse(life_rule().text(), "life")
+    pattern = Pattern.of(program.kinds)
+    network = train(program, width=256)
+    page = graph_page(network.weights, pattern, program, "torus:5x6")
+    assert (page.view, page.claim.wrong) == ("graph", 0)

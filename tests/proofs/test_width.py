@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from long import LONG
 
-from benchmarks.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.api.cells import pattern_of
 from bitwright.engines.network import NetworkEngine
@@ -19,6 +18,7 @@ from bitwright.proofs.width import (
     suggested_width,
 )
 from bitwright.running.successors import random_starts
+from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 
 
 def test_the_spread_of_trained_networks() -> None:
@@ -36,7 +36,7 @@ def test_the_spread_of_trained_networks() -> None:
 
 
 def test_the_expected_width_suffices() -> None:
-    """Two shapes here, two networks each, proved; `python -m benchmarks.width_law` has ten."""
+    """Two shapes here, two networks each, proved; `python -m paper.measurements.width_law` has ten."""
     chosen = [
         Case("addition of 3 bits", lambda: addition(3)),
         Case("cells of multiplication", lambda: pattern_of([multiplication(4).program]), "cells"),

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.cells_large import measure_large
 from bitwright import addition
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.networks import Plan, Recipe
+from paper.measurements.cells_large import measure_large
 
 NAME = "addition, 2 positions a cell"
 

@@ -1,4 +1,4 @@
-"""The pictures of runs on graphs in docs/pictures: `python -m benchmarks.graph_pictures`."""
+"""The pictures of runs on graphs in docs/pictures: `python tools/graph_pictures.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One network for all graph programs: how small it is, that it is right, and how fast every engine is.
 
-    python -m benchmarks.graphs [--out FILE] [--small 1000] [--large 10] [--sizes 10,100,1000,10000,100000]
+    python -m paper.measurements.graphs [--out FILE] [--small 1000] [--large 10] [--sizes 10,100,1000,10000,100000]
 
 Trains one network of integers on the kinds of all examples, tries every local state, and runs every program
 through it: on random graphs of 5 to 20 nodes and of 10,000 nodes, compared with networkx. Then breadth-first search on
@@ -29,7 +29,7 @@ from bitwright.program import parse_node_program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_cells_width
 
-EXAMPLES = Path(__file__).parent.parent / "examples" / "graphs"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 LINES: list[dict[str, Any]] = []
 LARGE_STEPS = 2_000_000
 

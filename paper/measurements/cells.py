@@ -1,7 +1,7 @@
 """How wide a network of cells must be: the smallest width at which ten of ten seeds are right in every local state.
 
-    python -m benchmarks.cells [--out FILE] [--picture FILE.svg] [--workers 2]
-    python -m benchmarks.cells --large --device cuda [--limit SECONDS] [--out FILE]
+    python -m paper.measurements.cells [--out FILE] [--picture FILE.svg] [--workers 2]
+    python -m paper.measurements.cells --large --device cuda [--limit SECONDS] [--out FILE]
 
 For tiles of addition and multiplication, for machine V, and beside them the networks of whole states. Prints one JSON
 line a pattern, and with --picture draws width against local states from them. With --large only the tiles whose local
@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cells_large import LARGE, SEEDS, measure_large
 from bitwright import Program, addition, multiplication
 from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.whole import whole_network
@@ -27,6 +26,7 @@ from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.workers.linear_algebra import one_thread
+from paper.measurements.cells_large import LARGE, SEEDS, measure_large
 
 WIDTHS = [32 << power for power in range(11)]
 

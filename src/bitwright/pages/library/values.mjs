@@ -16,7 +16,7 @@ export function items(text, names) {
 export const textOf = (found, { marks }) => [...found].filter(([, value]) => value !== "" && !(marks && value === "0"))
   .map(([key, value]) => (marks && key !== "*" ? key : `${key}:${value}`)).join(",");
 
-export const keysOf = (word, graph, at) => {
+export const placeKeys = (word, graph, at) => {
   if (word.place === "node") return [graph.nodes[at].name];
   const [one, other] = graph.edges[at].map((end) => graph.nodes[end].name);
   return graph.directed ? [`${one}-${other}`] : [`${one}-${other}`, `${other}-${one}`];

@@ -1,6 +1,6 @@
 """On a CUDA device: every 10-bit sum and product through one network.
 
-    python -m benchmarks.gpu [--out FILE]
+    python -m paper.measurements.gpu [--out FILE]
 
 Prints one JSON line a measurement.
 """
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.torch_rules import TorchRules
 from bitwright import Algorithm, addition, multiplication
 from bitwright.engines.torch_network import TorchNetworkEngine
 from bitwright.networks import Plan, Recipe, train
+from paper.measurements.torch_rules import TorchRules
 
 LINES: list[dict[str, Any]] = []
 

@@ -1,6 +1,6 @@
 """Whether networks are as the width law says: their spread, and exactness at the width that `size --network` gives.
 
-    python -m benchmarks.width_law [--members 400] [--seeds 4] [--out FILE]
+    python -m paper.measurements.width_law [--members 400] [--seeds 4] [--out FILE]
 
 Prints one JSON line a measurement. Spread: networks trained by plain descent, measured deviation over the predicted.
 Exactness: ten programs of different shape, at the expected width for delta = 0.01; every network is rounded to whole
@@ -29,7 +29,7 @@ from bitwright.proofs.exhaustion import certify_network
 from bitwright.proofs.width import NetworkWidth, cells_width, network_width
 from paper.width_law_measure import SpreadJob, spread_rows, star
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SPREAD = ("permutation 12", "addition 3", "addition 4", "star 12", "cells of addition")
 WIDTH = 4_096  # K/width is below 1/200 for all of these
 DELTA = 0.01

@@ -1,8 +1,8 @@
 """How wide networks of large tiles must be, trained and proved on a device: their local states are very many.
 
-Run by `python -m benchmarks.cells --large`. Wrong networks are refuted cheaply: by the states that rounding looks at,
-then a part of the local states at a time, the last first, since states with many matches come out wrong most easily.
-A width ends at its first wrong seed.
+Run by `python -m paper.measurements.cells --large`. Wrong networks are refuted cheaply: by the states that rounding
+looks at, then a part of the local states at a time, the last first, since states with many matches come out wrong most
+easily. A width ends at its first wrong seed.
 """
 
 from __future__ import annotations

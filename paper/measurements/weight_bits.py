@@ -1,6 +1,6 @@
 """How many bits an integer weight needs: margin, and smallest exact width, for 8 bits down to 2.
 
-    python -m benchmarks.weight_bits [--only addition|multiplication|sbn]
+    python -m paper.measurements.weight_bits [--only addition|multiplication|sbn]
 
 Every entry is a proof: networks of three seeds, each tried on all states of its domain. Prints a markdown table and, on
 stderr, a line for every network that was tried. About ten minutes on one core.
@@ -25,7 +25,7 @@ from bitwright.proofs.exhaustion import certify_network
 
 SEEDS = (0, 1, 2)
 BITS = (8, 7, 6, 5, 4, 3, 2)
-SBN = Path(__file__).parent.parent / "examples" / "sbn" / "add.sbn"
+SBN = Path(__file__).parents[2] / "examples" / "sbn" / "add.sbn"
 
 
 @dataclass(frozen=True, eq=False)
