@@ -140,20 +140,27 @@ def test_float32_in_any_order_stays_inside(options):
     assert outside.all()  # the bounds for real numbers would not do
 
 
-def test_scores_in_float32_are_bounded_where_a_query_is_nearly_nothing():
-    """A normed query makes its rounding large where the query is small: the bound must follow."""
+def test_scores_in_float32_are_bounded_where_a_query_cancels():
+    """A norm makes the rounding of a query large where its terms cancel: the bound must follow."""
     rng, task = np.random.default_rng(5), TASKS["highest first"]
-    base, inputs = random_decoder(rng, task, heads=2, normed=True, rope=ROPE, sharp=1e-3), every_input(task)
+    decoder, inputs = random_decoder(rng, task, heads=1, rank=2, normed=True, sharp=100.0), every_input(task)
+    layer, rows, moved = decoder.layers[0], task.rows(inputs)[:, : task.prompt_length + 1], 0.0
+    at, token = task.prompt_length, int(rows[0, -1])
+    h = normed(layer.attention_norm, (decoder.tables[0][0, token] + decoder.tables[1][at, 0]).astype(np.float64))
+    query = layer.heads[0].query[0]
+    query = replace(query, bias=(rng.normal(0, 1e-3, 4) - h @ query.weight).astype(np.float32))
+    head = replace(layer.heads[0], query=(query,), scale=3.0)
+    decoder = replace(decoder, layers=(replace(layer, heads=(head,)),))
+    chosen = rows[:, -1] == token
+    inputs, rows = inputs[chosen], rows[chosen]
     boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
-    big = replace(base.layers[0].heads[0].key[0], weight=base.layers[0].heads[0].key[0].weight * np.float32(30))
-    heads = tuple(replace(head, scale=20.0, key=(big,)) for head in base.layers[0].heads)
-    decoder = replace(base, layers=(replace(base.layers[0], heads=heads),))
     step = step_of(tabulate(decoder, task, FLOAT32), groups_of(task, inputs, 1))
     found = bound_outputs(step, np.stack([boxes, boxes], 1), np.arange(len(inputs)))
-    for _ in range(5):
-        outputs, _ = shuffled_logits(decoder, task.rows(inputs)[:, : task.prompt_length + 1], rng)
-        assert (np.abs(outputs.astype(np.float64) - found.center) <= found.radius + found.rounding).all()
-    assert (found.rounding < 0.01).all()
+    for _ in range(20):
+        outputs, _ = shuffled_logits(decoder, rows, rng)
+        share = np.abs(outputs.astype(np.float64) - found.center) / (found.radius + found.rounding)
+        moved = max(moved, float(share.max()))
+    assert 0.005 < moved <= 1
 
 
 def test_a_decoder_that_is_too_small_is_refused():
