@@ -25,7 +25,7 @@ from decoders import ROPE, TASKS, copier, copy, every_input, groups_of, random_d
 from long import LONG
 
 from bitwright.transformers.boxes import root, split
-from bitwright.transformers.certificate import _task_document, write_certificate
+from bitwright.transformers.certificate import task_document, write_certificate
 from bitwright.transformers.decoder import Decoder, Linear
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
@@ -289,7 +289,7 @@ def test_damaged_files_are_refused(damage, proved, tmp_path):
 
 
 def document_of(task: ColumnTask) -> dict[str, Any]:
-    return json.loads(json.dumps(_task_document(task)))
+    return json.loads(json.dumps(task_document(task)))
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

@@ -176,4 +176,4 @@ def test_weights_that_are_not_finite_are_refused():
     tables = (np.where(np.arange(6) == 2, np.nan, decoder.tables[0]), decoder.tables[1])
     table = tabulate(Decoder(tables, decoder.layers, decoder.final_norm, decoder.head), task, 0.0)
     with pytest.raises(InputError, match="not finite"):
-        step_of(table, steps(task)[0])
+        step_of(table, steps(task)[0]).queries  # noqa: B018
