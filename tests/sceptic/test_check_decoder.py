@@ -9,7 +9,7 @@ import json
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -270,6 +270,58 @@ def test_a_margin_that_no_input_has_is_refused(proved, tmp_path):
     for margin, code in ((document["claims"][0]["margin"], 0), (float(least) * (1 + 1e-6), 1)):
         (tmp_path / "edited").write_text(json.dumps(edited(document, ("claims", 0, "margin"), margin)))
         assert checked(SCRIPT, network, tmp_path / "edited").code == code
+
+
+def rewritten(network: Path, path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """The network's file with another structure, and with its hash."""
+    data = network.read_bytes()
+    body = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:body])
+    document = json.loads(header["__metadata__"]["bitwright"])
+    change(document["decoder"])
+    total = sha256(json.dumps(document["decoder"], sort_keys=True).encode())
+    for name, tensor in sorted((name, tensor) for name, tensor in header.items() if name != "__metadata__"):
+        begin, end = tensor["data_offsets"]
+        total.update(f"\n{name} float32 {tuple(tensor['shape'])}\n".encode() + data[body + begin : body + end])
+    header["__metadata__"]["bitwright"] = json.dumps(document | {"sha256": total.hexdigest()})
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data[body:])
+
+
+STRUCTURES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "unchanged": dict.copy,
+    "a setting of the checker": lambda decoder: decoder.update(unit=0.0),
+    "one of a layer": lambda decoder: decoder["layers"][0].update(length=0.0),
+    "a norm that nobody knows": lambda decoder: decoder["final_norm"].update(kind="other"),
+    "two layers": lambda decoder: decoder["layers"].append(decoder["layers"][0]),
+    "a scale of 2 as an integer": lambda decoder: [head.update(scale=-2) for head in decoder["layers"][0]["heads"]],
+    "a gate that is no chain": lambda decoder: decoder["layers"][0]["mlp"].update(gate=[]),
+}
+
+
+@pytest.mark.parametrize("change", STRUCTURES.values(), ids=STRUCTURES)
+def test_structures_that_mean_something_else_are_refused(change, proved, tmp_path):
+    network, certificate = proved
+    rewritten(network, tmp_path / "network", change)
+    forge(certificate, tmp_path / "network", tmp_path / "certificate")
+    found = checked(SCRIPT, tmp_path / "network", tmp_path / "certificate")
+    assert (found.code == 0) == (change is STRUCTURES["unchanged"]), found.out
+
+
+def test_names_that_hide_inputs_are_refused(proved, tmp_path):
+    """A flag without a name stood for the stop token, and no run ended in it."""
+    network, certificate = proved
+    text = certificate.read_text().replace('"last"', '""')
+    document = json.loads(text)
+    document["claims"] = document["claims"][1:] + document["claims"][:1]
+    (tmp_path / "edited").write_text(json.dumps(document))
+    assert checked(SCRIPT, network, tmp_path / "edited").code == 0  # as good a name as any
+    document["claims"][0] |= {"trees": {"groups": [], "nodes": packed({})["nodes"]}, "boxes": 3}
+    (tmp_path / "edited").write_text(json.dumps(document))
+    assert checked(SCRIPT, network, tmp_path / "edited").code == 1
+    document["task"]["words"][0] = None
+    (tmp_path / "edited").write_text(json.dumps(document))
+    assert checked(SCRIPT, network, tmp_path / "edited").code == 2
 
 
 @pytest.mark.parametrize("damage", ["cut", "byte", "no certificate", "NaN"])
