@@ -196,8 +196,31 @@ def copier(rng: np.random.Generator, task: ColumnTask, sharp: float, **options: 
     return Decoder(tables, (Layer(heads, None, (), norm, mlp),), norm, (Linear(head.astype(np.float32)),))
 
 
-def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The logits at the last token in float32, every sum in a random order, term by term."""
+def bit_copier(sharp: float, length: int = 4) -> tuple[ColumnTask, Decoder]:
+    """Bits copied backwards by attention that depends on positions alone, and outputs one number."""
+    columns = from_step("z == a", {"a": 2}, lambda _, bit: (0, bit[0]), length=length)
+    task = ColumnTask(
+        columns, PromptLayout(tuple(Place("a", c) for c in range(length)), answer(range(length - 1, -1, -1)))
+    )
+    positions, width = 2 * length, 2 * length + 2
+    position, token = np.zeros((positions, 1, width)), np.zeros((1, 2, width))
+    position[:, 0, :positions] = np.eye(positions)
+    token[0, :, -2] = -1, 1
+    query = np.zeros((width, positions))
+    for step in range(length):
+        query[length - 1 + step, length - 1 - step] = sharp
+    value, out = np.zeros((width, 1)), np.zeros((1, width))
+    value[-2], out[0, -1] = 1, 1
+    head = np.zeros((width, 2))
+    head[-1] = -1, 1
+    linear = lambda weight: (Linear(weight.astype(np.float32)),)  # noqa: E731
+    heads = (Head(linear(query), linear(np.eye(width, positions)), linear(value), linear(out[:, -1:]), 1.0),)
+    layer = Layer(heads, None, linear(out))
+    return task, Decoder((position.astype(np.float32), token.astype(np.float32)), (layer,), None, linear(head))
+
+
+def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of the heads and the logits at the last token in float32, every sum in a random order, term by term."""
     single = np.float32
 
     def total(terms: np.ndarray) -> np.ndarray:  # over the last axis
@@ -239,12 +262,13 @@ def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generat
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         share = weights / total(weights)[:, None]
         parts.append(apply(head.output, total((share[..., None] * v).swapaxes(1, 2))))
-    x = x[:, -1] + apply(layer.output, total(np.stack(parts, -1)))
+    heads = total(np.stack(parts, -1))
+    x = x[:, -1] + apply(layer.output, heads)
     y = normed(layer.mlp_norm, x)
     up = apply(layer.mlp.up, y)
     hidden = activated(layer.mlp.activation, up if layer.mlp.gate is None else apply(layer.mlp.gate, y))
     x = x + apply(layer.mlp.down, hidden if layer.mlp.gate is None else hidden * up)
-    return apply(decoder.head, normed(decoder.final_norm, x))
+    return heads, apply(decoder.head, normed(decoder.final_norm, x))
 
 
 ROPE = Rope(10.0)

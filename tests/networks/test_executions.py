@@ -125,12 +125,12 @@ def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], me
 
 def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
     network, executions = learn(width=64)
-    with pytest.raises(InputError, match="halfway between its labels; leave out the rounding sign"):
+    with pytest.raises(InputError, match=r"halfway.*rounding"):
         NetworkEngine(PROGRAM, [network], "sign")
-    with pytest.raises(InputError, match="halfway between its labels"):
+    with pytest.raises(InputError, match=r"halfway.*labels"):
         KernelEngine(PROGRAM, PROGRAM.templates, "sign", executions.set)
     ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
-    with pytest.raises(InputError, match="must be trained alike"):
+    with pytest.raises(InputError, match=r"trained.*alike"):
         NetworkEngine(PROGRAM, [network, ordinary], "calibrated")
 
 
@@ -143,27 +143,3 @@ def test_torch_gives_the_same_network(plain: bool) -> None:
     assert ours.origin.steps == theirs.origin.steps
     assert np.allclose(ours.first, theirs.first, atol=1e-6)
     assert np.allclose(ours.last, theirs.last, atol=1e-6)
-
-
-@pytest.mark.parametrize("parametrization", ["ntk", "standard"])
-def test_steps_are_about_as_many_as_the_spectrum_says(parametrization: str) -> None:
-    plan = Plan(1e-2, descent="momentum", parametrization=parametrization)  # type: ignore[arg-type]
-    network, executions = learn(width=4_096, plan=plan)
-    expected = plan.expected_steps(0, executions.spectrum(plan, network.shape))
-    assert expected / 10 < network.origin.steps < 2 * expected
-
-
-def test_a_training_that_would_take_too_long_is_not_begun() -> None:
-    six = addition(6)
-    executions = whole_set(six, Sample("states", states=1_000))
-    recipe = Recipe(64, plan=Plan(1e-12, "plain"))
-    with pytest.raises(
-        InputError, match=r"condition number \S+, so training would take about .* train with momentum, or"
-    ):
-        train(six.program, recipe, executions=executions)
-
-
-def test_executions_of_another_program() -> None:
-    executions = whole_set(ALGORITHM, Sample("states", states=60))
-    with pytest.raises(InputError, match="those of the program itself"):
-        train(addition(3).program, Recipe(64), executions=executions)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from long import LONG
 
-from benchmarks.width_law import SPREAD, Case, exact_lines, spread_lines, voters
-from bitwright import Algorithm, InputError, addition, multiplication, permutation
+from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.api.cells import pattern_of
 from bitwright.engines.network import NetworkEngine
 from bitwright.engines.rules import RuleEngine
@@ -16,10 +15,10 @@ from bitwright.program import Builder
 from bitwright.proofs.width import (
     cells_width,
     network_width,
-    suggested_cells_width,
     suggested_width,
 )
 from bitwright.running.successors import random_starts
+from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 
 
 def test_the_spread_of_trained_networks() -> None:
@@ -37,7 +36,7 @@ def test_the_spread_of_trained_networks() -> None:
 
 
 def test_the_expected_width_suffices() -> None:
-    """Two shapes here, two networks each, proved; `python -m benchmarks.width_law` has ten."""
+    """Two shapes here, two networks each, proved; `python -m paper.measurements.width_law` has ten."""
     chosen = [
         Case("addition of 3 bits", lambda: addition(3)),
         Case("cells of multiplication", lambda: pattern_of([multiplication(4).program]), "cells"),
@@ -78,13 +77,6 @@ def test_both_widths() -> None:
     assert all(found.expected % 2 == 0 and found.covering % 2 == 0 for found in (states, runs, careful, padded))
 
 
-def test_more_states_than_a_double_can_count() -> None:
-    found = network_width(permutation([*range(2, 81), 1]))
-    assert found.states is None
-    assert found.log_states == pytest.approx(80 * np.log(2))
-    assert found.covering > found.expected > 10_000
-
-
 def test_programs_without_errors_and_programs_too_large() -> None:
     b = Builder()
     x = b.bit("x")
@@ -94,22 +86,7 @@ def test_programs_without_errors_and_programs_too_large() -> None:
     assert (alone.expected, alone.covering, alone.error.interval[0]) == (2, 2, 0.0)
     with pytest.raises(InputError, match="templates times bits"):
         network_width(addition(3_000))
-    with pytest.raises(InputError, match="there is no domain 'run'; choose states or runs; did you mean 'runs'"):
+    with pytest.raises(InputError, match=r"'run'.*'runs'"):
         network_width(addition(2), domain="run")
-    with pytest.raises(InputError, match="delta must lie between 0 and 1"):
+    with pytest.raises(InputError, match=r"delta.*0.*1"):
         cells_width(pattern_of([addition(2).program]), 1.5)
-
-
-def test_default_widths() -> None:
-    """They follow the law, are powers of two, and neither explode nor fall below 2,048."""
-    widths = [suggested_width(algorithm) for algorithm in (addition(2), addition(8), multiplication(4), addition(40))]
-    assert widths == [2_048, 4_096, 4_096, 16_384]
-    assert suggested_width(addition(3_000)) == 1 << 20
-    assert suggested_width(addition(8), padding=200) >= 4_096
-    assert suggested_width(Algorithm("program", addition(4).program)) == 2_048  # without inputs: any states
-    cells = [pattern_of([made.program]) for made in (addition(4), multiplication(4))]
-    assert [suggested_cells_width(pattern) for pattern in cells] == [128, 1_024]
-
-
-def test_the_default_width_is_the_same_every_time() -> None:
-    assert len({suggested_width(multiplication(3)) for _ in range(3)}) == 1

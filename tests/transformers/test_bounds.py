@@ -1,5 +1,7 @@
 """Bounds over boxes against every input that is in them, for small tasks and random decoders."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from decoders import ROPE, TASKS, every_input, groups_of, random_decoder, shuffled_logits, states_of
@@ -12,7 +14,7 @@ from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.refutation import extreme_inputs, forced_margins
-from bitwright.transformers.steps import bound_margins, bound_outputs, step_of
+from bitwright.transformers.steps import bound_margins, bound_outputs, prove_ranges, step_of
 from bitwright.transformers.sums import shares
 
 OPTIONS = {
@@ -115,21 +117,50 @@ def test_float32_in_any_order_stays_inside(options):
     decoder, inputs = random_decoder(rng, task, **options), every_input(task)
     boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
     table, rows, n = tabulate(decoder, task, FLOAT32), task.rows(inputs), np.arange(len(inputs))
-    outside = 0
+    outside = np.zeros(2, np.int64)
     for number in range(len(task.layout.answer)):
         step = step_of(table, groups_of(task, inputs, number))
         found = bound_outputs(step, np.stack([boxes, boxes], 1), n)
-        bounds = bound_margins(step, n, found.center, found.radius + found.rounding)
+        width = found.radius + found.rounding
+        bounds = bound_margins(step, n, found.center, width)
+        proved = bounds.lower > 0
+        assert (prove_ranges(step, n, found).lower[proved] <= bounds.lower[proved]).all()
         exact = bound_margins(step_of(tabulate(decoder, task, 0.0), step.groups), n, found.center, found.radius)
         for _ in range(5):
-            values = shuffled_logits(decoder, rows[:, : task.prompt_length + number], rng).astype(np.float64)
+            heads, values = shuffled_logits(decoder, rows[:, : task.prompt_length + number], rng)
+            moved = np.abs(heads.astype(np.float64) - found.center)
+            assert (moved <= width).all()
+            values = values.astype(np.float64)
             right = values[n, step.right].copy()
             values[n, step.right] = -np.inf
             margin = right - values.max(1)
             assert (bounds.lower <= margin).all()
             assert (margin <= bounds.upper).all()
-            outside += int((margin < exact.lower).sum())
-    assert outside  # the bound for real numbers would not do
+            outside += (moved > found.radius).sum(), (margin < exact.lower).sum()
+    assert outside.all()  # the bounds for real numbers would not do
+
+
+def test_scores_in_float32_are_bounded_where_a_query_cancels():
+    """A norm makes the rounding of a query large where its terms cancel: the bound must follow."""
+    rng, task = np.random.default_rng(5), TASKS["highest first"]
+    decoder, inputs = random_decoder(rng, task, heads=1, rank=2, normed=True, sharp=100.0), every_input(task)
+    layer, rows, moved = decoder.layers[0], task.rows(inputs)[:, : task.prompt_length + 1], 0.0
+    at, token = task.prompt_length, int(rows[0, -1])
+    h = normed(layer.attention_norm, (decoder.tables[0][0, token] + decoder.tables[1][at, 0]).astype(np.float64))
+    query = layer.heads[0].query[0]
+    query = replace(query, bias=(rng.normal(0, 1e-3, 4) - h @ query.weight).astype(np.float32))
+    head = replace(layer.heads[0], query=(query,), scale=3.0)
+    decoder = replace(decoder, layers=(replace(layer, heads=(head,)),))
+    chosen = rows[:, -1] == token
+    inputs, rows = inputs[chosen], rows[chosen]
+    boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
+    step = step_of(tabulate(decoder, task, FLOAT32), groups_of(task, inputs, 1))
+    found = bound_outputs(step, np.stack([boxes, boxes], 1), np.arange(len(inputs)))
+    for _ in range(20):
+        outputs, _ = shuffled_logits(decoder, rows, rng)
+        share = np.abs(outputs.astype(np.float64) - found.center) / (found.radius + found.rounding)
+        moved = max(moved, float(share.max()))
+    assert 0.005 < moved <= 1
 
 
 def test_a_decoder_that_is_too_small_is_refused():

@@ -168,6 +168,34 @@ def test_widths_of_heads_must_agree():
         check(replace(one, layers=(replace(layer, heads=(narrow, layer.heads[1])),)))
 
 
+ONES = lambda *shape: (Linear(np.ones(shape)),)  # noqa: E731
+MLPS = [
+    (Mlp("GELU", ONES(6, 5), ONES(5, 6)), "layer 1: activation must be one of"),
+    (Mlp("gelu", ONES(6, 5), ONES(5, 4)), "layer 1, MLP down must give 6 numbers, and gives 4"),
+    (Mlp("gelu", ONES(6, 5), ONES(4, 6)), r"layer 1, MLP down must have shape \(5, any\), got \(4, 6\)"),
+    (Mlp("silu", ONES(6, 5), ONES(5, 6), ONES(6, 4)), "layer 1, MLP gate must give 5 numbers, and gives 4"),
+    (Mlp("silu", (Linear(np.ones((6, 5)), np.ones(4)),), ONES(5, 6)), r"MLP up, bias must have shape \(5,\)"),
+    (Mlp("silu", (Linear(np.ones((6, 5), np.float16)),), ONES(5, 6)), "MLP up must be of float32 or float64"),
+]
+
+
+@pytest.mark.parametrize(("mlp", "match"), MLPS, ids=range(len(MLPS)))
+def test_an_mlp_must_fit_its_layer(mlp, match):
+    with pytest.raises(InputError, match=match):
+        check(replace(decoder(), layers=(replace(decoder().layers[0], mlp=mlp),)))
+    with pytest.raises(InputError, match=match.replace("layer 1", "layer 2")):
+        check(replace(decoder(), layers=(decoder().layers[0], replace(decoder().layers[0], mlp=mlp))))
+
+
+@pytest.mark.parametrize(
+    "change", [{"scale": np.inf}, {"rope": Rope(np.inf)}, {"query_norm": Norm("L2", 1e-5)}], ids=str
+)
+def test_options_of_heads_are_checked(change):
+    layer = decoder().layers[0]
+    with pytest.raises(InputError, match=r"layer 1, head 2.* (scale|RoPE|must be 'rms')"):
+        check(replace(decoder(), layers=(replace(layer, heads=(layer.heads[0], replace(layer.heads[1], **change))),)))
+
+
 @pytest.mark.parametrize("name", NAMES or [pytest.param("", marks=pytest.mark.skip("no networks of others here"))])
 def test_networks_of_others_are_written_and_read(tmp_path, name):
     task, written = load(name)

@@ -1,22 +1,23 @@
 """Verdicts against all inputs of small tasks, and against what is known of networks of others."""
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 
 import numpy as np
 import pytest
 from adders import NAMES
 from adders import load as load_adder
-from decoders import TASKS, copier, copy, every_input, groups_of, random_decoder, states_of
+from decoders import TASKS, bit_copier, copier, copy, every_input, groups_of, random_decoder, states_of
 from long import LONG, seeds
 
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
-from bitwright.transformers.decoder import Layer
+from bitwright.transformers.decoder import Layer, Linear
 from bitwright.transformers.evaluate import logits
 from bitwright.transformers.fronts import prove_step
 from bitwright.transformers.prover import decide
 from bitwright.transformers.refutation import forced_margins, greedy, right_steps
+from bitwright.transformers.search import varied_inputs
 from bitwright.transformers.steps import step_of
 
 COPY = copy(2)
@@ -84,7 +85,7 @@ def leaves(task, group, tree: bytes, symbols: np.ndarray) -> int:
             first, second = split(box[None], np.array([code]))
             waiting += [second[0], first[0]]
         else:
-            assert code == LEAF or not inside
+            assert (code == LEAF) == bool(inside)
             count += inside
     assert not waiting
     return count
@@ -154,6 +155,54 @@ def test_decisions_repeat_and_say_what_is_open():
     assert lines
 
 
+def test_weights_of_more_bits_are_proved_for_real_numbers_alone():
+    decoder = small_network("one head", 11)
+    finer = replace(decoder, tables=(decoder.tables[0].astype(np.float64) + 1e-12, decoder.tables[1]))
+    assert [claim.arithmetic for claim in decide(decoder, COPY).claims] == ["float32", "float32"]
+    assert [claim.arithmetic for claim in decide(finer, COPY).claims] == ["real", "real"]
+    assert decide(finer, COPY)
+
+
+def test_a_tiny_margin_is_proved_for_real_numbers_alone():
+    """A bias on one logit leaves a margin of about 1e-6, where float32 may fail."""
+    decoder = copier(np.random.default_rng(3), COPY, 3.0)
+    head, last = decoder.head[0].weight, len(COPY.layout.answer)
+    low, high = 0.0, 100.0  # what is added to the logit of one token, as a bias
+    for _ in range(60):
+        middle = (low + high) / 2
+        bias = np.array([middle, *[0] * (head.shape[1] - 1)], np.float32)
+        moved = replace(decoder, head=(Linear(head, bias),))
+        least = forced_margins(moved, COPY, every_input(COPY))[:, :last].min()
+        low, high = (middle, high) if least > 1e-6 else (low, middle)
+    least = forced_margins(moved, COPY, every_input(COPY))[:, :last].min()
+    assert 0 < least < 1e-5
+    claim = decide(moved, COPY).claims[0]
+    assert (claim.verdict, claim.arithmetic) == ("proved", "real")
+    assert 0 < claim.margin <= least
+
+
+def test_a_stop_that_every_token_is_cannot_fail():
+    task = replace(COPY, layout=replace(COPY.layout, stop=tuple(range(COPY.vocabulary))))
+    decoder = copier(np.random.default_rng(1), task, 3.0)
+    assert [claim.verdict for claim in decide(decoder, task).claims] == ["proved", "proved"]
+
+
+def test_small_batches_prove_the_same(monkeypatch):
+    decoder = small_network("two heads", 4)
+    whole = decide(decoder, COPY)
+    monkeypatch.setattr("bitwright.transformers.steps.MEMORY", 1)
+    assert [claim.verdict for claim in decide(decoder, COPY).claims] == [claim.verdict for claim in whole.claims]
+
+
+def test_exact_ranges_come_first_where_they_apply():
+    for sharp, verdict in ((0.5, "refuted"), (1.0, "refuted"), (3.0, "proved")):
+        task, decoder = bit_copier(sharp)
+        least = forced_margins(decoder, task, every_input(task)).min()
+        (claim,) = decide(decoder, task).claims
+        assert claim.verdict == verdict == ("proved" if least > 0 else "refuted")
+        assert verdict == "refuted" or (claim.method, claim.arithmetic, dict(claim.trees)) == ("ranges", "float32", {})
+
+
 KNOWN = {  # the verdicts on the answers and on the stop token
     "micro133": ("proved",),
     "micro203": ("proved", "proved"),
@@ -176,3 +225,34 @@ def test_networks_of_others_are_decided(name):
     assert tuple(claim.verdict for claim in decision.claims) == KNOWN[name]
     for claim in decision.claims:
         assert claim.verdict == "refuted" or claim.arithmetic == "float32"
+
+
+def perturbed(part, rng: np.random.Generator, size: float):
+    """The same with every weight changed by some part of itself."""
+    if isinstance(part, np.ndarray):
+        return (part * (1 + size * rng.normal(size=part.shape))).astype(np.float32)
+    if isinstance(part, tuple):
+        return tuple(perturbed(each, rng, size) for each in part)
+    if is_dataclass(part):
+        return replace(part, **{field.name: perturbed(getattr(part, field.name), rng, size) for field in fields(part)})
+    return part
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if LONG and KNOWN[n][0] == "proved"] or [pytest.param("", marks=pytest.mark.skip)]
+)
+def test_what_fails_on_any_of_many_inputs_is_never_proved(name):
+    task, original = load_adder(name)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        decoder = perturbed(original, rng, 10 ** rng.uniform(-3.5, -0.7))
+        inputs = varied_inputs(task, 100_000, rng)
+        margins, last = forced_margins(decoder, task, inputs), len(task.layout.answer)
+        least = [margins[:, :last].min(), *margins[:, last:].min(0)]
+        for claim, truth in zip(decide(decoder, task, seconds=60).claims, least, strict=True):
+            assert claim.verdict in ("proved", "refuted", "not decided")
+            if claim.verdict == "proved":
+                assert 0 < claim.margin <= truth
+            if claim.verdict == "refuted":
+                example = claim.counterexample
+                assert forced_margins(decoder, task, example.symbols[None])[0, example.step] < 0

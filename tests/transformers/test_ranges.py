@@ -112,19 +112,49 @@ def test_inputs_of_ranges_attain_their_ends(number):
         assert (rows[np.arange(len(rows)), at] == ranges.read).all()
 
 
+def bare(decoder: Decoder) -> Decoder:
+    """The same with heads that output their values."""
+    layer = decoder.layers[0]
+    heads = tuple(replace(head, value=(*head.value, *head.output), output=()) for head in layer.heads)
+    return replace(decoder, layers=(replace(layer, heads=heads),))
+
+
 @pytest.mark.parametrize("scale", [0.3, 1.0, 3.0])
 def test_ranges_of_float32_enclose_what_float32_gives(scale):
+    moved = 0
     for number, task in enumerate(TASKS):
-        decoder = random_decoder(task, 20 + number, scale, heads=2)
+        for decoder in (random_decoder(task, 20 + number, scale, heads=2), bare(random_decoder(task, number, scale))):
+            ranges, exact = find_ranges(decoder, task, FLOAT32), find_ranges(decoder, task, 0.0)
+            inputs, last, _ = every_case(task)
+            values = outputs(decoder, task.rows(inputs), np.float32)[:, task.prompt_length - 1 :]
+            assert values.dtype == np.float32
+            for step in range(last.shape[1]):
+                for token in np.unique(last[:, step]):
+                    these = values[last[:, step] == token, step]
+                    cases = (ranges.step == step) & (ranges.read == token)
+                    assert ranges.low[cases].min() <= these.min()
+                    assert these.max() <= ranges.high[cases].max()
+                    moved += these.min() < exact.low[cases].min() or these.max() > exact.high[cases].max()
+    assert moved > 10  # what rounding moved out of the exact ranges
+
+
+def test_ranges_of_float32_cover_scores_that_are_large_and_nearly_equal():
+    """Scores near 1,000 that differ by about 1: their rounding moves the output by more than that of the sum."""
+    task, moved = TASKS[0], 0.0
+    for seed in range(8):
+        decoder = bare(random_decoder(task, seed))
+        positions = decoder.tables[1][:1] + np.float32(1e-3) * decoder.tables[1]
+        head, layer = decoder.layers[0].heads[0], decoder.layers[0]
+        layer = replace(layer, heads=(replace(head, scale=300.0),))
+        decoder = replace(decoder, tables=(decoder.tables[0], positions), layers=(layer,))
         ranges, (inputs, last, _) = find_ranges(decoder, task, FLOAT32), every_case(task)
-        values = outputs(decoder, task.rows(inputs), np.float32)[:, task.prompt_length - 1 :]
-        assert values.dtype == np.float32
+        values, exact = (outputs(decoder, task.rows(inputs), kind)[:, 6:] for kind in (np.float32, np.float64))
+        moved = max(moved, np.abs(values - exact).max())
         for step in range(last.shape[1]):
             mine = ranges.step == step
-            for token in np.unique(last[:, step]):
-                these, cases = values[last[:, step] == token, step], mine & (ranges.read == token)
-                assert ranges.low[cases].min() <= these.min()
-                assert these.max() <= ranges.high[cases].max()
+            assert ranges.low[mine].min() <= values[:, step].min()
+            assert values[:, step].max() <= ranges.high[mine].max()
+    assert moved > 1e-5
 
 
 def test_verdicts_against_every_input():
@@ -153,6 +183,7 @@ def test_verdicts_against_every_input():
             verdicts.append((stop, claim.verdict))
             if claim.verdict == "proved":
                 assert 0 < claim.margin <= margin
+                assert claim.inputs == len(inputs)
             if claim.verdict == "refuted":
                 assert margin < 1e-5
             if margin < 0 and not stop:
@@ -180,6 +211,9 @@ def test_only_attention_by_position_of_rank_one_is_taken():
     ranked = replace(layer, heads=(replace(head, output=wide),), output=(Linear(np.ones((2, 6), np.float32)),))
     assert not applies(replace(decoder, layers=(ranked,)), task)
     assert not applies(replace(decoder, tables=(decoder.tables[0], decoder.tables[1][:6])), task)
+    silent = task.columns.edges.copy()
+    silent[0, -2] = -1  # no answer, where one is asked for
+    assert not applies(decoder, replace(task, columns=replace(task.columns, edges=silent)))
 
 
 def test_more_classes_are_taken_apart():

@@ -13,6 +13,7 @@ from bitwright.transformers.decoder import Decoder, Head, Rope
 from bitwright.transformers.layout import ColumnTask, Place
 from bitwright.transformers.sums import Edges, edges_of
 
+MAX_SIZE = 2**15  # boxes and trees hold numbers of 16 bits
 EXP = 8.0  # units by which the library's exp may be wrong: 4 ulp
 WEIGHT, ERROR, VALUE = 0, 1, 2  # where the parts of an entry begin
 
@@ -66,7 +67,7 @@ def tabulate(decoder: Decoder, task: ColumnTask, unit: float) -> AttentionTable:
     for part in parts[1:]:
         residual = residual + part
     x = normed(layer.attention_norm, residual)
-    width = sum(len(head.output[0].weight) for head in layer.heads if head.output)
+    width = sum(len(head.output[0].weight) for head in layer.heads if head.output) + len(layer.heads)
     heads = tuple(_tabulated(head, x, position, length, width) for head in layer.heads)
     return AttentionTable(decoder, task, unit, tokens, edges_of(task.columns, len(task.fixed)), residual, heads)
 
@@ -80,6 +81,12 @@ def check_fit(decoder: Decoder, task: ColumnTask) -> None:
     vocabulary = min(tokens, decoder.head[-1].weight.shape[1])
     if vocabulary < task.vocabulary:
         raise InputError(f"the decoder has {vocabulary} tokens; the task needs {task.vocabulary}")
+    columns = task.columns
+    largest = max(columns.states, *columns.symbols, (len(columns.words) + 1) * columns.length + 1)
+    if largest > MAX_SIZE:
+        raise InputError(
+            f"the task's automaton has up to {largest:,} states, symbols or variables; at most {MAX_SIZE:,}"
+        )
 
 
 def _tabulated(head: Head, x: Affine, position: Ints, length: int, width: int) -> HeadTable:
@@ -103,7 +110,7 @@ def _turned(rope: Rope | None, x: Affine, position: Ints) -> Affine:
     exponent = np.arange(half) * 2 / x.center.shape[1]
     angle = position[:, None] * rope.base**-exponent
     # the rate, a power, is wrong by the error of its exponent and that of the library; so is the angle
-    relative = (2 * np.log(rope.base) * exponent + EXP + 4) * unit + 2.0**-46
+    relative = (2 * abs(np.log(rope.base)) * exponent + EXP + 4) * unit + 2.0**-46
     wrong = np.abs(angle) * relative + (EXP + 2) * unit + 2.0**-50
     cosine, sine = np.cos(angle), np.sin(angle)
 
@@ -149,7 +156,8 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
     row = int(table.rows(len(slots) - 1, np.array([token]))[0])
     where = _entries(table, row, slots)
     edges, length = table.edges, columns.length
-    entries = np.zeros((len(table.heads), edges.reads.shape[1], length + 1, edges.reads.max() + 1, where.shape[2]))
+    most = max(int(edges.reads.max()) + 1, *columns.symbols, columns.answers)
+    entries = np.zeros((len(table.heads), edges.reads.shape[1], length + 1, most, where.shape[2]))
     constants = 0
     for position, slot in enumerate(slots):
         if not isinstance(slot, Place):

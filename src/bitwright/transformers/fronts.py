@@ -15,7 +15,6 @@ from bitwright.transformers.refutation import extreme_inputs
 from bitwright.transformers.steps import Margins, Step, bound_outputs, prove_ranges
 from bitwright.transformers.sums import Boxes, Outputs, shares
 
-BATCH = 4096  # boxes bounded at a time
 CANDIDATES = 24  # boxes of each batch whose inputs are tried as counterexamples
 
 
@@ -60,7 +59,7 @@ def prove_step(
     roots = np.stack([root(step.table.task, group) for group in step.groups])
     front = Front(roots, np.arange(cases), proof.trees.grow(cases))
     while len(front):
-        front, now = front[:-BATCH], front[-BATCH:]
+        front, now = front[: -step.batch], front[-step.batch :]
         now, outputs, margins = _prove_boxes(step, now, proof, goal())
         variables = choose_variables(step, now, outputs, margins.slopes)
         stuck = variables < 0

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from bitwright.compiling import compiled
 from bitwright.frozen import FrozenArrays
+from bitwright.transformers.affine import Reals
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import root, split, steps
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.fronts import BATCH, Front, Proof, choose_variables, prove_step
+from bitwright.transformers.fronts import Front, Proof, choose_variables, prove_step
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import Progress
 from bitwright.transformers.refutation import forced_margins
@@ -115,10 +116,11 @@ def _wrong_pieces(step: Step, budget: int) -> Pieces:
     roots = np.stack([root(step.table.task, group) for group in step.groups])
     front = Front(roots, np.arange(len(roots)), np.zeros(len(roots), np.int64))
     done = [_pieces(cases, front[:0], False)]
-    bounded = 0
+    size, bounded = _sizes(edges, cases, front), 0
     while len(front) and bounded < budget:
-        order = np.argsort(-_count(edges, _pieces(cases, front, True)).astype(np.float64), kind="stable")
-        now, front = front[order[:BATCH]], front[order[BATCH:]]
+        order = np.argsort(-size, kind="stable")
+        order, later = order[: step.batch], order[step.batch :]
+        now, front, size = front[order], front[later], size[later]
         bounded += len(now)
         outputs = bound_outputs(step, now.boxes, now.case)
         now, outputs = now[outputs.possible], outputs[outputs.possible]
@@ -129,10 +131,15 @@ def _wrong_pieces(step: Step, budget: int) -> Pieces:
         variables = choose_variables(step, now, outputs, margins.slopes[open_])
         done.append(_pieces(cases, now[variables < 0], True))
         now, variables = now[variables >= 0], variables[variables >= 0]
-        for half in split(now.boxes, variables):
-            front = front + Front(half, now.case, now.nodes)
+        for boxes in split(now.boxes, variables):
+            half = Front(boxes, now.case, now.nodes)
+            front, size = front + half, np.concatenate([size, _sizes(edges, cases, half)])
     done.append(_pieces(cases, front, True))
     return Pieces(*(np.concatenate(each) for each in zip(*(vars(part).values() for part in done), strict=True)))
+
+
+def _sizes(edges: Edges, cases: Cases, front: Front) -> Reals:
+    return _count(edges, _pieces(cases, front, True)).astype(np.float64)
 
 
 def _pieces(cases: Cases, front: Front, possible: bool) -> Pieces:

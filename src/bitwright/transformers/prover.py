@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.comparison import compare
 from bitwright.transformers.decision import Arithmetic, Claim, Counterexample, Decision, Group
 from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.fronts import Proof, prove_step
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import Runtime, runtime_of
@@ -50,6 +52,7 @@ def decide(
         seed: of the inputs that are tried as counterexamples.
         progress: gets a line of text now and then.
     """
+    check_decoder(decoder)
     check_fit(decoder, task)
     check(task.columns)
     runtime = None if module is None else runtime_of(module, task)
@@ -140,7 +143,8 @@ class Hunt:
 
 def prove(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Clock) -> Claim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
-    wishes: Sequence[Arithmetic] = ("float32", "real") if arithmetic == "float32" else ("real",)
+    single = arithmetic == "float32" and fits_float32(decoder)
+    wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
         claim = prove_by_ranges(decoder, task, about, wish, hunt, clock)
         if claim.verdict != "proved" and hunt.found(about) is None:
@@ -148,6 +152,15 @@ def prove(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic
         if claim.verdict == "proved" or hunt.found(about) or clock.out():
             break
     return claim
+
+
+def fits_float32(part: Any) -> bool:
+    """Whether all weights are numbers of float32."""
+    if isinstance(part, np.ndarray):
+        with np.errstate(over="ignore"):
+            return bool((part.astype(np.float32) == part).all())
+    parts = part if isinstance(part, tuple) else vars(part).values() if is_dataclass(part) else ()
+    return all(fits_float32(each) for each in parts)
 
 
 def prove_by_ranges(

@@ -87,22 +87,22 @@ def claim_ranges(
     """The same, where the ranges and the margins at their ends are known."""
     about = "stop" if stop else task.columns.statement
     arithmetic: Arithmetic = "float32" if unit else "real"
-    claim = partial(Claim, about, arithmetic=arithmetic, method="ranges", inputs=task.inputs)
+    claim = partial(Claim, about, arithmetic=arithmetic, method="ranges")
     which = (ranges.right < 0) == stop
     ranges, ends = ranges.chosen(which), ends[which]
     if failure := find_failure(decoder, task, unit, ranges, ends):
-        return claim("refuted", counterexample=failure)
+        return claim("refuted", inputs=1, counterexample=failure)
     goal = float(ends.min()) / 2
     pieces, margin, left = _halve(decoder, task, ranges, unit, goal)
     if len(left):  # the range of a class covers more than those of its edges
         ranges = find_ranges(decoder, task, unit, apart=ranges.chosen(left))
         if failure := find_failure(decoder, task, unit, ranges, end_margins(decoder, task, ranges)):
-            return claim("refuted", counterexample=failure, boxes=pieces)
+            return claim("refuted", inputs=1, counterexample=failure, boxes=pieces)
         more, least, left = _halve(decoder, task, ranges, unit, goal)
         pieces, margin = pieces + more, min(margin, least)
     if len(left):
-        return claim("not decided", boxes=pieces, open=_groups(ranges.chosen(left)))
-    return claim("proved", margin=margin, boxes=pieces)
+        return claim("not decided", inputs=0, boxes=pieces, open=_groups(ranges.chosen(left)))
+    return claim("proved", inputs=task.inputs, margin=margin, boxes=pieces)
 
 
 def _groups(ranges: Ranges) -> tuple[str, ...]:

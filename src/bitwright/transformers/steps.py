@@ -15,6 +15,8 @@ from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import Place
 from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
 
+BATCH = 4096  # boxes bounded at a time, at most
+MEMORY = 20_000_000  # numbers
 HALVINGS = 6  # of the range of an attention output, at most
 
 
@@ -29,6 +31,12 @@ class Step:
     also: tuple[int, ...]  # tokens that are right too
     queries: dict[int, Query]
     cases: Cases
+
+    @property
+    def batch(self) -> int:
+        """How many boxes to bound at a time, for the memory that logits and shares take."""
+        symbols = int(next(iter(self.queries.values())).entries[0, ..., 0].size)
+        return int(min(BATCH, max(1, MEMORY // max(symbols, self.table.decoder.head[-1].weight.shape[1]))))
 
     def by_query(self, case: Ints) -> Iterator[tuple[Query, Ints]]:
         """Each query, and the numbers of the boxes whose case it belongs to."""
@@ -144,6 +152,10 @@ def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> Affine:
 
 
 def _least(margin: Affine, r: int) -> Margins:
+    n, others = margin.center.shape
+    if not others:  # every token is right
+        endless = np.full(n, np.inf)
+        return Margins(endless, endless, endless, np.zeros((n, r)))
     lower = margin.lower()
     worst = lower.argmin(1)
     slopes = np.take_along_axis(margin.slopes, worst[:, None, None], 2)[:, :r, 0]
@@ -178,7 +190,7 @@ def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
     """Each range as two, halved in its widest coordinate."""
     rows, widest = np.arange(len(center)), radius.argmax(1)
     half = radius.copy()
-    half[rows, widest] *= 0.5 * (1 + 2.0**-40)
+    half[rows, widest] = half[rows, widest] * (0.5 + 2.0**-40) + 2.0**-50 * np.abs(center[rows, widest])
     first, second = center.copy(), center.copy()
     first[rows, widest] -= half[rows, widest]
     second[rows, widest] += half[rows, widest]
