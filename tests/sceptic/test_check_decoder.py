@@ -396,7 +396,8 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
     symbols, below = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).tolist(), 0
     readers = [sceptic.Decoder(data, unit, len(mine.slots)) for unit in (0, 1)]
     number = 2
-    values = [shuffled_logits(decoder, rows[:, : task.prompt_length + number], rng).astype(float) for _ in range(20)]
+    begin = rows[:, : task.prompt_length + number]
+    runs = [shuffled_logits(decoder, begin, rng) for _ in range(20)]
     for index, group in list(enumerate(groups_of(task, inputs, number)))[:: len(inputs) // 12]:
         bounds = []
         for reader in readers:
@@ -406,7 +407,11 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
             )
             bounds.append(reader.margins(ranges, group_.step.last, group_.right)[0] / sceptic.ONE)
         (right,) = group_.right
-        others = [row[right] - np.delete(row, right).max() for row in (of[index] for of in values)]
+        others = [
+            row[right] - np.delete(row, right).max() for row in (values[index].astype(float) for _, values in runs)
+        ]
+        low, high = np.array(ranges).T / sceptic.ONE  # of float32, which is the second reader's
+        assert all(((low <= outputs[index]) & (outputs[index] <= high)).all() for outputs, _ in runs)
         assert bounds[1] <= min(others)
         assert bounds[1] > bounds[0] - 1e-2
         below += min(others) < bounds[0]
