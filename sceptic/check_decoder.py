@@ -299,17 +299,13 @@ class Step:
     def look(self, number, scale):
         """The sum of weights; the sums of weights times values, less a middle; the middle."""
         (q, _, _), unit, scores, entries = self.decoder.read(number, *self.last), self.decoder.unit, {}, {}
-        for at in self.task.tokens_of(self.seen):
-            _, k, value = self.decoder.read(number, *at)
-            off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + sum(
-                abs(dot(slope, k.center)) for slope in q.slopes
-            )
-            off += (
-                dot(q.deviation(), k.deviation())
-                + dot(map(abs, q.center), k.radius)
-                + dot(q.radius, map(abs, k.center))
-            )
-            off += (len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24
+        tokens = {at: self.decoder.read(number, *at)[1:] for at in self.task.tokens_of(self.seen)}
+        best = max((key.center for key, _ in tokens.values()), key=partial(dot, q.center))
+        for at, (k, value) in tokens.items():
+            apart = [a - b for a, b in zip(k.center, best, strict=True)]  # errors of the query move all scores alike
+            off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + dot(map(abs, q.center), k.radius)
+            off += sum(abs(dot(slope, apart)) for slope in q.slopes) + dot(q.radius, map(abs, apart))
+            off += dot(q.deviation(), k.deviation()) + ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24)
             score = dot(q.center, k.center)
             scores[at] = score * scale >> 2 * S, (off * abs(scale) + abs(score) >> 2 * S) + LOSS, value
         most = max(score for score, _, _ in scores.values())
