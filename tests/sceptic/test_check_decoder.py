@@ -27,6 +27,7 @@ from long import LONG
 from bitwright.transformers.boxes import root, split
 from bitwright.transformers.certificate import _task_document, write_certificate
 from bitwright.transformers.decoder import Decoder, Linear
+from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
@@ -340,6 +341,21 @@ def test_damaged_files_are_refused(damage, proved, tmp_path):
 # ---- bounds
 
 
+def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, step: int) -> np.ndarray:
+    """(n, r) what the heads add up to at a step."""
+    tokens = task.rows(inputs)[:, : task.prompt_length + step]
+    places = np.arange(tokens.shape[1])
+    x = sum(table[places * (len(table) > 1), tokens * (table.shape[1] > 1)].astype(float) for table in decoder.tables)
+    layer = decoder.layers[0]
+    h = normed(layer.attention_norm, x)
+    return sum(chained(head.output, _head(head, h)) for head in layer.heads)[:, -1]
+
+
+def real(ranges: list[tuple[int, int]], side: int) -> np.ndarray:
+    """One end of each range."""
+    return np.array([ends[side] for ends in ranges], float) / 2.0**60
+
+
 def document_of(task: ColumnTask) -> dict[str, Any]:
     return json.loads(json.dumps(_task_document(task)))
 
@@ -357,7 +373,7 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
     assert mine.inputs == len(inputs)
     tried, close = 0, 0.0
     for number in range(margins.shape[1]):
-        of = groups_of(task, inputs, number)
+        of, outputs = groups_of(task, inputs, number), attention_outputs(decoder, task, inputs, number)
         every = set(mine.groups("stop" if number == len(task.layout.answer) else ""))
         assert set(of) <= every or number < len(task.layout.answer)
         for group in sorted(set(of)):
@@ -376,6 +392,9 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
                 if not inside.any():
                     break
                 ranges = group_.near(low, high).ranges(group_.keys(low, high), group_.ends)
+                reached = outputs[inside]
+                assert (real(ranges, 0) - 1e-12 <= reached).all()
+                assert (reached <= real(ranges, 1) + 1e-12).all()
                 bound = reader.margins(ranges, group_.step.last, group_.right)[0] / sceptic.ONE
                 least = margins[inside, number].min()
                 assert bound <= least + 1e-12
