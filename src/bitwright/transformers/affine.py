@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, expit
 
 from bitwright.transformers.decoder import Activation, Chain, Decoder, Linear, Mlp, Norm
-from bitwright.transformers.rows import Rows
+from bitwright.transformers.rows import RowArrays
 
 Reals = NDArray[np.float64]
 Bound = Callable[[Reals, Reals], Reals]
@@ -32,7 +32,7 @@ def own(terms: int) -> float:
 
 
 @dataclass(frozen=True)
-class Enclosure(Rows):
+class AffineForm(RowArrays):
     """A batch of n vectors of d quantities, each an affine form of m variables."""
 
     center: Reals  # (n, d)
@@ -59,18 +59,18 @@ class Enclosure(Rows):
     def upper(self) -> Reals:
         return self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
 
-    def wider(self, by: Reals) -> Enclosure:
+    def wider(self, by: Reals) -> AffineForm:
         """The same with `by` added to the radius."""
         return replace(self, radius=(self.radius + by) * (1 + 2.0**-50))
 
-    def rounded(self, times: int) -> Enclosure:
+    def rounded(self, times: int) -> AffineForm:
         """The result of so many roundings of a quantity of this size."""
         return self.wider((times * self.unit + own(0)) * self.magnitude() + self._tiny(times))
 
     def _tiny(self, operations: int) -> float:
         return operations * TINY if self.unit else 0.0
 
-    def linear(self, linear: Linear) -> Enclosure:
+    def linear(self, linear: Linear) -> AffineForm:
         """x @ weight + bias."""
         weight = linear.weight.astype(np.float64)
         terms, size = len(weight), np.abs(weight)
@@ -81,7 +81,7 @@ class Enclosure(Rows):
             return product
         return replace(product, center=product.center + linear.bias.astype(np.float64)).rounded(1)
 
-    def scaled(self, weight: Any) -> Enclosure:
+    def scaled(self, weight: Any) -> AffineForm:
         """Coordinate by coordinate times a constant."""
         weight = np.asarray(weight, np.float64)
         product = replace(
@@ -89,25 +89,25 @@ class Enclosure(Rows):
         )
         return product.rounded(1)
 
-    def shifted(self, bias: Any) -> Enclosure:
+    def shifted(self, bias: Any) -> AffineForm:
         """Plus a constant vector."""
         return replace(self, center=self.center + np.asarray(bias, np.float64)).rounded(1)
 
-    def with_variables(self) -> Enclosure:
+    def with_variables(self) -> AffineForm:
         """The same with the radius of each coordinate as a variable of its own, so that what it scales shares it."""
         n, d = self.center.shape
         slopes = np.concatenate([self.slopes, np.broadcast_to(np.eye(d), (n, d, d))], 1)
         box = np.concatenate([self.box, self.radius], 1)
         return replace(self, slopes=slopes, radius=np.zeros_like(self.radius), box=box)
 
-    def _beside(self, other: Enclosure) -> Enclosure:
+    def _beside(self, other: AffineForm) -> AffineForm:
         """The same with the variables that only the other has."""
         more = other.box.shape[1] - self.box.shape[1]
         if more <= 0:
             return self
         return replace(self, slopes=np.pad(self.slopes, ((0, 0), (0, more), (0, 0))), box=other.box)
 
-    def __add__(self, other: Enclosure) -> Enclosure:
+    def __add__(self, other: AffineForm) -> AffineForm:
         self, other = self._beside(other), other._beside(self)
         return replace(
             self,
@@ -116,7 +116,7 @@ class Enclosure(Rows):
             radius=self.radius + other.radius,
         ).rounded(1)
 
-    def __mul__(self, other: Enclosure) -> Enclosure:
+    def __mul__(self, other: AffineForm) -> AffineForm:
         """Coordinate by coordinate; either may have one coordinate that serves for all."""
         self, other = self._beside(other), other._beside(self)
         mine, theirs = np.abs(self.center), np.abs(other.center)
@@ -127,27 +127,27 @@ class Enclosure(Rows):
             radius=mine * other.radius + theirs * self.radius + self.deviation() * other.deviation(),
         ).rounded(2)
 
-    def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> Enclosure:
+    def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> AffineForm:
         """f of each coordinate to first order; `curvature` bounds |f''| over the whole enclosure."""
         remainder = 0.5 * curvature * self.deviation() ** 2
         radius = np.abs(slope) * self.radius + remainder
         return replace(self, center=f(self.center), slopes=self.slopes * slope[:, None], radius=radius)
 
 
-def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> Enclosure:
+def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> AffineForm:
     """(n, d) numbers that do not depend on the variables."""
     slopes = np.zeros((len(value), box.shape[1], value.shape[1]))
-    return Enclosure(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
+    return AffineForm(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
 
 
-def chained(chain: Chain, x: Enclosure) -> Enclosure:
+def chained(chain: Chain, x: AffineForm) -> AffineForm:
     """A chain of matrices, one after the other."""
     for linear in chain:
         x = x.linear(linear)
     return x
 
 
-def normed(norm: Norm | None, x: Enclosure) -> Enclosure:
+def normed(norm: Norm | None, x: AffineForm) -> AffineForm:
     """A norm over the coordinates."""
     if norm is None:
         return x
@@ -160,7 +160,7 @@ def normed(norm: Norm | None, x: Enclosure) -> Enclosure:
     return y if norm.bias is None else y.shifted(norm.bias)
 
 
-def _mean_square(x: Enclosure, eps: float) -> Enclosure:
+def _mean_square(x: AffineForm, eps: float) -> AffineForm:
     """(n, 1) the mean of the squares, plus eps."""
     deviation, width = x.deviation(), x.center.shape[1]
     square = replace(
@@ -172,7 +172,7 @@ def _mean_square(x: Enclosure, eps: float) -> Enclosure:
     return square.wider(((width + 3) * x.unit + own(width)) * square.magnitude() + x._tiny(width))
 
 
-def _inverse_root(x: Enclosure) -> Enclosure:
+def _inverse_root(x: AffineForm) -> AffineForm:
     """1 / sqrt(x), unbounded where the enclosure comes near 0."""
     lowest = x.lower()
     bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
@@ -182,7 +182,7 @@ def _inverse_root(x: Enclosure) -> Enclosure:
     return replace(root, radius=np.where(bad, HUGE, root.radius))
 
 
-def activated(activation: Activation, x: Enclosure) -> Enclosure:
+def activated(activation: Activation, x: AffineForm) -> AffineForm:
     """GELU (exact or by tanh), ReLU or SiLU, coordinate by coordinate."""
     if activation == "relu":
         return _relu(x)
@@ -194,7 +194,7 @@ def activated(activation: Activation, x: Enclosure) -> Enclosure:
     return y.wider((6 * x.unit + 2.0**-46) * x.magnitude())  # f may cancel where x does not
 
 
-def _relu(x: Enclosure) -> Enclosure:
+def _relu(x: AffineForm) -> AffineForm:
     lower, upper = x.lower(), x.upper()
     slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, 0.0, upper / np.maximum(upper - lower, 1e-300)))
     gap = np.where((lower < 0) & (upper > 0), -slope * lower / 2, 0.0)  # max(0, x) - slope x is in [0, 2 gap]
@@ -227,14 +227,14 @@ def _gelu_tanh(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
     return x * s, s + x * s * (1 - s) * rate, np.minimum(0.81, bound * (1 + 1e-9) + 1e-12)
 
 
-def fed(mlp: Mlp, x: Enclosure) -> Enclosure:
+def fed(mlp: Mlp, x: AffineForm) -> AffineForm:
     """The output of an MLP."""
     up = chained(mlp.up, x)
     gated = activated(mlp.activation, up if mlp.gate is None else chained(mlp.gate, x))
     return chained(mlp.down, gated if mlp.gate is None else gated * up)
 
 
-def finished(decoder: Decoder, x: Enclosure) -> Enclosure:
+def finished(decoder: Decoder, x: AffineForm) -> AffineForm:
     """From the residual stream after the attention of the last layer to the input of the last matrix of the head."""
     layer = decoder.layers[-1]
     if layer.mlp is not None:
@@ -242,7 +242,7 @@ def finished(decoder: Decoder, x: Enclosure) -> Enclosure:
     return chained(decoder.head[:-1], normed(decoder.final_norm, x))
 
 
-def margins(decoder: Decoder, x: Enclosure, right: int, also: Sequence[int] = ()) -> Enclosure:
+def margins(decoder: Decoder, x: AffineForm, right: int, also: Sequence[int] = ()) -> AffineForm:
     """(n, other tokens): how far the logit of the right token is above each other one; x comes from `finished`.
 
     Args:

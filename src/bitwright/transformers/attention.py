@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.transformers.affine import TINY, Enclosure, Reals, chained, constant, normed, own
+from bitwright.transformers.affine import TINY, AffineForm, Reals, chained, constant, normed, own
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder, Head, Rope
 from bitwright.transformers.layout import ColumnTask, Place
@@ -23,8 +23,8 @@ class HeadTable:
     """What a head reads at every position and token; a row is position * tokens + token."""
 
     scale: float
-    query: Enclosure
-    key: Enclosure
+    query: AffineForm
+    key: AffineForm
     value: Reals  # (rows, r) after the head's output
     error: Reals  # (rows, r) by which a value and its part of a sum may be wrong
 
@@ -38,7 +38,7 @@ class AttentionTable:
     unit: float
     tokens: Ints  # (tokens,) that the task uses
     edges: Edges
-    residual: Enclosure
+    residual: AffineForm
     heads: tuple[HeadTable, ...]
 
     @property
@@ -89,7 +89,7 @@ def check_fit(decoder: Decoder, task: ColumnTask) -> None:
         )
 
 
-def _tabulated(head: Head, x: Enclosure, position: Ints, length: int, width: int) -> HeadTable:
+def _tabulated(head: Head, x: AffineForm, position: Ints, length: int, width: int) -> HeadTable:
     query = _turned(head.rope, normed(head.query_norm, chained(head.query, x)), position)
     key = _turned(head.rope, normed(head.key_norm, chained(head.key, x)), position)
     value = chained(head.value, x)
@@ -103,7 +103,7 @@ def _tabulated(head: Head, x: Enclosure, position: Ints, length: int, width: int
     return HeadTable(head.scale, query, key, center, radius * (1 + 2.0**-40) + roundings)
 
 
-def _turned(rope: Rope | None, x: Enclosure, position: Ints) -> Enclosure:
+def _turned(rope: Rope | None, x: AffineForm, position: Ints) -> AffineForm:
     if rope is None:
         return x
     half, unit = x.center.shape[1] // 2, x.unit

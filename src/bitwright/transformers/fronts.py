@@ -11,7 +11,7 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.boxes import EMPTY, LEAF, Trees, most_influence, root, split
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.refutation import extreme_inputs
-from bitwright.transformers.rows import Rows
+from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.steps import Step, StepMargins, bound_outputs, prove_ranges
 from bitwright.transformers.sums import Boxes, Outputs, shares
 
@@ -30,7 +30,7 @@ class StepProof:
 
 
 @dataclass(frozen=True)
-class Front(Rows):
+class Front(RowArrays):
     """Boxes that are not proved, their cases and their nodes in the trees."""
 
     boxes: Boxes

@@ -19,7 +19,7 @@ from bitwright.transformers.fronts import Front, StepProof, choose_variables, pr
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import Progress
 from bitwright.transformers.refutation import forced_margins
-from bitwright.transformers.rows import Rows
+from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.steps import Step, bound_margins, bound_outputs, step_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
@@ -81,7 +81,7 @@ class WrongInputs:
 
 
 @dataclass(frozen=True)
-class Pieces(Rows):
+class Pieces(RowArrays):
     """Boxes without common inputs, each in its case; `possible` boxes may have right inputs, the others have none."""
 
     boxes: Boxes

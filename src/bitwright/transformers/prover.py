@@ -60,7 +60,7 @@ def decide(
     if reason := not_covered(decoder):
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
-        clock = Deadline(time.monotonic() + seconds, progress or (lambda *_: None))
+        clock = ProofClock(time.monotonic() + seconds, progress or (lambda *_: None))
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), np.random.default_rng(seed))
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
@@ -94,7 +94,7 @@ def search_claims(
 
 
 @dataclass(frozen=True)
-class Deadline:
+class ProofClock:
     """When to give up, and where progress goes."""
 
     end: float
@@ -134,7 +134,7 @@ class Hunt:
 
 
 def prove(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Deadline
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock
 ) -> DecoderClaim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
     single = arithmetic == "float32" and fits_float32(decoder)
@@ -173,7 +173,7 @@ def prove_by_ranges(decoder: Decoder, task: ColumnTask, about: str, arithmetic: 
 
 
 def prove_by_boxes(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Deadline, doubt: bool
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock, doubt: bool
 ) -> DecoderClaim:
     """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
     table, proofs, answers = tabulate(decoder, task, UNITS[arithmetic]), [], len(task.layout.answer)

@@ -26,20 +26,18 @@ from bitwright.transformers.extremes import NEVER, find_extremes
 from bitwright.transformers.layout import ColumnTask, Place
 from bitwright.transformers.modules import evaluator_of
 from bitwright.transformers.refutation import REPLAYS, replay
-from bitwright.transformers.rows import Rows
-from bitwright.transformers.steps import StepMargins, bound_margins, step_of
+from bitwright.transformers.rows import RowArrays
+from bitwright.transformers.steps import StepMargins, bound_margins, prove_halves, step_of
 from bitwright.transformers.sums import Cases, bound
 
-MAX_PIECES = 400_000  # of ranges, before a proof is given up
-FIRST = 6  # halvings that try to prove a good margin
-NARROW = 2.0**-24  # a piece of this width, relative to its place, is not halved
+FIRST, LATER = 6, 24  # halvings that try to prove a good margin, and any
 MAX_CELLS = 50_000_000  # of a table of runs
 BATCH = 20_000  # pieces bounded at once
 NEARLY = 1e-3  # inputs of a margin below this are decoded: float32 may fail where real arithmetic does not
 
 
 @dataclass(frozen=True)
-class Ranges(Rows, FrozenArrays):
+class Ranges(RowArrays, FrozenArrays):
     """The range of the attention output in each case: a step of decoding, the last symbol, and a class of edges.
 
     Args:
@@ -229,42 +227,32 @@ def _halve(table: AttentionTable, ranges: Ranges, goal: float) -> tuple[int, flo
 
     The first halvings try to prove a margin of `goal`, the others any.
     """
-    case, low, high = np.arange(len(ranges)), ranges.low, ranges.high
-    count, halvings, left, least = 0, 0, np.zeros(len(ranges), np.bool_), np.full(len(ranges), np.inf)
-    while len(case):
-        count, halvings = count + len(case), halvings + 1
-        margins = _margins(table, ranges[case], low, high)
-        good = margins.lower > (goal if halvings <= FIRST else 0)
-        np.minimum.at(least, case[good], margins.lower[good])
-        hopeless = (margins.center <= 0) | (high - low <= NARROW * (1 + np.abs(low))) | (count > MAX_PIECES)
-        left[case[~good & hopeless]] = True
-        rest = ~good & ~left[case]
-        case, low, high = case[rest], low[rest], high[rest]
-        middle = (low + high) / 2
-        case, low, high = np.tile(case, 2), np.concatenate([low, middle]), np.concatenate([middle, high])
-    return count, float(least[~left].min(initial=np.inf)), np.nonzero(left)[0]
+    keys, center = _keys(ranges), (ranges.low + ranges.high) / 2
+    radius = np.maximum(ranges.high - center, center - ranges.low) * (1 + 2.0**-50) + 2.0**-52 * np.abs(center)
+    goals = [goal] * FIRST + [0.0] * LATER
+    found, count = prove_halves(
+        lambda case, *pieces: _margins(table, keys[case], *pieces), center[:, None], radius[:, None], goals
+    )
+    proved = found.lower > 0
+    return count, float(found.lower[proved].min(initial=np.inf)), np.flatnonzero(~proved)
 
 
 def end_margins(table: AttentionTable, ranges: Ranges) -> Reals:
     """(n, 2) the margins, but for rounding, of the inputs that attain the high and the low ends."""
-    ends = np.concatenate([ranges.high, ranges.low])
-    return _margins(table, Ranges.joined([ranges, ranges]), ends, ends).center.reshape(2, -1).T
+    ends = np.concatenate([ranges.high, ranges.low])[:, None]
+    return _margins(table, np.tile(_keys(ranges), (2, 1)), ends, 0 * ends).center.reshape(2, -1).T
 
 
-def _margins(table: AttentionTable, ranges: Ranges, low: Reals, high: Reals) -> StepMargins:
-    """The margins in each case, for attention outputs between low and high."""
-    middle = (low + high) / 2
-    radius = np.maximum(high - middle, middle - low) * (1 + 2.0**-50) + 2.0**-52 * np.abs(middle)
+def _margins(table: AttentionTable, keys: Ints, center: Reals, radius: Reals) -> StepMargins:
+    """The margins for attention outputs in center + [-radius, radius], in the cases with these keys."""
     parts, order = [], []
-    for number in np.unique(ranges.step).tolist():
-        rows = np.flatnonzero(ranges.step == number)
-        pairs = np.stack([ranges.previous[rows], ranges.edges[rows, 1]], axis=1)
-        groups, case = np.unique(pairs, axis=0, return_inverse=True)
+    for number in np.unique(keys[:, 0]).tolist():
+        rows = np.flatnonzero(keys[:, 0] == number)
+        groups, case = np.unique(keys[rows][:, [1, 3]], axis=0, return_inverse=True)
         step = step_of(table, [(number, previous, right) for previous, right in groups.tolist()])
         for begin in range(0, len(rows), BATCH):
-            at = rows[begin : begin + BATCH]
-            cases = case.reshape(-1)[begin : begin + BATCH]
-            parts.append(bound_margins(step, cases, middle[at, None], radius[at, None]))
+            at, cases = rows[begin : begin + BATCH], case.reshape(-1)[begin : begin + BATCH]
+            parts.append(bound_margins(step, cases, center[at], radius[at]))
             order.append(at)
     return StepMargins.joined(parts)[np.argsort(np.concatenate(order))]
 

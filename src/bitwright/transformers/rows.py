@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowArrays:
     """Arrays of equal length; fields that are no arrays are shared by all rows."""
 
     def __len__(self) -> int:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.transformers.affine import Enclosure, Reals, chained, finished, margins
+from bitwright.transformers.affine import AffineForm, Reals, chained, finished, margins
 from bitwright.transformers.attention import AttentionTable, Query, query_at, query_rows
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import Place
-from bitwright.transformers.rows import Rows
+from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
 
 BATCH = 4096  # boxes bounded at a time, at most
 MEMORY = 20_000_000  # numbers
 HALVINGS = 6  # of the range of an attention output, at most
+MAX_PIECES = 600_000  # of ranges, before a proof is given up
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Step:
     symbols: Ints  # (cases,) in front of the answer
     right: Ints  # (cases,) tokens; the first stop token at the last step
     also: tuple[int, ...]  # tokens that are right too
-    residual: Enclosure  # (cases,) what attention is added to
+    residual: AffineForm  # (cases,) what attention is added to
     cases: Cases
 
     @cached_property
@@ -100,7 +101,7 @@ def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
 
 
 @dataclass(frozen=True)
-class StepMargins(Rows):
+class StepMargins(RowArrays):
     """How far the right logit is above all others, over boxes."""
 
     lower: Reals  # (n,)
@@ -137,15 +138,15 @@ def _others(right: int, also: tuple[int, ...], best: int) -> tuple[int, ...]:
     return tuple(token for token in (right, *also) if token != best)
 
 
-def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> Enclosure:
+def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> AffineForm:
     n, r = center.shape
     unit, layer = step.table.unit, step.table.decoder.layers[0]
-    output = Enclosure(center, np.broadcast_to(np.eye(r), (n, r, r)), np.zeros((n, r)), radius, unit)
+    output = AffineForm(center, np.broadcast_to(np.eye(r), (n, r, r)), np.zeros((n, r)), radius, unit)
     residual = replace(step.residual[case], slopes=np.zeros((n, r, step.residual.center.shape[1])), box=radius)
     return finished(step.table.decoder, residual + chained(layer.output, output))
 
 
-def _least(margin: Enclosure, r: int) -> StepMargins:
+def _least(margin: AffineForm, r: int) -> StepMargins:
     n, others = margin.center.shape
     if not others:  # every token is right
         endless = np.full(n, np.inf)
@@ -158,26 +159,38 @@ def _least(margin: Enclosure, r: int) -> StepMargins:
 
 def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0) -> StepMargins:
     """The margins over boxes; ranges of the attention output are halved where that can bring them above a goal."""
-    radius = outputs.radius + outputs.rounding
-    whole = bound_margins(step, case, outputs.center, radius)
-    hopeful = (whole.lower <= goal) & (whole.center > goal)
-    lower = whole.lower.copy()
-    owner, center = np.flatnonzero(hopeful), outputs.center[hopeful]
-    radius = radius[hopeful]
-    least = np.full(len(case), np.inf)
-    for _ in range(HALVINGS):
-        if not len(owner):
+
+    def bounds(owner: Ints, center: Reals, radius: Reals) -> StepMargins:
+        return bound_margins(step, case[owner], center, radius)
+
+    return prove_halves(bounds, outputs.center, outputs.radius + outputs.rounding, [goal] * HALVINGS)[0]
+
+
+def prove_halves(
+    bounds: Callable[[Ints, Reals, Reals], StepMargins], center: Reals, radius: Reals, goals: Sequence[float]
+) -> tuple[StepMargins, int]:
+    """The margins over ranges, center + [-radius, radius], and how many pieces were bounded.
+
+    Each is halved, and halved again, where that can bring all its pieces above the last goal; pieces that are above
+    the goal of their turn are left alone.
+    """
+    whole, count = bounds(np.arange(len(center)), center, radius), len(center)
+    hopeful = (whole.lower <= goals[0]) & (whole.center > goals[-1])
+    lower, least = whole.lower.copy(), np.full(len(center), np.inf)
+    owner, center, radius = np.flatnonzero(hopeful), center[hopeful], radius[hopeful]
+    for goal in goals:
+        if not len(owner) or count > MAX_PIECES:
             break
         owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
-        part = bound_margins(step, case[owner], center, radius)
+        part, count = bounds(owner, center, radius), count + len(owner)
         proved = part.lower > goal
         np.minimum.at(least, owner[proved], part.lower[proved])
-        hopeful[owner[~(part.center > goal)]] = False
+        hopeful[owner[~(part.center > goals[-1])]] = False
         again = ~proved & hopeful[owner]
         owner, center, radius = owner[again], center[again], radius[again]
     hopeful[owner] = False
     lower[hopeful] = least[hopeful]
-    return replace(whole, lower=lower)
+    return replace(whole, lower=lower), count
 
 
 def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bitwright.compiling import compiled
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Columns, Ints
-from bitwright.transformers.rows import Rows
+from bitwright.transformers.rows import RowArrays
 
 Boxes = NDArray[np.int16]  # (n, 2, variables): low and high, both inside
 
@@ -75,7 +75,7 @@ class Cases:
 
 
 @dataclass(frozen=True)
-class Outputs(Rows):
+class Outputs(RowArrays):
     """Enclosures of the attention output over boxes: center + [-radius, radius], and what rounding adds."""
 
     possible: NDArray[np.bool_]  # (n,) whether the box has an input
