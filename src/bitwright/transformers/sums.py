@@ -89,24 +89,15 @@ class Outputs(RowArrays):
 def bound(entries: Reals, noise: Reals, edges: Edges, cases: Cases, boxes: Boxes, case: Ints) -> Outputs:
     """The attention output over each box, in its case; entries and noise are those of a query."""
     n, heads, r = len(boxes), len(entries), noise.shape[2]
-    found, near, weight, possible = np.zeros((3, n, r)), np.zeros((n, heads, r)), np.ones((n, heads)), np.zeros(n, "?")
-    _bound(
-        boxes,
-        case,
-        (cases.wanted, cases.ends, cases.free),
-        edges.automaton,
-        entries,
-        noise,
-        found,
-        near,
-        weight,
-        possible,
-    )
-    return Outputs(possible, found[0], found[1], found[2], near, weight)
+    results = np.zeros((3, n, r)), np.zeros((n, heads, r)), np.ones((n, heads)), np.zeros(n, np.bool_)
+    _bound(boxes, case, (cases.wanted, cases.ends, cases.free), edges.automaton, entries, noise, results)
+    (center, radius, rounding), near, weight, possible = results
+    return Outputs(possible, center, radius, rounding, near, weight)
 
 
 @compiled
-def _bound(boxes, case, cases, automaton, entries, noise, found, nears, weights, possible):  # type: ignore[no-untyped-def]
+def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ignore[no-untyped-def]
+    found, nears, weights, possible = results
     wanted, ends, free = cases
     before, after, reads, last, words, starts = automaton
     heads, rows, columns, most, size = entries.shape
