@@ -23,7 +23,7 @@ from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.api.export import Exported, c_text, exported_cells, exported_whole, js_text, try_states
 from bitwright.api.whole import whole_network
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.integer.sums import IntegerEngine
+from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.machines.programs import open_program
 from bitwright.networks import Plan, Recipe, train
@@ -93,7 +93,7 @@ def cases() -> Iterator[Case]:
     whole = multiplication(4)
     network, _ = whole_network(whole, [train(whole.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]])
     start = whole.state({"multiplicand": 13, "multiplier": 11})
-    engine = IntegerEngine(whole.program, network)
+    engine = network_engine(whole.program, [network])
     yield Case("multiplication of 4 bits, whole", exported_whole(network, whole), engine, whole, start)
 
 

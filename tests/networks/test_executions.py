@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from whole import kernel_engine, outputs_of
 
 from bitwright import InputError, addition
 from bitwright.api.executions import Sample, whole_set
-from bitwright.engines.kernel import KernelEngine
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
 from bitwright.networks.train import ExecutionSet
 from bitwright.running.successors import successors
@@ -39,15 +39,18 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
     found = StateSet.of_matches(PROGRAM, matched, templates.labels().toarray() > 0, "plain")
     low, high = spectrum(PROGRAM.templates)
     assert np.allclose(kernel_ends(found.inputs()), (low, high))
-    dense, usual = KernelEngine(PROGRAM, 8, "calibrated", found), KernelEngine(PROGRAM, 8, "calibrated")
-    assert np.allclose(dense.outputs(EVERY)[0], usual.outputs(EVERY)[0])
-    assert dense.predictor.condition == pytest.approx(high / low)
+    dense, usual = (
+        kernel_engine(PROGRAM, 8, "calibrated", found),
+        kernel_engine(PROGRAM, 8, "calibrated"),
+    )
+    assert np.allclose(outputs_of(dense, EVERY)[0], outputs_of(usual, EVERY)[0])
+    assert dense.cells.decider._predictor.condition == pytest.approx(high / low)
 
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labels: Labels) -> None:
     executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
-    engine = KernelEngine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
+    engine = kernel_engine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
     batch = engine.begin(EVERY)
     batch.step()
     assert (batch.states() == successors(PROGRAM, EVERY)).all()
@@ -126,12 +129,12 @@ def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], me
 def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
     network, executions = learn(width=64)
     with pytest.raises(InputError, match="halfway between its labels; leave out the rounding sign"):
-        NetworkEngine(PROGRAM, [network], "sign")
+        network_engine(PROGRAM, [network], "sign")
     with pytest.raises(InputError, match="halfway between its labels"):
-        KernelEngine(PROGRAM, PROGRAM.templates, "sign", executions.set)
+        kernel_engine(PROGRAM, PROGRAM.templates, "sign", executions.set)
     ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
     with pytest.raises(InputError, match="must be trained alike"):
-        NetworkEngine(PROGRAM, [network, ordinary], "calibrated")
+        network_engine(PROGRAM, [network, ordinary], "calibrated")
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -23,7 +23,7 @@ from bitwright.networks.integer import columns_of
 from bitwright.networks.quantize import quantize
 from bitwright.program import Program
 from bitwright.proofs.exhaustion import certify_network
-from bitwright.proofs.exhaustion.domains import CellsDomain, StatesDomain, every_state
+from bitwright.proofs.exhaustion.domains import StatesDomain, every_cell
 from bitwright.proofs.exhaustion.findings import Truth
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 
@@ -128,7 +128,7 @@ def instances(folder: Path) -> dict[int, tuple[Path, Path]]:
 def wrong_states(network: IntegerNetwork, program: Program) -> tuple[set[int], set[int]]:
     """States in which a bit is wrong by definition, G > T against the rules, and all in which something matches."""
     wrong, some, columns = set(), set(), columns_of(network, program)
-    domain = every_state(program)
+    domain = StatesDomain(every_cell(program))
 
     def look(matched: Any, numbers: Any, _step: int, _times: int, own: slice) -> None:
         for number, row in zip(numbers.tolist(), matched.astype(np.int64), strict=True):
@@ -181,7 +181,7 @@ def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, versi
 def moved_to_a_sum(must: bool, above: int) -> IntegerNetwork:
     """A network for addition(2) with a threshold that a sum of a bit, on or off, equals, or one more or less."""
     program = addition(2).program
-    network, domain, sums = whole(addition(2)), StatesDomain(program), []
+    network, domain, sums = whole(addition(2)), StatesDomain(every_cell(program)), []
 
     def look(matched: Any, *_: Any) -> None:
         full = matched[matched.sum(axis=1) == 4]
@@ -308,7 +308,7 @@ def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) 
     place = tmp_path / f"{cells.weights.digest}-1.0"
     assert (place / "vnnlib" / "state_1.vnnlib").read_text().startswith("; Local state 1 of ")
     ports = 0
-    domain = CellsDomain(pattern.program)
+    domain = StatesDomain(cells.pattern)
 
     def look(matched: Any, _numbers: Any, _step: int, _times: int, own: slice) -> None:
         nonlocal ports

@@ -9,7 +9,7 @@ from long import LONG
 from benchmarks.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 from bitwright import Algorithm, InputError, addition, multiplication, permutation
 from bitwright.api.cells import pattern_of
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
 from bitwright.program import Builder
@@ -59,7 +59,7 @@ def test_many_voters_are_right_at_the_default_width(count: int, examples: int) -
 
 def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
     network, _ = train(algorithm.program, Recipe(width, 0, plan=Plan(descent="momentum")))
-    found = NetworkEngine(algorithm.program, [network], "calibrated").begin(states)
+    found = network_engine(algorithm.program, [network], "calibrated").begin(states)
     truth = RuleEngine(algorithm.program).begin(states)
     found.step()
     truth.step()

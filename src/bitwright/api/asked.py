@@ -25,6 +25,7 @@ from bitwright.networks.cache import network_files
 from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
 from bitwright.program import Algorithm, NodeProgram
+from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern, bit_names
 
 Provable = str | PathLike[str] | Network | AnyNetwork | Model | HeldModel | Given
@@ -53,7 +54,7 @@ class Asked:
     algorithm: Algorithm
     network: AnyNetwork | FittedModel
     sizes: str | None = None  # of cells: those at which the program was seen to be of these kinds
-    tile: int = 1  # of cells: how many neighbouring ones of the program are one
+    tile: Tile = 1  # of cells: how many neighbouring ones of the program are one
     graphs: str | None = None
     names: dict[str, tuple[str, ...]] | None = None
     links: Links = field(default_factory=Links)
@@ -124,7 +125,7 @@ def asked_for(
             if claimed is not None and sizes is None
             else []
         )
-        cells_of, tiles = [], set()
+        cells_of, tiles = [], set[Tile]()
         for number, one in enumerate(programs := [*looked.programs, *also]):
             if len(programs) > 1:
                 step(number, len(programs))
@@ -140,14 +141,14 @@ def asked_for(
             tiles.add(tile)
             cells_of.append((one.algorithm.program, own))
     if not skip:
-        check_covers(looked, pattern, first.name, max(tiles, default=1))
+        check_covers(looked, pattern, first.name, max(tiles, default=1, key=str))
     graphs = looked.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
     single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
     links = Links() if skip else links_of(single, looked, len(pattern.kinds), tell, function, graphs)
     names = bit_names(pattern, cells_of)
-    asked = Asked(cells, held.weights, looked.text, max(tiles, default=1), graphs, names, links)
+    asked = Asked(cells, held.weights, looked.text, max(tiles, default=1, key=str), graphs, names, links)
     if not skip:
-        tell.note(_covered(asked, sorted(tiles)))
+        tell.note(_covered(asked, sorted(tiles, key=str)))
     return asked
 
 
@@ -172,7 +173,7 @@ def _looked(
     return looked
 
 
-def _covered(asked: Asked, tiles: list[int]) -> str:
+def _covered(asked: Asked, tiles: list[Tile]) -> str:
     """A note on which program was looked at, and in which sizes."""
     name, graphs = asked.algorithm.name, "" if asked.graphs is None else f", on {asked.graphs},"
     what = name if graphs and asked.sizes is None else at_size(name, asked.sizes)

@@ -300,7 +300,7 @@ def _look(asked: Asked, pattern: Pattern | None, state: str, oracle: FittedModel
 
         found = look_at_model(asked.network, on, kind, oracle)
     else:
-        found = look_at_state(program, asked.network, on, kind)
+        found = look_at_state(pattern or Pattern.of_state(program), asked.network, on, kind)
     return StateLookedAt(**vars(found), about=asked.about)
 
 

@@ -16,7 +16,6 @@ from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
-from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.width import suggested_cells_width, suggested_width
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def make_network(
 
 def states_of(made_for: Pattern | Algorithm) -> int:
     """How many states a proof tries: all local states of the cells, or all states of the program."""
-    return made_for.local_states if isinstance(made_for, Pattern) else StatesDomain(made_for.program).size
+    return (made_for if isinstance(made_for, Pattern) else Pattern.of_state(made_for.program)).local_states
 
 
 def network_file(network: Network) -> bytes:

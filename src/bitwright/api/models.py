@@ -17,7 +17,7 @@ from bitwright.errors import InputError, option
 from bitwright.networks.foreign import READS, HeldModel, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
 from bitwright.networks.foreign.model import StateTable
-from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program import Algorithm, NodeProgram
 from bitwright.program.pattern import Pattern, pattern_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def model_of(network: Path | None, reads: str | None, threshold: float | None) -
 
 def fitted(
     given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, cells: bool | None = None
-) -> tuple[FittedModel, Program | Pattern]:
+) -> tuple[FittedModel, Pattern]:
     """A network with its columns, and the program or the kinds of cells that it is for.
 
     Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
@@ -70,11 +70,12 @@ def fitted(
 
 def _ways(
     subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, cells: bool | None
-) -> Iterator[tuple[Reads, Program | Pattern]]:
+) -> Iterator[tuple[Reads, Pattern]]:
     """The ways in which a network could read these programs."""
     if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and not cells:
-        yield "states", subjects[0].program
-        yield "templates", subjects[0].program
+        whole = Pattern.of_state(subjects[0].program)
+        yield "states", whole
+        yield "templates", whole
     if cells is not False:
         pattern = kinds_of(subjects, sizes)
         yield "cells", pattern
@@ -101,7 +102,7 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
     if reads == "cells":
         columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
-        columns = ModelColumns.of(reads, subjects[0].program)
+        columns = ModelColumns.of(reads, Pattern.of_state(subjects[0].program))
     else:
         raise InputError(f"{option('sizes')}, several programs and node programs go with cells")
     domain = states_of(columns, by_algorithm(subjects)[0], "states")
@@ -138,9 +139,9 @@ def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any
         raise InputError(f"{option(others[0])} does not go with a network that was made elsewhere; leave it out")
     found, of = fitted(given, algorithm, cells=settings.get("cells") or None)
     reads = found.columns.reads
-    if isinstance(of, Pattern):
+    if reads != "states":
         decider = ModelDecider(of, found.model, reads)
         return CellEngine(algorithm.program, of, decider, evaluate=settings.get("evaluate", False))
     if "evaluate" in given_settings:
-        raise InputError(f"{option('evaluate')} goes with networks of cells; this one is of a whole state")
+        raise InputError(f"{option('evaluate')} goes with networks that read cells or templates; this one reads states")
     return ModelEngine(algorithm.program, found.model, reads)

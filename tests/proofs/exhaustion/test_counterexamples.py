@@ -15,6 +15,7 @@ from bitwright import Algorithm, BitwrightError, InputError, Network, certify, p
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.cli.main import main
 from bitwright.proofs.exhaustion import certify_network as prove
+from bitwright.proofs.exhaustion.domains import every_cell
 from bitwright.proofs.exhaustion.findings import IntegerJudge
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 
@@ -76,7 +77,7 @@ def test_a_state_names_bits_of_one_kind() -> None:
         state_with(program, "kind1 kind2_block1[1]")
     with pytest.raises(InputError, match="there is no bit 'kind3'"):
         state_with(program, "kind3")
-    assert state_with(parse(TWO_KINDS).program, "none")[1] is None
+    assert state_with(parse(TWO_KINDS).program, "none")[1] == 0
 
 
 def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
@@ -88,8 +89,8 @@ def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
     for kind in ("kind1", "kind2"):
         for bits in (kind, f"{kind}_block1[1]"):
             state, of = state_with(program, bits)
-            assert look_at_state(program, network, state, of).n <= 1
-            assert look_at_state(program, network, state, of).right
+            assert look_at_state(every_cell(program), network, state, of).n <= 1
+            assert look_at_state(every_cell(program), network, state, of).right
 
 
 @pytest.mark.parametrize("lie", ["wrong", "distance"])

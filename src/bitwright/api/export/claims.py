@@ -12,7 +12,6 @@ from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.certificate import certify_network
-from bitwright.proofs.exhaustion.domains import StatesDomain
 
 MOST_WORK = 1 << 28  # states times width that are tried while a file is written: some seconds
 
@@ -98,7 +97,7 @@ def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> ExportCl
     if isinstance(made_for, Pattern):
         algorithm, domain, states = as_algorithm(made_for), "cells", made_for.local_states
     else:
-        algorithm, domain, states = made_for, "states", StatesDomain(made_for.program).size
+        algorithm, domain, states = made_for, "states", Pattern.of_state(made_for.program).local_states
     if states * network.shape.width > MOST_WORK:
         return ExportClaim(of_cells, states, None)
     certificate = certify_network(algorithm, network, domain)

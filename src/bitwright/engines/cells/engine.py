@@ -22,6 +22,7 @@ from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
 from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program
+from bitwright.program.cells import Tile
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
@@ -30,7 +31,9 @@ from bitwright.theory.encoding.packed import Words, unpack
 from bitwright.theory.rounding import Rounding
 from bitwright.workers.linear_algebra import NUMPY
 
+_TOGETHER = 1 << 12  # states of a batch, where they are evaluated
 TABLED = 1 << 20  # local states that are all evaluated beforehand
+_WORK = 1 << 33  # products that this may take for the whole state, of which a run meets few states
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
@@ -50,7 +53,7 @@ class CellEngine(Engine):
         rounding: Rounding = "calibrated",
         evaluate: bool = False,
         compiled: bool = True,
-        tile: int | None = None,
+        tile: Tile | None = None,
     ) -> None:
         self.program, self.evaluate, self._compiled = program, evaluate, compiled
         self.cells = cell_network(pattern, by, rounding)
@@ -75,8 +78,15 @@ class CellEngine(Engine):
     def tables(self) -> CellTables | None:
         """The network's outputs on every local state of the kinds that occur; None if these are too many."""
         kinds = tuple(self.wiring.places)
-        few = sum(self.pattern.kinds[kind].local_states for kind in kinds) <= TABLED
-        return cell_tables(self.cells, kinds) if few else None
+        return cell_tables(self.cells, kinds) if self._are_few(kinds) else None
+
+    def _are_few(self, kinds: tuple[int, ...]) -> bool:
+        """Whether it pays to evaluate all local states beforehand."""
+        states, program = sum(self.pattern.kinds[kind].local_states for kind in kinds), self.pattern.program
+        if self.pattern.whole is None:
+            return states <= TABLED
+        units = self.cells.decider.width or 1
+        return states <= TABLED and states * units * (program.templates + program.bits) <= _WORK
 
     @cached_property
     def packed(self) -> PackedCells | None:
@@ -140,7 +150,7 @@ class CellEngine(Engine):
     @property
     def chunk(self) -> int:
         if self.evaluate or self.answered is None:
-            return max(1, (1 << 22) // self.program.bits)
+            return max(1, min(_TOGETHER, (1 << 22) // self.program.bits))
         return self.answered.chunk
 
     def describe(self) -> dict[str, object]:

@@ -56,7 +56,10 @@ class LocalStates:
 
     def matched(self, numbers: IntArray) -> BoolArray:  # (states,) -> (states, templates)
         """Which templates each local state matches."""
-        digits = numbers[:, None] // self.value % self.radix
+        value = self.value
+        if value.dtype == object and numbers.dtype != object:  # numbers that fit an int64 have no higher digits
+            value = np.array([min(one, _INT64 - 1) for one in value.tolist()], dtype=np.int64)
+        digits = numbers[:, None] // value % self.radix
         return np.asarray(digits[:, self.block_of] == self.digit, dtype=bool)
 
     def truth(self, matched: BoolArray) -> BoolArray:  # (states, templates) -> (states, ports)

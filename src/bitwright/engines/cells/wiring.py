@@ -11,7 +11,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.local import LocalStates
 from bitwright.errors import OtherKindError, counted, listing
 from bitwright.program import Program
-from bitwright.program.cells import Cells, Kind, cell_kinds
+from bitwright.program.cells import CellKinds, Cells, Kind, Tile, cell_kinds
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 
@@ -36,10 +36,13 @@ class Wiring:
     With a `tile`, the pattern consists of cells of this program with that tile.
     """
 
-    def __init__(self, program: Program, pattern: Pattern, tile: int | None = None) -> None:
+    def __init__(self, program: Program, pattern: Pattern, tile: Tile | None = None) -> None:
         self.program, self.pattern = program, pattern
         self.tile, self.cells = tile_of(program, pattern) if tile is None else (tile, program.cells.tiled(tile))
-        self.found = program.kinds if self.cells is program.cells else cell_kinds(program, self.cells)
+        if pattern.whole is not None:
+            self.found = _whole_state(pattern)
+        else:
+            self.found = program.kinds if self.cells is program.cells else cell_kinds(program, self.cells)
         places = [pattern.place_of(kind) for kind in self.found.kinds]
         assert None not in places
         self.places = [place for place in places if place is not None]  # of the kinds here in the pattern
@@ -101,8 +104,23 @@ class Wiring:
         return following
 
 
-def tile_of(program: Program, pattern: Pattern) -> tuple[int, Cells]:
+def _whole_state(pattern: Pattern) -> CellKinds:
+    """One cell, each of whose ports sets the bit of its number."""
+    program = pattern.program
+    bits, templates = np.arange(program.bits), np.arange(program.templates)
+    first, none = np.array([0, program.templates]), np.zeros_like(bits)
+    return CellKinds(pattern.kinds, np.zeros(1, dtype=np.int64), templates, first, templates, none, bits, bits)
+
+
+def tile_of(program: Program, pattern: Pattern) -> tuple[Tile, Cells]:
     """How many neighbouring cells of the program are one cell of the pattern, and these cells."""
+    if pattern.whole is not None:
+        if pattern.whole != program:
+            raise OtherKindError(
+                f"this network is of the whole state of another program: id {pattern.whole.id[:13]}..., this one's is "
+                f"{program.id[:13]}..."
+            )
+        return "all", program.cells.tiled("all")
     missing = None
     most = max((len(kind.blocks) for kind in pattern.kinds), default=1)
     for tile in range(1, min(_TILES, most) + 1):
