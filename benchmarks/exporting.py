@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 
 from bitwright import Algorithm, addition, multiplication
-from bitwright.api.cells import pattern_of, train_on_pattern
-from bitwright.api.export import Exported, c_text, exported_cells, exported_whole, js_text, try_states
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import pattern_of, quantized, train_on_pattern
+from bitwright.api.export import Exported, c_text, exported_cells, js_text, try_states
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.machines.programs import open_program
 from bitwright.networks import Plan, Recipe, train
-from bitwright.proofs.width import suggested_cells_width
+from bitwright.program.pattern import Pattern
+from bitwright.proofs.width import suggested_width
 from bitwright.running.run import run_batch
 
 SBN = Path(__file__).parent.parent / "examples" / "sbn" / "gcd.sbn"
@@ -86,15 +86,23 @@ def cases() -> Iterator[Case]:
         ("SBN gcd on machine B, cells", [gcd], gcd, None, {"a": 12, "b": 18}),
     ):
         pattern = pattern_of([one.program for one in of])
-        recipe = Recipe(width or suggested_cells_width(pattern), plan=Plan(descent="momentum"))
+        recipe = Recipe(width or suggested_width(pattern), plan=Plan(descent="momentum"))
         network = train_on_pattern(pattern, recipe).network
         engine = CellEngine(algorithm.program, pattern, [network], evaluate=True)
         yield Case(title, exported_cells(network, pattern, algorithm), engine, algorithm, algorithm.state(values))
     whole = multiplication(4)
-    network, _ = whole_network(whole, [train(whole.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]])
+    network, _ = quantized(
+        [train(whole.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]], Pattern.of_state(whole.program)
+    )
     start = whole.state({"multiplicand": 13, "multiplier": 11})
     engine = network_engine(whole.program, [network])
-    yield Case("multiplication of 4 bits, whole", exported_whole(network, whole), engine, whole, start)
+    yield Case(
+        "multiplication of 4 bits, whole",
+        exported_cells(network, Pattern.of_state(whole.program), whole),
+        engine,
+        whole,
+        start,
+    )
 
 
 def rate(case: Case) -> float:

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import addition, multiplication, train
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import quantized
 from bitwright.engines.make import make_engine
 from bitwright.files.storage import write_atomically
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import _results as proof_results
 from bitwright.validation import Arithmetic, make_task
@@ -36,7 +37,11 @@ Parts = Callable[[Iterator[int]], Generator[Any]]
 def proof(workers: Workers, device: str) -> tuple[dict[str, Any], Parts]:
     """The parts of a proof of 12-bit addition."""
     algorithm = addition(12)
-    network, _ = whole_network(algorithm, [train(algorithm, cells=False, width=4_096).weights])
+    network, _ = quantized(
+        [train(algorithm, tile="all", integer=False, width=4_096).weights],
+        Pattern.of_state(algorithm.program),
+        runs=algorithm,
+    )
     task = ProofTask(algorithm, network, "states", device)
     about = {"what": "certify 12-bit addition", "unit": "states", "size": task.domain.size, "part": task.part}
     return about, lambda numbers: proof_results(task, workers, numbers)

@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from bitwright import addition, multiplication, permutation, train
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import quantized
 from bitwright.engines.make import make_engine
 from bitwright.files.storage import write_atomically
 from bitwright.networks import Recipe
 from bitwright.networks.ensemble import Study, train_block
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import _prove_part_alone
 from bitwright.running.successors import random_states
@@ -65,7 +66,9 @@ def nothing(common: int, job: int) -> int:  # noqa: ARG001
 def kinds() -> Iterator[Work]:
     yield Work("loops", "sums of Python's integers", count, 8_000_000, 1 << 30)
     adder = addition(10)
-    network, _ = whole_network(adder, [train(adder, cells=False, width=4_096).weights])
+    network, _ = quantized(
+        [train(adder, tile="all", integer=False, width=4_096).weights], Pattern.of_state(adder.program), runs=adder
+    )
     proof = ProofTask(adder, network)
     yield Work("certify", "parts of all states of 10-bit addition, width 4,096", _prove_part_alone, proof, proof.parts)
     product = multiplication(12)

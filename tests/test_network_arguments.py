@@ -25,7 +25,7 @@ def small() -> bw.Algorithm:
 
 @cache
 def trained() -> Any:
-    return bw.train(small(), cells=False, width=256)
+    return bw.train(small(), tile="all", integer=False, width=256)
 
 
 @cache
@@ -48,14 +48,25 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "integers": (lambda: trained().quantize().quantize(), "a network of integers cannot be quantized again"),
     "cells of integers": (lambda: cells().quantize(), "a network of integers cannot be quantized again"),
     "bits": (lambda: trained().quantize(8.0), "2 to 8 bits, got 8.0"),
-    "float bits": (lambda: bw.train(small(), cells=False, weight_bits=4), "weight_bits goes with integer"),
-    "tile": (lambda: bw.train(small(), tile=1.5), "tile must be an integer, got 1.5"),  # type: ignore[arg-type]
-    "tile size": (lambda: bw.train(small(), tile=17), "tile must lie between 1 and 16, got 17"),
-    "tile of all": (lambda: bw.train(small(), cells=False, tile=2), "tile goes with networks of cells"),
-    "sizes of all": (lambda: bw.train(small(), cells=False, sizes="1..4"), "sizes goes with networks of cells"),
+    "float bits": (
+        lambda: bw.train(small(), tile="all", integer=False, weight_bits=4),
+        "weight_bits goes with integer",
+    ),
+    "tile": (lambda: bw.train(small(), tile=1.5), "integer from 1 to 16"),  # type: ignore[arg-type]
+    "tile size": (lambda: bw.train(small(), tile=17), "integer from 1 to 16"),
+    "sizes of all": (
+        lambda: bw.train(small(), tile="all", integer=False, sizes="1..4"),
+        "sizes goes with networks of cells",
+    ),
     "seeds": (lambda: bw.train(small(), seeds=0), "seeds must lie between 1 and 1,000, got 0"),
-    "several": (lambda: bw.train(small(), small(), cells=False), "one network serves several programs by their cells"),
-    "networks": (lambda: bw.train(small(), cells=False, networks=2), "2 networks go into a folder, or become one"),
+    "several": (
+        lambda: bw.train(small(), small(), tile="all", integer=False),
+        "one network serves several programs by their cells",
+    ),
+    "networks": (
+        lambda: bw.train(small(), tile="all", integer=False, networks=2),
+        "2 networks go into a folder, or become one",
+    ),
     "width": (lambda: bw.train(small(), width="128"), "the width must be an integer"),
     "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe is a Recipe, got a dict"),  # type: ignore[arg-type]
     "misspelt": (lambda: bw.train(small(), size="1..4"), "train has no option 'size'; did you mean 'sizes'"),
@@ -102,7 +113,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 
 
 def with_option(**option: Any) -> Callable[[], object]:
-    return lambda: bw.train(small(), cells=False, **{"width": 64, **option})
+    return lambda: bw.train(small(), tile="all", integer=False, **{"width": 64, **option})
 
 
 NAN = float("nan")

@@ -84,7 +84,7 @@ def test_boards(tmp_path: Path, capsys: Captured) -> None:
         ([], {}),
         (["--domain", "runs", "--sample-seed", "3"], {"domain": "runs", "sample_seed": 3}),
         (["--padding", "5", "--delta", "0.2"], {"padding": 5, "delta": 0.2}),
-        (["--cells", "--tile", "2"], {"cells": True, "tile": 2}),
+        (["--tile", "2"], {"cells": True, "tile": 2}),
     ],
 )
 def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -94,7 +94,7 @@ def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> 
 
 def test_widths_that_cannot_be() -> None:
     with pytest.raises(bw.InputError, match="leave out domain and padding"):
-        bw.size(SMALL, of="network", cells=True, domain="runs")
+        bw.size(SMALL, of="network", tile=1, domain="runs")
     with pytest.raises(bw.InputError, match="there is no domain 'walks'"):
         bw.size(SMALL, of="network", domain="walks")
     with pytest.raises(bw.InputError, match="seed is 0 or more"):
@@ -106,7 +106,7 @@ def test_widths_that_cannot_be() -> None:
     [
         (["--domain", "input"], {"domain": "input"}),
         (["--domain", "runs"], {"domain": "runs"}),
-        (["--cells", "--domain", "input"], {"cells": True, "domain": "input"}),
+        (["--tile", "1", "--domain", "input"], {"cells": True, "domain": "input"}),
     ],
 )
 def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -136,19 +136,19 @@ def test_a_size_takes_paths_names_and_node_programs(tmp_path: Path) -> None:
 
 
 def test_one_proof_for_several_sizes(capsys: Captured) -> None:
-    told = said(capsys, "certify", "addition", "--cells", "--sizes", "1..6")
-    found = bw.certify([bw.addition(bits) for bits in range(1, 7)], cells=True)
+    told = said(capsys, "certify", "addition", "--tile", "1", "--sizes", "1..6")
+    found = bw.certify([bw.addition(bits) for bits in range(1, 7)], tile=1)
     assert (found.program_id, found.verdict) == (told["program_id"], "certified")
-    assert found.program_id != bw.certify(bw.addition(1), cells=True).program_id
-    with pytest.raises(bw.InputError, match="one proof for 2 programs is one of their cells; add cells=True"):
+    assert found.program_id != bw.certify(bw.addition(1), tile=1).program_id
+    with pytest.raises(bw.InputError, match="one proof for 2 programs is one of their cells; add tile=1"):
         bw.certify([SMALL, bw.addition(3)])
     with pytest.raises(bw.InputError, match="at least one program"):
-        bw.certify([], cells=True)
+        bw.certify([], tile=1)
 
 
 @pytest.mark.parametrize("tile", [1, 2])
 def test_kinds_of_cells(capsys: Captured, tile: int) -> None:
-    told = said(capsys, "show", "multiplication", "--bits", "4", "--cells", "--tile", tile)
+    told = said(capsys, "show", "multiplication", "--bits", "4", "--tile", tile)
     assert cell_kinds(bw.multiplication(4), tile).to_dict() == told
     with pytest.raises(bw.InputError, match="tile is an integer from 1 to 16"):
         cell_kinds(SMALL, 17)
@@ -199,7 +199,7 @@ def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: d
         ),
         (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
         (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
-        (["--engine", "limit", "--cells"], {"engine": "limit", "cells": True}),
+        (["--engine", "limit", "--tile", "1"], {"engine": "limit", "cells": True}),
     ],
 )
 def test_validations(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -251,7 +251,7 @@ def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: Ca
 
 
 def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
-    network = bw.train(SMALL, cells=False, integer=True, width=256)
+    network = bw.train(SMALL, tile="all", integer=True, width=256)
     for name in ("a.c", "a.onnx"):
         assert all(file.exists() for file in bw.export(network, tmp_path / name, SMALL).files)
     done = bw.export(network, tmp_path / "p", SMALL, to="vnnlib", properties=range(3, 9), vnnlib_version="2.0")
@@ -264,7 +264,7 @@ def test_exports_of_whole_states_and_pages(tmp_path: Path, cells: Any) -> None:
 
 
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
-    trained = bw.train(SMALL, cells=False, width=256)
+    trained = bw.train(SMALL, tile="all", integer=False, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [
         (cells, "a.txt", {}, "'a.txt' does not say which format to write: use a name that ends in .c, .mjs, "),
         (cells, "a.c", {"to": "onnx"}, "path takes a .onnx file with to onnx, got"),

@@ -36,8 +36,14 @@ SMALL = bw.addition(2)
 )
 def test_the_same_network_as_on_the_command_line(tmp_path: Path, options: list[str], given: dict[str, Any]) -> None:
     file = tmp_path / "net.safetensors"
-    assert main(["train", "addition", "--bits", "2", "--whole", "--width", "256", "-q", "-o", str(file), *options]) == 0
-    assert bw.train(SMALL, cells=False, width=256, **given).digest == load_network(file, SMALL.program).digest
+    assert (
+        main(["train", "addition", "--bits", "2", "--tile", "all", "--width", "256", "-q", "-o", str(file), *options])
+        == 0
+    )
+    assert (
+        bw.train(SMALL, tile="all", integer=False, width=256, **given).digest
+        == load_network(file, SMALL.program).digest
+    )
 
 
 def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
@@ -46,7 +52,8 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     assert np.array_equal(load_executions(tmp_path / "runs.npz").before, held.before)
     assert np.array_equal(bw.executions(SMALL, tmp_path / "runs.npz").after, held.after)
     made = [
-        bw.train(SMALL, cells=False, width=256, executions=source) for source in (held, tmp_path / "runs.npz", "runs")
+        bw.train(SMALL, tile="all", integer=False, width=256, executions=source)
+        for source in (held, tmp_path / "runs.npz", "runs")
     ]
     origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest

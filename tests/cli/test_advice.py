@@ -64,7 +64,7 @@ def test_advice_leaves_out_weight_bits_that_are_at_their_most(capsys: Captured) 
 def test_a_width_says_that_it_is_of_the_whole_state(capsys: Captured) -> None:
     code, _, err = call(capsys, "run dec.bw dec=1 --engine network --width 2")
     assert code == 2
-    assert "for the whole state as --width asks (--cells --width for its cells)" in err
+    assert "for the whole state as --width asks (--tile 1 --width for its cells)" in err
     assert err.endswith("use a wider network or a larger tolerance\n")
 
 
@@ -109,7 +109,10 @@ def test_a_page_has_the_name_as_it_is_written(capsys: Captured, net: str) -> Non
             "dec.bw is a program, not a network; a network is a .safetens",
         ),
         (["certify", "x.safetensors"], "x.safetensors is a network, not a program; name the program"),
-        (["train", "--whole", "x.safetensors", "-o", "y.safetensors"], "x.safetensors is a network, not a program"),
+        (
+            ["train", "--tile", "all", "x.safetensors", "-o", "y.safetensors"],
+            "x.safetensors is a network, not a program",
+        ),
         (
             ["run", "dec.bw", "dec=1", "--engine", "netwrok", "--network", "x.safetensors"],
             "there is no engine 'netwrok'; choose templates, limit, kernel, sampled, network; did you mean 'network'?",

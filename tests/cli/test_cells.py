@@ -43,7 +43,7 @@ def test_the_default_network_is_that_of_cells_and_whole_asks_for_the_other(capsy
     _, out, err = call(capsys, "add 5 9 --engine network")
     assert out.strip() == "5 + 9 = 14"
     assert "kinds of cells" in err
-    _, out, err = call(capsys, "add 5 9 --engine network --whole")
+    _, out, err = call(capsys, "add 5 9 --engine network --tile all")
     assert out.strip() == "5 + 9 = 14"
     assert "kinds of cells" not in err
     assert "smallest margin" in err
@@ -56,7 +56,7 @@ def test_a_proof_for_every_size(multiplier: Path, capsys: Captured, tmp_path: Pa
     assert "every program made of these kinds of cells; this program was checked at 1..30 bits\n" in out
     assert "all cells of multiplication at the sizes 1..30 are of the network's kinds" in err
     assert "came out the same" in answer(
-        capsys, "certify multiplication --cells --network", multiplier, "--check", file
+        capsys, "certify multiplication --tile 1 --network", multiplier, "--check", file
     )
     code, out, _ = call(capsys, "certify multiplication --network", multiplier, "--json")
     found = json.loads(out)
@@ -81,7 +81,7 @@ def test_a_device_that_is_not_there_is_named(multiplier: Path, capsys: Captured)
 def test_the_same_proof_on_a_gpu(multiplier: Path, capsys: Captured) -> None:
     if not has_cuda():
         pytest.skip("needs a CUDA device")
-    asked = ("certify", "multiplication", "--cells", "--network", multiplier, "--json", "--device")
+    asked = ("certify", "multiplication", "--tile", "1", "--network", multiplier, "--json", "--device")
     (code, cpu, _), (again, cuda, _) = call(capsys, *asked, "cpu"), call(capsys, *asked, "cuda")
     assert code == again == 0
     assert {**json.loads(cpu), "seconds": 0} == {**json.loads(cuda), "seconds": 0}
@@ -117,13 +117,13 @@ def test_a_rule_file_in_every_size(capsys: Captured, tmp_path: Path, monkeypatch
 
 
 def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Path) -> None:
-    out = answer(capsys, "show addition --bits 8 --cells")
+    out = answer(capsys, "show addition --bits 8 --tile 1")
     assert out.startswith("addition: 8 cells of 2 kinds; 8 examples, 16 local states")
     pattern = tmp_path / "pattern.bw"
     pattern.write_text(out[out.index("#") :])
     _, out, _ = call(capsys, "show", pattern, "--json")
     assert json.loads(out)["templates"] == 8
-    _, out, _ = call(capsys, "show addition --bits 8 --cells --tile 4 --json")
+    _, out, _ = call(capsys, "show addition --bits 8 --tile 4 --json")
     found = json.loads(out)
     assert (found["cell_count"], len(found["tables"]), found["examples"], found["local_states"]) == (2, 2, 32, 8_192)
 
@@ -131,8 +131,8 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Pat
 @for_each(
     ("arguments", "message"),
     [
-        (["train", "--whole", "addition", "--tile", "2"], "--tile goes with networks of cells"),
-        (["train", "--whole", "addition", "--sizes", "1..3"], "--sizes goes with networks of cells"),
+        (["train", "--tile", "all", "addition", "--tile", "2"], "--tile goes with networks of cells"),
+        (["train", "--tile", "all", "addition", "--sizes", "1..3"], "--sizes goes with networks of cells"),
         (["train", "addition", "--sizes", "0..3"], "at least 1"),
         (["train", "addition", "--sizes", "5..3"], "at least 1"),
         (["train", "addition", "--sizes", "any"], "a range such as 1..64"),
@@ -149,8 +149,10 @@ def test_what_does_not_go_together(
 
 
 def test_whole_and_evaluate_go_with_what_they_speak_of(multiplier: Path, capsys: Captured) -> None:
-    assert "this file is of cells" in refusal(capsys, "multiply 3 4 --engine network --network", multiplier, "--whole")
-    assert "--evaluate goes with cells" in refusal(capsys, "add 3 4 --engine network --whole --evaluate -q")
+    assert "this file is of cells" in refusal(
+        capsys, "multiply 3 4 --engine network --network", multiplier, "--tile", "all"
+    )
+    assert "--evaluate goes with cells" in refusal(capsys, "add 3 4 --engine network --tile all --evaluate -q")
 
 
 def test_a_file_of_cells_says_so(multiplier: Path, capsys: Captured) -> None:
@@ -165,8 +167,8 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
         capsys, "certify multiplication --network", multiplier, "--domain", "runs"
     )
     whole = tmp_path / "whole.safetensors"
-    assert call(capsys, "train --whole addition --bits 2 --width 256 --integer -o", whole, "-q")[0] == 0
-    assert "was trained on a whole program" in refusal(capsys, "certify addition --cells --network", whole)
+    assert call(capsys, "train --tile all addition --bits 2 --width 256 --integer -o", whole, "-q")[0] == 0
+    assert "was trained on a whole program" in refusal(capsys, "certify addition --tile 1 --network", whole)
 
 
 @pytest.mark.parametrize(
@@ -181,21 +183,21 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
 def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: list[str], said: str) -> None:
-    code, out, err = call(capsys, "add 719 483 --cells --engine", *engine)
+    code, out, err = call(capsys, "add 719 483 --tile 1 --engine", *engine)
     assert (code, out.strip()) == (0, "719 + 483 = 1202")
     assert said in err
-    code, out, _ = call(capsys, "validate addition --bits 3 --cells --engine", *engine, "--json")
+    code, out, _ = call(capsys, "validate addition --bits 3 --tile 1 --engine", *engine, "--json")
     found = json.loads(out)
     assert (code, found["exact"], found["engine"], found["examples"]) == (0, True, engine[0], 8)
     assert found["cells"]["wrong"] == 0
-    code, out, _ = call(capsys, "trace addition p=3 q=1 --cells --evaluate --engine", *engine, "--json")
+    code, out, _ = call(capsys, "trace addition p=3 q=1 --tile 1 --evaluate --engine", *engine, "--json")
     found = json.loads(out)
     assert (code, found["value"], found["cells"]["evaluated"]) == (0, 4, True)
 
 
 def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
     """One network of tiles of three is wrong for some seeds; the command of a failure takes cells and tile along."""
-    options = ("--cells", "--tile", 3, "--engine", "sampled", "--quiet")
+    options = ("--tile", 3, "--engine", "sampled", "--quiet")
     for seed in range(30):
         code, out, _ = call(capsys, "validate addition --bits 3", *options, "--seed", seed)
         if code == 1:
@@ -203,7 +205,7 @@ def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
     assert out.strip() == "not exact"
     _, out, _ = call(capsys, "validate addition --bits 3", *options, "--seed", seed, "--json")
     words = shlex.split(json.loads(out)["failures"][0]["command"])
-    assert {"--cells", "--tile"} <= set(words)
+    assert {"--tile", "1"} <= set(words)
     code, _, err = call(capsys, *words[1:])
     assert code == 1
     assert re.search("smallest margin -.*WRONG in .* local states, (some of )?which occurred", err, re.DOTALL)
@@ -213,14 +215,14 @@ def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
 @for_each(
     ("arguments", "message"),
     [
-        (["--engine", "templates", "--cells"], "--cells goes with --engine limit or kernel or sampled or network"),
-        (["--cells"], "--cells goes with --engine limit or kernel or sampled or network, not templates"),
-        (["--engine", "limit", "--tile", "2"], "--tile goes with cells; add --cells"),
-        (["--engine", "network", "--whole", "--cells"], "--whole does not go with networks of cells"),
-        (["--engine", "network", "--cells", "--rounding", "sign"], "leave out --rounding sign"),
-        (["--engine", "network", "--cells", "--device", "cuda"], "--device does not go with networks of cells"),
+        (["--engine", "templates", "--tile", "1"], "--tile 1 goes with --engine limit or kernel or sampled or network"),
+        (["--tile", "1"], "--tile 1 goes with --engine limit or kernel or sampled or network, not templates"),
+        (["--engine", "limit", "--tile", "2"], "--tile goes with cells; add --tile 1"),
+        (["--engine", "network", "--tile", "all", "--tile", "1"], "--tile all does not go with networks of cells"),
+        (["--engine", "network", "--tile", "1", "--rounding", "sign"], "leave out --rounding sign"),
+        (["--engine", "network", "--tile", "1", "--device", "cuda"], "--device does not go with networks of cells"),
         (["--engine", "network", "--tile", "2", "--network", "FILE"], "leave out --tile"),
-        (["--engine", "network", "--cells", "--network", "WHOLE"], "is of a whole state"),
+        (["--engine", "network", "--tile", "1", "--network", "WHOLE"], "is of a whole state"),
     ],
 )
 def test_where_cells_make_no_sense(
@@ -228,16 +230,16 @@ def test_where_cells_make_no_sense(
 ) -> None:
     whole = tmp_path / "whole.safetensors"
     if "WHOLE" in arguments:
-        assert call(capsys, "train --whole addition --bits 8 --width 1024 -o", whole, "-q")[0] == 0
+        assert call(capsys, "train --tile all addition --bits 8 --width 1024 -o", whole, "-q")[0] == 0
     given = [{"FILE": str(multiplier), "WHOLE": str(whole)}.get(word, word) for word in arguments]
     assert message in refusal(capsys, "add 130 4", *given, "-q")
 
 
 def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
-    out = answer(capsys, "size multiplication --bits 30 --cells")
+    out = answer(capsys, "size multiplication --bits 30 --tile 1")
     assert out.startswith("cells of multiplication: networks to average for all 345 local states of 5 kinds")
-    code, out, _ = call(capsys, "size multiplication --bits 30 --cells --json")
+    code, out, _ = call(capsys, "size multiplication --bits 30 --tile 1 --json")
     found = json.loads(out)
     assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
     options = ("--width", 256, "--delta", 0.01, "--json")
@@ -251,13 +253,13 @@ def test_sizes_and_ensembles_of_cells(capsys: Captured, monkeypatch: pytest.Monk
 @for_each(
     ("arguments", "message"),
     [
-        (["size", "addition", "--tile", "2"], "--tile goes with --cells"),
-        (["size", "addition", "--cells", "--n", "declared"], "are for whole states"),
-        (["size", "addition", "--cells", "--delta", "1.5"], "delta must lie between 0 and 1, got 1.5"),
+        (["size", "addition", "--tile", "2"], "--tile goes with --tile 1"),
+        (["size", "addition", "--tile", "1", "--n", "declared"], "are for whole states"),
+        (["size", "addition", "--tile", "1", "--delta", "1.5"], "delta must lie between 0 and 1, got 1.5"),
         (["train", "addition", "--ensemble", "--ones", "2"], "cells have none"),
         (["train", "invert.bw", "--ensemble"], "a cell with all bits off matches"),
-        (["certify", "addition", "--cells", "--n", "declared"], "--n does not go with cells"),
-        (["certify", "addition", "--cells", "--tile", "99"], "99 is not in the range"),
+        (["certify", "addition", "--tile", "1", "--n", "declared"], "--n does not go with cells"),
+        (["certify", "addition", "--tile", "99"], "99 is not in the range"),
     ],
 )
 def test_what_does_not_go_with_sizes_of_cells(
@@ -319,7 +321,7 @@ def test_blocks_and_cells_without_rules_are_counted(capsys: Captured, tmp_path: 
         "bits a b[3] c[2]\nblock a\nblock b[i] for i in 1..3\nblock c[i] for i in 1..2\n"
         "cell a b[*]\ncell c[i] for i in 1..2\nwhen a=1 write b[*] c[*]\ninput a\n"
     )
-    out = answer(capsys, "show", path, "--cells")
+    out = answer(capsys, "show", path, "--tile", "1")
     assert out.splitlines()[:2] == [
         "spare: 1 cell of 1 kind (and 2 cells without rules); 1 example, 2 local states",
         "  kind 1: 1 cell, each 1 block, 1 example, 1 port, 2 local states; the first is a, b[1], b[2], b[3]; "
@@ -328,5 +330,5 @@ def test_blocks_and_cells_without_rules_are_counted(capsys: Captured, tmp_path: 
 
 
 def test_what_a_node_program_writes_elsewhere_is_no_cell_without_rules(capsys: Captured) -> None:
-    _, out, _ = call(capsys, "show", EXAMPLES / "graphs" / "bfs.bw", "--cells")
+    _, out, _ = call(capsys, "show", EXAMPLES / "graphs" / "bfs.bw", "--tile", "1")
     assert "without rules" not in out

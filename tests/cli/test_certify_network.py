@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good network of integers, a bad one, and a trained one, for addition of 2 bits."""
     place = tmp_path_factory.mktemp("networks")
     for name, how in (("good", "512 --integer"), ("bad", "24 --integer --tolerance 0.4"), ("float", "512")):
-        command = f"train --whole addition --bits 2 -q --width {how} -o".split()
+        command = f"train --tile all addition --bits 2 -q --width {how} -o".split()
         assert main([*command, str(place / f"{name}.safetensors")]) == 0
     return place
 
@@ -58,7 +58,7 @@ def test_that_command_keeps_what_let_said(tmp_path: Path, capsys: Captured) -> N
 
     file, net = ROOT / "examples" / "subtraction.bw", tmp_path / "net.safetensors"
     rules = (file, "--let", "l=3")
-    assert call(capsys, "train --whole", *rules, "--width", 24, "--tolerance", 0.4, "--integer", "-o", net)[0] == 0
+    assert call(capsys, "train --tile all", *rules, "--width", 24, "--tolerance", 0.4, "--integer", "-o", net)[0] == 0
     _, out, _ = call(capsys, "certify", *rules, "--network", net)
     line = next(line for line in out.splitlines() if "see it" in line)
     code, shown, _ = call(capsys, *shlex.split(line.split("see it", 1)[1])[1:])
@@ -147,7 +147,7 @@ def test_quantize_a_program_of_ones_own_and_a_folder(capsys: Captured, tmp_path:
     rules = tmp_path / "own.bw"
     rules.write_text("bits x y\nblock x y\nwhen x=1 y=0 write y\nwhen x=1 y=1 write x\ninput x\noutput y\nsteps 1\n")
     nets = tmp_path / "nets"
-    assert call(capsys, "train --whole", rules, "--width", "64", "--networks", "3", "-o", nets, "-q")[0] == 0
+    assert call(capsys, "train --tile all", rules, "--width", "64", "--networks", "3", "-o", nets, "-q")[0] == 0
     target = tmp_path / "three.safetensors"
     code, _, err = call(capsys, "export", nets, "--to", "integer", "-o", target)
     assert code == 0
@@ -160,7 +160,7 @@ def test_blocks_that_a_file_does_not_name_are_asked_for(capsys: Captured, tmp_pa
     rules = tmp_path / "own.bw"
     rules.write_text("bits x a b\nblock x\nblock a b\nwhen x=1 write a b\ninput x\noutput a\nsteps 1\n")
     net, target = tmp_path / "net.safetensors", tmp_path / "whole.safetensors"
-    assert call(capsys, "train --whole", rules, "--width", "64", "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --tile all", rules, "--width", "64", "-o", net, "-q")[0] == 0
     err = refusal(capsys, "export", net, "--to", "integer", "-o", target)
     assert "name the program that it is for (--program)\n" in err
     assert call(capsys, "export", net, "--to", "integer", "-o", target, "--program", rules, "-q")[0] == 0
@@ -193,7 +193,7 @@ def test_what_takes_too_long_wants_a_yes(capsys: Captured, tmp_path: Path) -> No
     """2^48 states take days on every machine there is."""
     net = tmp_path / "net.safetensors"
     options = ("--bits", "16", "--width", "64", "--tolerance", "0.4", "--integer")
-    assert call(capsys, "train --whole addition", *options, "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --tile all addition", *options, "-o", net, "-q")[0] == 0
     err = refusal(capsys, "certify addition --network", net)
     assert "281,474,976,710,656 states will take about" in err
     assert ("--yes" in err or "cuda" in err) == ("years" not in err)  # nobody waits for years, with a GPU or without
@@ -206,13 +206,13 @@ def test_a_shorter_proof_is_advised_where_there_is_one(capsys: Captured, tmp_pat
     rules, net = tmp_path / "idle.bw", tmp_path / "net.safetensors"
     text = "let l = 60\nbits x idle[l]\nblock x\nblock idle[i] for i in 1..l\nwhen x=1 write x\n"
     rules.write_text(f"{text}when idle[i]=1 write idle[i] for i in 1..l\ninput x\nsteps 1\n")
-    assert call(capsys, "train --whole", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --tile all", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
     code, _, err = call(capsys, "certify", rules, "--network", net)
     assert (code, "cuda" in err) == (2, False)
     assert "; --domain runs has 2 states in the runs of 2 inputs, about 1 s; a network of its cells has " in err
     assert call(capsys, "certify", rules, "--network", net, "--domain", "runs")[0] == 0
     rules.write_text(rules.read_text().replace("l = 60", "l = 70"))  # more states than can be counted
-    assert call(capsys, "train --whole", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
+    assert call(capsys, "train --tile all", rules, "--integer", "--width", 512, "-o", net, "-q")[0] == 0
     code, _, err = call(capsys, "certify", rules, "--network", net)
     assert (code, "--domain runs has 2 states in the runs of 2 inputs" in err) == (2, True)
     assert "there are 2361183241434822606848 states, more than can be tried; " in err
@@ -220,5 +220,5 @@ def test_a_shorter_proof_is_advised_where_there_is_one(capsys: Captured, tmp_pat
 
 def test_weight_bits_need_integer(capsys: Captured, tmp_path: Path) -> None:
     assert "--weight-bits goes with --integer" in refusal(
-        capsys, "train --whole addition --bits 2 --weight-bits 4 -o", tmp_path / "x.safetensors"
+        capsys, "train --tile all addition --bits 2 --weight-bits 4 -o", tmp_path / "x.safetensors"
     )

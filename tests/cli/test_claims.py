@@ -36,7 +36,7 @@ def test_a_program_whose_cells_follow_the_nodes_is_not_called_proved_on_every_gr
     assert out.splitlines()[0].endswith(f"kinds of cells; this program was checked on {LOOKED_AT}")
     code, out, _ = call(capsys, "certify", rules, "--network", network, "--json")
     assert json.loads(out)["graphs"] == LOOKED_AT
-    code, out, _ = call(capsys, "certify", rules, "--cells")
+    code, out, _ = call(capsys, "certify", rules, "--tile", "1")
     assert (code, "every graph" in out) == (0, False)
     assert LOOKED_AT in out.splitlines()[0]
     code, _, err = call(capsys, "run", rules, "--graph", "path:6", "v=*:1", "--engine", "network", "--network", network)
@@ -45,7 +45,7 @@ def test_a_program_whose_cells_follow_the_nodes_is_not_called_proved_on_every_gr
 
 def test_a_program_that_says_the_same_for_all_sizes_is_proved_on_every_graph(tmp_path: Path, capsys: Captured) -> None:
     rules, network = trained(capsys, tmp_path, FLOOD)
-    for arguments in (["--network", network], ["--cells"]):
+    for arguments in (["--network", network], ["--tile", "1"]):
         out = answer(capsys, "certify", rules, *arguments)
         assert out.splitlines()[0].endswith("this program is made of them on every graph")
         assert json.loads(call(capsys, "certify", rules, *arguments, "--json")[1])["graphs"] == "every graph"
@@ -84,7 +84,7 @@ def test_of_tiles_no_graph_is_claimed(tmp_path: Path, capsys: Captured) -> None:
     network = tmp_path / "tiles.safetensors"
     given = (EXAMPLES / "bfs.bw", "--let", "l=4")
     assert call(capsys, "train", *given, "--tile", "2", "-o", network)[0] == 0
-    for arguments in (["--network", network], ["--cells", "--tile", "2"]):
+    for arguments in (["--network", network], ["--tile", "2"]):
         code, out, err = call(capsys, "certify", *given, *arguments)
         assert (code, "graph" in out + err) == (0, False)
     code, _, err = call(capsys, "run", *given, "--graph", "path:2", "source=0", "--network", network)

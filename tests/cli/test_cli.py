@@ -228,7 +228,7 @@ def test_a_trace_that_is_not_exact_says_so(capsys: Captured, tmp_path: Path) -> 
         (["certify", "addition", "-o", "x.bw"], ".json"),
         (["certify", "addition", "--check", "f", "--rounding", "sign"], "leave these options out"),
         (["train", "addition", "-o", "x.pt"], ".safetensors"),
-        (["train", "--whole", "addition", "-o", "x.safetensors", "--width", 7], "must be even"),
+        (["train", "--tile", "all", "addition", "-o", "x.safetensors", "--width", 7], "must be even"),
     ],
 )
 def test_bad_input_gets_one_clear_line(capsys: Captured, arguments: list[object], piece: str) -> None:
@@ -326,7 +326,7 @@ def test_a_wrong_answer_of_a_random_network_says_so(capsys: Captured) -> None:
 
 def test_a_network_from_a_file(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "net.safetensors"
-    document = json.loads(answer(capsys, "train --whole addition --bits 6 --width 2048 -o", path, "--json"))
+    document = json.loads(answer(capsys, "train --tile all addition --bits 6 --width 2048 -o", path, "--json"))
     assert (document["examples"], document["width"]) == (24, 2048)
     assert document["error"] <= 1e-3
     run = json.loads(answer(capsys, "add 33 58 --engine network --network", path, "--bits", 6, "--json"))

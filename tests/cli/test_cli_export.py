@@ -17,7 +17,7 @@ pytest.importorskip("onnx")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("networks")
-    common = ["train", "--whole", "addition", "--bits", "2", "--width", "64", "-q"]
+    common = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "64", "-q"]
     assert main([*common, "-o", str(place / "trained.safetensors")]) == 0
     assert main([*common, "--integer", "-o", str(place / "whole.safetensors")]) == 0
     assert main([*common, "--networks", "2", "-o", str(place / "two")]) == 0

@@ -16,7 +16,7 @@ from bitwright import addition
 from bitwright.cli.main import main
 from bitwright.networks import load_network
 
-ENSEMBLE = ("train", "permutation", "--ensemble", "--whole")
+ENSEMBLE = ("train", "permutation", "--ensemble", "--tile", "all")
 FAST = ("--width", "256", "--tolerance", "1e-2")
 
 
@@ -49,7 +49,7 @@ def test_the_proven_number(capsys: Captured) -> None:
 
 def test_a_folder_of_networks_runs(tmp_path: Path, capsys: Captured) -> None:
     folder = str(tmp_path / "nets")
-    code, out, _ = call(capsys, "train --whole addition --bits 3 --networks 3 --width 512 -o", folder, "--json")
+    code, out, _ = call(capsys, "train --tile all addition --bits 3 --networks 3 --width 512 -o", folder, "--json")
     assert (code, json.loads(out)["networks"]) == (0, 3)
     code, out, _ = call(capsys, "add 5 6 --bits 3 --engine network --network", folder, "-q")
     assert (code, out.strip()) == (0, "11")
@@ -68,7 +68,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "rules": (str(rules),),
     }
     for name, what in made.items():
-        assert main(("train", "--whole", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
+        assert main(("train", "--tile", "all", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
     return {name: str(folder / f"{name}.safetensors") for name in made} | {"rules.bw": str(rules)}
 
 
@@ -159,7 +159,7 @@ def test_the_cache_shows_its_place_and_what_it_holds(
 def test_the_json_of_training_says_what_was_trained_and_its_digest(tmp_path: Path, capsys: Captured) -> None:
     program, common = (
         addition(2).program,
-        ("train", "--whole", "addition", "--bits", "2", "--seed", "7", "--width", "256"),
+        ("train", "--tile", "all", "addition", "--bits", "2", "--seed", "7", "--width", "256"),
     )
     found = json.loads(call(capsys, *common, "-o", str(tmp_path / "n.safetensors"), "--json")[1])
     assert (found["name"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
@@ -184,7 +184,7 @@ def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(tmp_path: P
 def test_precisions(tmp_path: Path, capsys: Captured) -> None:
     pytest.importorskip("torch")
     file = str(tmp_path / "n.safetensors")
-    code, _, _ = call(capsys, "train --whole addition --bits 3 --precision float64 -o", file)
+    code, _, _ = call(capsys, "train --tile all addition --bits 3 --precision float64 -o", file)
     assert code == 0
     assert load_network(Path(file), addition(3).program).first.dtype == "float64"
     margins = {}
@@ -197,7 +197,7 @@ def test_precisions(tmp_path: Path, capsys: Captured) -> None:
     assert margins["float32"] != margins["bfloat16"] == pytest.approx(margins["float64"], abs=0.02)
 
 
-@pytest.mark.parametrize("more", [[], ["--domain", "runs"], ["--cells"]])
+@pytest.mark.parametrize("more", [[], ["--domain", "runs"], ["--tile", "1"]])
 def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
     """Headline, JSON and exit code say the same: two widths, which is which, of first order and not proved."""
     code, out, _ = call(capsys, "size addition --bits 3 --of network", *more, "--json")
@@ -232,30 +232,33 @@ def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
         (("size", "addition", "--domain", "states"), "there is no domain 'states'"),
         (("size", "addition", "--of", "network", "--n", "blocks"), "--n and unmasked are for ensembles"),
         (("size", "addition", "--of", "network", "--domain", "cells"), "there is no domain 'cells'"),
-        (("size", "addition", "--of", "network", "--cells", "--domain", "runs"), "leave out --domain and --padding"),
+        (
+            ("size", "addition", "--of", "network", "--tile", "1", "--domain", "runs"),
+            "leave out --domain and --padding",
+        ),
         (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
         (("size", "addition", "--bits", "3000", "--of", "network"), "size the network of its cells instead"),
-        (("train", "--whole", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
-        (("train", "--whole", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
-        (("train", "--whole", "addition"), "Missing option '--output' / '-o'"),
+        (("train", "--tile", "all", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
+        (("train", "--tile", "all", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
+        (("train", "--tile", "all", "addition"), "Missing option '--output' / '-o'"),
         (("train", "addition", "--ensemble", "--sizes", "1..3"), "--sizes does not go with --ensemble"),
         (("train", "addition", "--accuracy", "0.5", "-o", "x.safetensors"), "--accuracy goes with --ensemble"),
         (("train", "addition", "multiplication", "--ensemble"), "--ensemble looks at one program"),
         (
-            ("train", "--whole", "addition", "-o", "x", "--networks", "2", "--workers", "0"),
+            ("train", "--tile", "all", "addition", "-o", "x", "--networks", "2", "--workers", "0"),
             "workers are a number up to 256",
         ),
         (
-            ("train", "--whole", "addition", "-o", "x.safetensors", "--workers", "2"),
+            ("train", "--tile", "all", "addition", "-o", "x.safetensors", "--workers", "2"),
             "--workers share out several networks in a folder",
         ),
         (
-            ("train", "--whole", "addition", "-o", "/no/such/folder/x.safetensors"),
+            ("train", "--tile", "all", "addition", "-o", "/no/such/folder/x.safetensors"),
             "cannot write /no/such/folder/x.safetensors",
         ),
         *(
             ((*verb, "--trainer", "torch", "--device", device), f"there is no device '{device}'; use cpu or cuda")
-            for verb in (("train", "--whole", "addition", "-o", "x.safetensors"), ENSEMBLE)
+            for verb in (("train", "--tile", "all", "addition", "-o", "x.safetensors"), ENSEMBLE)
             for device in ("meta", "mps", "cpu:3", "", "cuda:x")
         ),
         (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
@@ -269,8 +272,14 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
     ("arguments", "file"),
     [
         ((*ENSEMBLE, "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
-        (("train", "--whole", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"), "f.safetensors"),
-        (("train", "--whole", "addition", "--width", "256", "--networks", "2", "-o", "f"), "member-000000.safetensors"),
+        (
+            ("train", "--tile", "all", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"),
+            "f.safetensors",
+        ),
+        (
+            ("train", "--tile", "all", "addition", "--width", "256", "--networks", "2", "-o", "f"),
+            "member-000000.safetensors",
+        ),
         (("export", "multiplication", "--to", "dataset", "--bits", "9", "-o", "f.npz"), "f.npz"),
         (("trace", "multiplication", "multiplicand=7", "multiplier=7", "-o", "f.html"), "f.html"),
     ],

@@ -161,7 +161,7 @@ def test_bad_input_is_one_line(text: str, options: list[str], message: str, tmp_
         (["run", "machine-v", "--words", "8", "--word-width", "8", "--dialect", "plain"], "needs an image to run"),
         (["run", "examples/subleq/hello.sq", "--seed", "3"], "--seed goes with --engine sampled or network"),
         (
-            ["run", "examples/subleq/matrix.sq", "--engine", "network", "--whole"],
+            ["run", "examples/subleq/matrix.sq", "--engine", "network", "--tile", "all"],
             "GB are free; give a trained one by --network",
         ),
         (["run", "examples/subleq/hello.sq", "--width", "8"], "--width goes with --engine network, not templates"),

@@ -42,7 +42,7 @@ def test_all_products_of_ten_bits(capsys: Captured, rounding: str) -> None:
 
 @pytest.mark.parametrize("engine", ["templates", "limit", "kernel", "network"])
 def test_every_engine(capsys: Captured, engine: str) -> None:
-    options = ["--whole"] if engine == "network" else []
+    options = ["--tile", "all"] if engine == "network" else []
     found = document(capsys, "addition", "--bits", 3, "--engine", engine, *options)
     assert (found["inputs"], found["wrong"], found["wrong_steps"]) == (64, 0, 0)
     assert (found["n_max"], found["engine"]) == (3, engine)

@@ -120,7 +120,7 @@ def test_the_network_runs_and_is_said_to_be_proved(capsys: Captured, network: Pa
 
 
 def test_the_limit_is_certified_for_every_graph(capsys: Captured) -> None:
-    out = answer(capsys, "certify", EXAMPLES / "flooding.bw", "--cells")
+    out = answer(capsys, "certify", EXAMPLES / "flooding.bw", "--tile", "1")
     assert out.startswith("CERTIFIED: cells of flooding, the limit")
     assert out.splitlines()[0].endswith("this program is made of them on every graph")
 
@@ -151,10 +151,10 @@ def test_the_limit_is_certified_for_every_graph(capsys: Captured) -> None:
         (["run", "addition", "--graph", "{}"], "--graph, --values and --directed go with node programs"),
         (["run", BFS, "--graph", "{head}", "source=x"], "this looks like a header, with the columns"),
         (["validate", BFS], "bfs is a node program: run and trace take it with --graph"),
-        (["train", "--whole", BFS, "-o", "x.safetensors"], "bfs is a node program: run and trace take it with --graph"),
-        (["train", "--whole", "addition", "multiplication", "-o", "x.safetensors"], "serves several programs"),
+        (["train", "--tile", "all", BFS, "-o", "x.safetensors"], "bfs is a node program"),
+        (["train", "--tile", "all", "addition", "multiplication", "-o", "x.safetensors"], "serves several programs"),
         (["certify", BFS], "bfs is a node program"),
-        (["certify", BFS, "--cells", "--sizes", "1..3"], "the sizes of a node program are those of a 'let' line"),
+        (["certify", BFS, "--tile", "1", "--sizes", "1..3"], "the sizes of a node program are those of a 'let' line"),
     ],
 )  # fmt: skip
 def test_one_line_for_what_is_wrong(

@@ -123,7 +123,7 @@ def test_every_verb_that_takes_a_file_takes_it(capsys: Captured, tmp_path: Path)
         ("show", GRAY, "--let", "l=3"),
         ("check", GRAY, "--let", "l=3"),
         ("size", GRAY, "--let", "l=3"),
-        ("train", "--whole", GRAY, "--let", "l=2", "-o", network, "--width", "256"),
+        ("train", "--tile", "all", GRAY, "--let", "l=2", "-o", network, "--width", "256"),
         ("run", GRAY, "--let", "l=2", "x=3", "--engine", "network", "--network", network),
     ):
         code, out, err = call(capsys, *arguments)

@@ -202,7 +202,7 @@ LONG = [
     (("certify", "addition", "--bits", "3", "--rounding", "sign", "--n", "reachable"), r"^checking: "),
     (("certify", "permutation", "--bits", "3000"), r"^checking: .* left$"),
     (
-        ("train", "--whole", "addition", "--bits", "2", "--width", "128", "-o", "net.safetensors"),
+        ("train", "--tile", "all", "addition", "--bits", "2", "--width", "128", "-o", "net.safetensors"),
         r"^training: .* left$",
     ),
     (("train", "addition", "-o", "cells.safetensors"), r"^training: .* left$"),
@@ -227,7 +227,7 @@ def test_long_work_says_how_far_it_is(
 
 @pytest.mark.usefixtures("hurried")
 def test_proofs_of_networks_say_how_far_they_are(capsys: Captured, tmp_path: Path) -> None:
-    for which, more in (("whole", ("--bits", "2", "--width", "128", "--integer", "--whole")), ("cells", ())):
+    for which, more in (("whole", ("--bits", "2", "--width", "128", "--integer", "--tile", "all")), ("cells", ())):
         file = str(tmp_path / f"{which}.safetensors")
         assert main(["train", "addition", *more, "-o", file]) == 0
         capsys.readouterr()

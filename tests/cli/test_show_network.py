@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("whole", ["addition", "--bits", "2", "--width", "256", "--integer", "--weight-bits", "6", "--networks", "2"]),
         ("own", [str(place / "own.bw"), "--width", "64", "--integer"]),
     ):
-        assert main(["train", "--whole", *target, "-o", str(place / f"{name}.safetensors"), "-q"]) == 0
+        assert main(["train", "--tile", "all", *target, "-o", str(place / f"{name}.safetensors"), "-q"]) == 0
     return place
 
 

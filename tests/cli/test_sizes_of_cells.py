@@ -83,7 +83,7 @@ def test_other_numbers_of_the_file_stand_beside_the_sizes(capsys: Captured, one:
 
 
 def test_the_limit_of_cells_says_its_sizes_and_its_pattern(capsys: Captured) -> None:
-    _, out, _ = call(capsys, "certify k2.bw --cells --let D=1")
+    _, out, _ = call(capsys, "certify k2.bw --tile 1 --let D=1")
     assert "; this program was checked at D=1\n" in out
     assert "\n  pattern   " in out
     found = json.loads(call(capsys, "certify k2.bw --sizes D=1..4 --json")[1])
@@ -120,7 +120,7 @@ def test_training_at_one_size_says_that_others_differ(capsys: Captured) -> None:
 
 def test_a_range_needs_a_name_only_where_there_are_several_numbers(capsys: Captured) -> None:
     for sizes in ("1..5", "D=1..5"):
-        assert call(capsys, "certify k2.bw --cells --sizes", sizes)[1].count("all cells are of 2 kinds at D=1..5") == 1
+        assert call(capsys, "certify k2.bw --tile 1 --sizes", sizes)[1].count("all cells are of 2 kinds at D=1..5") == 1
     code, _, err = call(capsys, "train k2.bw --sizes 1..5 --let D=3 -o n.safetensors")
     assert (code, err) == (2, "bitwright: beside --let, --sizes names its number: --sizes NAME=1..5\n")
     Path("two.bw").write_text(CHAIN.replace("let D = 2", "let D = 2\nlet E = 1"))
@@ -158,8 +158,8 @@ def test_a_state_is_given_by_the_bits_of_a_first_cell(capsys: Captured, one: str
 
 
 def test_show_says_what_ports_set(capsys: Captured) -> None:
-    _, out, _ = call(capsys, "show k2.bw --cells")
+    _, out, _ = call(capsys, "show k2.bw --tile 1")
     assert "    there port[1] sets d[1]; port[2] sets c[2]\n" in out
     assert "    there port[1] sets d[2]\n" in out
-    tables = json.loads(call(capsys, "show k2.bw --cells --json")[1])["tables"]
+    tables = json.loads(call(capsys, "show k2.bw --tile 1 --json")[1])["tables"]
     assert [table["first_ports"] for table in tables] == [[["d[1]"], ["c[2]"]], [["d[2]"]]]

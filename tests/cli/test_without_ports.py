@@ -52,11 +52,11 @@ def test_every_verb_takes_a_kind_without_ports(name: str, capsys: Captured) -> N
         ["certify", rules, *own, "--state", "kind1_block1[1]"],
         ["run", rules, "a=0", "b=1", *own],
         ["run", rules, "a=0", "b=1", *own, "--evaluate"],
-        ["run", rules, "a=0", "b=1", "--engine", "limit", "--cells"],
-        ["run", rules, "a=0", "b=1", "--engine", "sampled", "--cells"],
+        ["run", rules, "a=0", "b=1", "--engine", "limit", "--tile", "1"],
+        ["run", rules, "a=0", "b=1", "--engine", "sampled", "--tile", "1"],
         ["trace", rules, "a=0", "b=1", *own],
         ["validate", rules, *own],
-        ["show", rules, "--cells"],
+        ["show", rules, "--tile", "1"],
         ["show", file],
         *(["export", file, "--to", to, "-o", f"n.{to}"] for to in ("c", "js", "onnx")),
         *(["export", file, "--to", to, "--program", rules, "-o", f"p.{to}"] for to in ("c", "js", "onnx")),
@@ -70,7 +70,7 @@ def test_the_sceptic_agrees(name: str, capsys: Captured) -> None:
     assert main(["train", f"{name}.bw", "-q", "-o", "n.safetensors"]) == 0
     assert main(["certify", f"{name}.bw", "--network", "n.safetensors", "-q", "-o", "c.json"]) == 0
     capsys.readouterr()
-    assert main(["show", f"{name}.bw", "--cells"]) == 0
+    assert main(["show", f"{name}.bw", "--tile", "1"]) == 0
     _, _, pattern = capsys.readouterr().out.partition("ports are bits that nothing reads\n")
     Path("rules.bw").write_text(pattern)
     command = [sys.executable, "-I", str(SCEPTIC), "n.safetensors", "rules.bw", "c.json"]
@@ -83,9 +83,9 @@ def test_the_sceptic_agrees(name: str, capsys: Captured) -> None:
     [
         ["certify", "none.bw"],
         ["certify", "none.bw", "--rounding", "sign"],
-        ["certify", "none.bw", "--cells"],
+        ["certify", "none.bw", "--tile", "1"],
         ["size", "none.bw"],
-        ["size", "none.bw", "--cells"],
+        ["size", "none.bw", "--tile", "1"],
     ],
     ids=" ".join,
 )

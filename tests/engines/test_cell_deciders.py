@@ -16,8 +16,8 @@ from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.certificate import cell_sizes
 from bitwright.theory import calibrated_size, covariance, weights
@@ -26,7 +26,7 @@ SEEDS = 2_000 if LONG else 700
 
 
 def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:
-    engine = choose_engine(algorithm, EngineChoice(name, cells=True, **how))  # type: ignore[arg-type]
+    engine = choose_engine(algorithm, EngineChoice(name, tile=1, **how))  # type: ignore[arg-type]
     assert isinstance(engine, CellEngine)
     return engine
 
@@ -204,7 +204,7 @@ def test_averages_of_trained_networks() -> None:
     task = addition(40)
     held = [train(task, integer=False, width=256, seed=seed) for seed in (1, 2, 3)]
     for networks in (held, held[:1]):
-        done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks, cells=True)
+        done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks, tile=1)
         assert done.value == 2**40 + 12
         assert done.networks == len(networks)
         assert done.cells is not None
@@ -212,15 +212,15 @@ def test_averages_of_trained_networks() -> None:
     engine = made(task, "network", networks=3, width=256)
     assert (engine.networks, engine.cells.decider.width, engine.right) == (3, 256, True)
     with pytest.raises(InputError, match="must be trained alike, on the training set of this program"):
-        run(task, p=1, q=2, network=train(addition(2), cells=False, width=64), cells=True)
+        run(task, p=1, q=2, network=train(addition(2), tile="all", integer=False, width=64), tile=1)
 
 
 @pytest.mark.parametrize("name", ["limit", "kernel", "sampled", "network"])
 def test_engines_of_cells_go_to_other_processes(name: str) -> None:
     task = multiplication(3)
-    engine = choose_engine(task, EngineChoice(name, cells=True))
+    engine = choose_engine(task, EngineChoice(name, tile=1))
     for evaluate in (False, True):
-        there = pickle.loads(pickle.dumps(choose_engine(task, EngineChoice(name, cells=True, evaluate=evaluate))))
+        there = pickle.loads(pickle.dumps(choose_engine(task, EngineChoice(name, tile=1, evaluate=evaluate))))
         assert there.describe() == engine.describe() | {"evaluate": evaluate}
         assert run(task, multiplicand=6, multiplier=7, engine=there).value == 42
     if LONG or name == "network":

@@ -23,16 +23,17 @@ from bitwright import (
     run,
     validate,
 )
-from bitwright.api.cells import TrainedCells, local_sample, pattern_of, train_on_pattern
+from bitwright.api.cells import TrainedCells, pattern_of, train_on_pattern
 from bitwright.api.trace import trace_states, trace_text
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
+from bitwright.networks.quantize import local_sample
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern, read_pattern
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
-from bitwright.proofs.width import suggested_cells_width
+from bitwright.proofs.width import suggested_width
 from bitwright.validation import Arithmetic
 
 
@@ -41,7 +42,7 @@ def cells_of(name: str, tile: int = 1) -> TrainedCells:
     make = {"addition": addition, "multiplication": multiplication}[name]
     sizes = range(1, 9) if tile > 1 else range(1, 5)
     pattern = pattern_of([make(size).program for size in sizes], tile)
-    return train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), plan=Plan(descent="momentum")))
+    return train_on_pattern(pattern, Recipe(suggested_width(pattern), plan=Plan(descent="momentum")))
 
 
 def engine(algorithm: Algorithm, found: TrainedCells, **how: bool) -> CellEngine:

@@ -78,7 +78,7 @@ def test_a_file_gives_it_back(tmp_path: Path) -> None:
 
 def test_a_file_says_what_it_is_for(tmp_path: Path) -> None:
     whole, of_cells = tmp_path / "whole", tmp_path / "cells"
-    made = train(addition(2), cells=False, width=64)
+    made = train(addition(2), tile="all", integer=False, width=64)
     made.save(whole)
     cells().save(of_cells)
     for what in (None, addition(4), permutation([2, 1])):
@@ -94,7 +94,7 @@ def test_a_file_says_what_it_is_for(tmp_path: Path) -> None:
 def test_a_program_that_the_file_does_not_describe(tmp_path: Path) -> None:
     """A block without templates is not in the file."""
     program = parse("bits x y z\nblock x\nblock y z\nwhen x=1 write x\ninput x")
-    train(program, cells=False, width=64).save(tmp_path / "n.safetensors")
+    train(program, tile="all", integer=False, width=64).save(tmp_path / "n.safetensors")
     held = Network.load(tmp_path / "n.safetensors")
     assert (held.program, held.proved, held.to_dict()["name"]) == (None, False, None)
     assert run(program, x=1, network=held).halted
@@ -141,7 +141,7 @@ def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path
 
 def test_a_certificate_of_the_limit_of_cells_is_checked_with_the_program() -> None:
     for tile in (1, 2):
-        found = certify(addition(4), cells=True, tile=tile)
+        found = certify(addition(4), tile=tile)
         found.check(addition(4), tile=tile)
         found.check(addition(8), tile=tile)
         with pytest.raises(ProofError, match="for another program"):

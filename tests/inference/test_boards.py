@@ -94,7 +94,7 @@ def test_a_graph_that_is_no_board_is_refused() -> None:
 def test_the_pattern_of_one_cell_is_certified() -> None:
     pattern = parse(life_rule().pattern_text(), "cell")
     assert pattern.program.templates == 140
-    certificate = certify(pattern, train(pattern, cells=False, integer=True, width=2_048))
+    certificate = certify(pattern, train(pattern, tile="all", integer=True, width=2_048))
     assert certificate.certified
 
 

@@ -11,10 +11,11 @@ import pytest
 from whole import kernel_engine, outputs_of
 
 from bitwright import InputError, addition
-from bitwright.api.executions import Sample, whole_set
+from bitwright.api.executions import Sample, cell_set
 from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
 from bitwright.networks.train import ExecutionSet
+from bitwright.program.pattern import Pattern
 from bitwright.running.successors import successors
 from bitwright.theory.closed_form import spectrum
 from bitwright.theory.encoding.state_set import LABELS, Labels, StateSet
@@ -27,7 +28,9 @@ EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 
 
 
 def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[FloatNetwork, ExecutionSet]:
-    executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
+    executions = cell_set(
+        Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("states", states=60, labels=labels), "all"
+    )
     recipe = replace(Recipe(width, plan=Plan(1e-2, descent="momentum")), **more)  # type: ignore[arg-type]
     return train(PROGRAM, recipe, executions=executions)[0], executions
 
@@ -49,19 +52,21 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labels: Labels) -> None:
-    executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
+    executions = cell_set(
+        Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("states", states=60, labels=labels), "all"
+    )
     engine = kernel_engine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
     batch = engine.begin(EVERY)
     batch.step()
     assert (batch.states() == successors(PROGRAM, EVERY)).all()
-    trained = engine.predictor.covariance(executions.set.inputs())
+    trained = engine.cells.decider._predictor.covariance(executions.set.inputs())
     assert np.allclose(np.diag(trained), 0, atol=1e-9)
     few = Predictor(executions.set.inputs()[:4], executions.set.labels()[:4])
     assert (np.diag(few.covariance(executions.set.inputs()[4:])) > 1e-4).all()
 
 
 def test_wide_networks_go_to_that_limit() -> None:
-    executions = whole_set(ALGORITHM, Sample("runs", states=40))
+    executions = cell_set(Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("runs", states=40), "all")
     limit = Predictor(executions.set.inputs(), executions.set.labels())
     tests = TrainingSet(PROGRAM).encode(EVERY[1:])
     errors = []
@@ -158,7 +163,7 @@ def test_steps_are_about_as_many_as_the_spectrum_says(parametrization: str) -> N
 
 def test_a_training_that_would_take_too_long_is_not_begun() -> None:
     six = addition(6)
-    executions = whole_set(six, Sample("states", states=1_000))
+    executions = cell_set(Pattern.of_state(six.program), [six], Sample("states", states=1_000), "all")
     recipe = Recipe(64, plan=Plan(1e-12, "plain"))
     with pytest.raises(
         InputError, match=r"condition number \S+, so training would take about .* train with momentum, or"
@@ -167,6 +172,6 @@ def test_a_training_that_would_take_too_long_is_not_begun() -> None:
 
 
 def test_executions_of_another_program() -> None:
-    executions = whole_set(ALGORITHM, Sample("states", states=60))
+    executions = cell_set(Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("states", states=60), "all")
     with pytest.raises(InputError, match="those of the program itself"):
         train(addition(3).program, Recipe(64), executions=executions)

@@ -17,8 +17,9 @@ from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, 
 from sessions import ROOT, commands_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation
-from bitwright.api.export import c_text, exported_cells, exported_whole, model, try_states
+from bitwright.api.export import c_text, exported_cells, model, try_states
 from bitwright.cli.main import main
+from bitwright.program.pattern import Pattern
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"]
@@ -148,7 +149,7 @@ def test_thresholds_that_no_integer_holds() -> None:
     network = whole(addition(1).program, 32)
     least = with_weights(network, thresholds=np.full_like(network.thresholds, -(1 << 63)))
     with pytest.raises(InputError, match="do not fit 64 bits"):
-        exported_whole(least, addition(1))
+        exported_cells(least, Pattern.of_state(addition(1).program), addition(1))
 
 
 def test_text_says_what_is_proved_and_is_the_same_each_time() -> None:
@@ -221,7 +222,7 @@ steps 5
 def written(algorithm: Algorithm, folder: Path) -> Path:
     from whole import whole
 
-    found = exported_whole(whole(algorithm.program, 256), algorithm)
+    found = exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
     (folder / f"{algorithm.name}.c").write_text(c_text(found, try_states(found)))
     return compiled(folder / f"{algorithm.name}.c", "-DBW_MAIN")
 
@@ -256,7 +257,7 @@ def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"this network has no cell like that of"):
         exported_cells(network, pattern, multiplication(3))
     with pytest.raises(InputError, match="another program"):
-        exported_whole(network, permutation([2, 1]))
+        exported_cells(network, Pattern.of_state(permutation([2, 1]).program), permutation([2, 1]))
     monkeypatch.setattr(model, "MOST_NUMBERS", 100)
     with pytest.raises(InputError, match="at most 100 numbers, and this network with its program has"):
         exported_cells(network, pattern, None)

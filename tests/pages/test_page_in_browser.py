@@ -213,7 +213,9 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
 
 def test_outputs_of_a_trained_network(show: Open) -> None:
     algorithm = addition(4)
-    engine = make_engine("network", algorithm.program, trained=[train(algorithm, cells=False, width=512).weights])
+    engine = make_engine(
+        "network", algorithm.program, trained=[train(algorithm, tile="all", integer=False, width=512).weights]
+    )
     done = run(algorithm, p=11, q=6, engine=engine, record=True)
     assert done.trace is not None
     page = show(trace_page(done))

@@ -22,8 +22,9 @@ from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.integer import columns_of
 from bitwright.networks.quantize import quantize
 from bitwright.program import Program
+from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network
-from bitwright.proofs.exhaustion.domains import StatesDomain, every_cell
+from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.findings import Truth
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 

@@ -13,13 +13,17 @@ from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
 from bitwright.program import Builder
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import (
-    cells_width,
     network_width,
-    suggested_cells_width,
     suggested_width,
 )
 from bitwright.running.successors import random_starts
+
+
+def whole(algorithm: Algorithm) -> tuple[Pattern, Algorithm]:
+    """The whole state of an algorithm as one cell, and the algorithm whose runs are looked at."""
+    return Pattern.of_state(algorithm.program), algorithm
 
 
 def test_the_spread_of_trained_networks() -> None:
@@ -54,7 +58,7 @@ def test_many_voters_are_right_at_the_default_width(count: int, examples: int) -
     program, starts = algorithm.program, random_starts(algorithm, 3_000, 0)
     assert program.templates == examples
     assert _wrong(algorithm, 8_192, starts) > 0
-    assert _wrong(algorithm, suggested_width(algorithm), starts) == 0
+    assert _wrong(algorithm, suggested_width(*whole(algorithm)), starts) == 0
 
 
 def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
@@ -67,11 +71,12 @@ def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
 
 
 def test_both_widths() -> None:
-    states, runs = (network_width(addition(4), domain=domain) for domain in ("states", "runs"))
+    cells = Pattern.of_state(addition(4).program)
+    states, runs = network_width(cells), network_width(cells, runs=addition(4))
     assert states.states == 4_096
     assert runs.states == 256 * 8
     assert runs.expected < states.expected < states.covering
-    careful, padded = network_width(addition(4), 1e-6), network_width(addition(4), padding=50)
+    careful, padded = network_width(cells, 1e-6), network_width(cells, padding=50)
     assert careful.expected > states.expected
     assert careful.covering > states.covering
     assert padded.examples == 66
@@ -79,7 +84,7 @@ def test_both_widths() -> None:
 
 
 def test_more_states_than_a_double_can_count() -> None:
-    found = network_width(permutation([*range(2, 81), 1]))
+    found = network_width(Pattern.of_state(permutation([*range(2, 81), 1]).program))
     assert found.states is None
     assert found.log_states == pytest.approx(80 * np.log(2))
     assert found.covering > found.expected > 10_000
@@ -90,26 +95,28 @@ def test_programs_without_errors_and_programs_too_large() -> None:
     x = b.bit("x")
     b.block(x)
     b.when(x == 1).write(x)
-    alone = network_width(Algorithm("one template", b.build()))  # n is at most 1: nothing is left to chance
+    alone = network_width(Pattern.of_state(b.build()))  # n is at most 1: nothing is left to chance
     assert (alone.expected, alone.covering, alone.error.interval[0]) == (2, 2, 0.0)
     with pytest.raises(InputError, match="templates times bits"):
-        network_width(addition(3_000))
+        network_width(Pattern.of_state(addition(3_000).program))
     with pytest.raises(InputError, match="there is no domain 'run'; choose states or runs; did you mean 'runs'"):
         network_width(addition(2), domain="run")
     with pytest.raises(InputError, match="delta must lie between 0 and 1"):
-        cells_width(pattern_of([addition(2).program]), 1.5)
+        network_width(pattern_of([addition(2).program]), 1.5)
 
 
 def test_default_widths() -> None:
     """They follow the law, are powers of two, and neither explode nor fall below 2,048."""
-    widths = [suggested_width(algorithm) for algorithm in (addition(2), addition(8), multiplication(4), addition(40))]
+    widths = [
+        suggested_width(*whole(algorithm)) for algorithm in (addition(2), addition(8), multiplication(4), addition(40))
+    ]
     assert widths == [2_048, 4_096, 4_096, 16_384]
-    assert suggested_width(addition(3_000)) == 1 << 20
-    assert suggested_width(addition(8), padding=200) >= 4_096
-    assert suggested_width(Algorithm("program", addition(4).program)) == 2_048  # without inputs: any states
+    assert suggested_width(*whole(addition(3_000))) == 1 << 20
+    assert suggested_width(*whole(addition(8)), padding=200) >= 4_096
+    assert suggested_width(Pattern.of_state(addition(4).program)) == 2_048  # without inputs: any states
     cells = [pattern_of([made.program]) for made in (addition(4), multiplication(4))]
-    assert [suggested_cells_width(pattern) for pattern in cells] == [128, 1_024]
+    assert [suggested_width(pattern) for pattern in cells] == [128, 1_024]
 
 
 def test_the_default_width_is_the_same_every_time() -> None:
-    assert len({suggested_width(multiplication(3)) for _ in range(3)}) == 1
+    assert len({suggested_width(*whole(multiplication(3))) for _ in range(3)}) == 1

@@ -18,6 +18,7 @@ from bitwright.networks.foreign import READS, HeldModel, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
 from bitwright.networks.foreign.model import StateTable
 from bitwright.program import Algorithm, NodeProgram
+from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern, pattern_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def model_of(network: Path | None, reads: str | None, threshold: float | None) -
 
 
 def fitted(
-    given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, cells: bool | None = None
+    given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, tile: Tile | None = None
 ) -> tuple[FittedModel, Pattern]:
     """A network with its columns, and the program or the kinds of cells that it is for.
 
@@ -47,7 +48,7 @@ def fitted(
     model, subjects = as_model(given), opened_subjects(what)
     fitting, tried = [], []
     why: dict[str, None] = {}
-    for reads, of in _ways(subjects, sizes, cells):
+    for reads, of in _ways(subjects, sizes, tile):
         if model.reads not in (None, reads):
             continue
         columns = ModelColumns.of(reads, of)
@@ -69,14 +70,14 @@ def fitted(
 
 
 def _ways(
-    subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, cells: bool | None
+    subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, tile: Tile | None
 ) -> Iterator[tuple[Reads, Pattern]]:
     """The ways in which a network could read these programs."""
-    if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and not cells:
+    if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and tile in (None, "all"):
         whole = Pattern.of_state(subjects[0].program)
         yield "states", whole
         yield "templates", whole
-    if cells is not False:
+    if tile != "all":
         pattern = kinds_of(subjects, sizes)
         yield "cells", pattern
         yield "templates", pattern
@@ -135,9 +136,9 @@ def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any
 
     usual = EngineChoice("network")
     given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]
-    if others := [name for name in given_settings if name not in ("evaluate", "cells")]:
+    if others := [name for name in given_settings if name not in ("evaluate", "tile")]:
         raise InputError(f"{option(others[0])} does not go with a network that was made elsewhere; leave it out")
-    found, of = fitted(given, algorithm, cells=settings.get("cells") or None)
+    found, of = fitted(given, algorithm, tile=settings.get("tile"))
     reads = found.columns.reads
     if reads != "states":
         decider = ModelDecider(of, found.model, reads)

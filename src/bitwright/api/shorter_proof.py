@@ -95,7 +95,7 @@ def _of_domain(task: ProofTask, workers: Workers) -> str:
 
 def _of_cells(algorithm: Algorithm) -> str:
     """Advice to take a network of cells, if it has few local states."""
-    from bitwright.engines.cells.engine import TABLED
+    from bitwright.engines.cells.network import TABLED
 
     try:
         states = pattern_of([algorithm.program]).local_states

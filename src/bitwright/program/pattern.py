@@ -149,6 +149,11 @@ def pattern_of_program(program: Program) -> Pattern | None:
     return read_pattern(list(program.layout.names), texts)
 
 
+def every_cell(program: Program) -> Pattern:
+    """All that a network of this program can be asked: the cells of a pattern, or one with the whole state."""
+    return pattern_of_program(program) or Pattern.of_state(program)
+
+
 def is_pattern(program: Program) -> bool:
     """Whether a program is a pattern, whose networks are those of cells."""
     return pattern_of_program(program) is not None

@@ -14,8 +14,8 @@ from random_programs.checks import exact_network
 from bitwright import Algorithm, BitwrightError, InputError, Network, certify, parse
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.cli.main import main
+from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network as prove
-from bitwright.proofs.exhaustion.domains import every_cell
 from bitwright.proofs.exhaustion.findings import IntegerJudge
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 

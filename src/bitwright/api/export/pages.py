@@ -11,7 +11,7 @@ import numpy as np
 
 from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.every_size import Maker, PageSizes, describe, every_size, progressions
-from bitwright.api.export.model import Exported, exported_cells, exported_whole
+from bitwright.api.export.model import Exported, exported_cells
 from bitwright.api.export.page_file import page_text
 from bitwright.api.export.text import ending_of
 from bitwright.errors import InputError, ProgramError
@@ -133,7 +133,7 @@ class Page:
 
 def program_page(
     network: IntegerNetwork,
-    pattern: Pattern | None,
+    pattern: Pattern,
     algorithm: Algorithm,
     values: Mapping[str, int] | None = None,
     sized: tuple[str, int, Maker] | None = None,
@@ -141,8 +141,8 @@ def program_page(
     """A program that takes numbers and gives numbers; `sized` is the name of its size, this one's, and how to make it
     in another.
     """
-    found = exported_whole(network, algorithm) if pattern is None else exported_cells(network, pattern, algorithm)
-    if sized is None or pattern is None:
+    found = exported_cells(network, pattern, algorithm)
+    if sized is None:
         name, sizes = "size", _one_size(found, 1)
     else:
         name, chosen, make = sized

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.local import LocalStates
 from bitwright.errors import InputError
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide

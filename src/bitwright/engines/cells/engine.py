@@ -15,7 +15,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
-from bitwright.engines.cells.network import PART, CellTables, cell_network, cell_tables
+from bitwright.engines.cells.network import PART, CellTables, are_few, cell_network, cell_tables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
@@ -32,8 +32,6 @@ from bitwright.theory.rounding import Rounding
 from bitwright.workers.linear_algebra import NUMPY
 
 _TOGETHER = 1 << 12  # states of a batch, where they are evaluated
-TABLED = 1 << 20  # local states that are all evaluated beforehand
-_WORK = 1 << 33  # products that this may take for the whole state, of which a run meets few states
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
@@ -78,15 +76,7 @@ class CellEngine(Engine):
     def tables(self) -> CellTables | None:
         """The network's outputs on every local state of the kinds that occur; None if these are too many."""
         kinds = tuple(self.wiring.places)
-        return cell_tables(self.cells, kinds) if self._are_few(kinds) else None
-
-    def _are_few(self, kinds: tuple[int, ...]) -> bool:
-        """Whether it pays to evaluate all local states beforehand."""
-        states, program = sum(self.pattern.kinds[kind].local_states for kind in kinds), self.pattern.program
-        if self.pattern.whole is None:
-            return states <= TABLED
-        units = self.cells.decider.width or 1
-        return states <= TABLED and states * units * (program.templates + program.bits) <= _WORK
+        return cell_tables(self.cells, kinds) if are_few(self.pattern, self.cells.decider.width, kinds) else None
 
     @cached_property
     def packed(self) -> PackedCells | None:

@@ -8,13 +8,13 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError
 from bitwright.networks.foreign import HeldModel
 from bitwright.networks.foreign.model import Reads
 from bitwright.program.cells import Kind
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 

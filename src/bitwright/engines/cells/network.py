@@ -15,7 +15,6 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider, encoded
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.integer.sums import ExactSums, check_whole
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
@@ -24,6 +23,7 @@ from bitwright.networks.start import Float
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, check_states_rounding
@@ -201,6 +201,18 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
         origin=replace(network.origin, program_id=program.id),
     )
     return part, alone
+
+
+TABLED = 1 << 20  # local states that are all evaluated beforehand
+_WORK = 1 << 33  # products that this may take for the whole state, of which a run meets few states
+
+
+def are_few(pattern: Pattern, width: int | None, kinds: Sequence[int] | None = None) -> bool:
+    """Whether it pays to evaluate all local states of these kinds beforehand, by networks of this width."""
+    states = sum(pattern.kinds[kind].local_states for kind in (range(len(pattern.kinds)) if kinds is None else kinds))
+    if pattern.whole is None:
+        return states <= TABLED
+    return states <= TABLED and states * (width or 1) * (pattern.program.templates + pattern.program.bits) <= _WORK
 
 
 PART = 1 << 12  # local states that are evaluated together

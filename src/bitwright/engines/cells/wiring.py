@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.local import LocalStates
 from bitwright.errors import OtherKindError, counted, listing
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds, Cells, Kind, Tile, cell_kinds
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 
 _TILES = 16  # the most neighbouring cells that are tried as one

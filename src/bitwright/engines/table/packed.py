@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.local import LocalStates
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, distinct, each_block
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.theory.closed_form import FloatArray
 
 if TYPE_CHECKING:

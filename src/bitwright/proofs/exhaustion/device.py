@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.device import DeviceDecisions, SecondLook
 from bitwright.errors import InputError
@@ -16,6 +15,7 @@ from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import check_belongs
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import FIXED_POINT
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import RunsDomain, StatesDomain
 from bitwright.proofs.exhaustion.findings import Findings, Nearest, find, nothing_at_stake

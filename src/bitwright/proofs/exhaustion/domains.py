@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray, shorten
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern, is_pattern, pattern_of_program
+from bitwright.program.local import LocalStates
+from bitwright.program.pattern import Pattern, every_cell, is_pattern
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Observer, View
@@ -61,11 +61,6 @@ def check_domain(program: Program, name: str) -> None:
 def usual_domain(program: Program) -> str:
     """The domain where none is named."""
     return "cells" if is_pattern(program) else "states"
-
-
-def every_cell(program: Program) -> Pattern:
-    """All that a network of this program can be asked: the cells of a pattern, or one with the whole state."""
-    return pattern_of_program(program) or Pattern.of_state(program)
 
 
 @dataclass(frozen=True, eq=False)

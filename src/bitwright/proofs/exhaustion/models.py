@@ -14,7 +14,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel, ModelColumns
 from bitwright.networks.foreign.model import Answers
 from bitwright.program import Algorithm
-from bitwright.proofs.exhaustion.domains import ALL, Domain, make_domain
+from bitwright.proofs.exhaustion.domains import ALL, Domain, StatesDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Judged, Truth
 from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, looked_at, matched_alone, written_by
 from bitwright.theory.closed_form import FloatArray
@@ -22,8 +22,9 @@ from bitwright.theory.closed_form import FloatArray
 
 def states_of(columns: ModelColumns, algorithm: Algorithm, name: str) -> Domain:
     """The domain of this name as a network sees it: to one that reads bits, every configuration is another."""
-    whole = columns.pattern.whole is not None
-    return make_domain(replace(algorithm, program=columns.program), name if whole else "cells", columns.pattern)
+    if columns.pattern.whole is None:
+        return StatesDomain(columns.pattern)
+    return make_domain(replace(algorithm, program=columns.program), name, columns.pattern)
 
 
 class ModelJudge:

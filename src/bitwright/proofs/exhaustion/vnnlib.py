@@ -24,7 +24,8 @@ from bitwright.networks.integer import Bounds, columns_of
 from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_module, save_sums_onnx
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain, every_cell
+from bitwright.program.pattern import every_cell
+from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain
 from bitwright.proofs.exhaustion.findings import Truth
 
 VERSIONS = ("1.0", "2.0")

@@ -59,7 +59,10 @@ class LocalStates:
         value = self.value
         if value.dtype == object and numbers.dtype != object:  # numbers that fit an int64 have no higher digits
             value = np.array([min(one, _INT64 - 1) for one in value.tolist()], dtype=np.int64)
-        digits = numbers[:, None] // value % self.radix
+        return self.matching(numbers[:, None] // value % self.radix)
+
+    def matching(self, digits: IntArray) -> BoolArray:  # (states, blocks) -> (states, templates)
+        """The same for the choices in each block."""
         return np.asarray(digits[:, self.block_of] == self.digit, dtype=bool)
 
     def truth(self, matched: BoolArray) -> BoolArray:  # (states, templates) -> (states, ports)
