@@ -46,7 +46,7 @@ CASES: dict[str, tuple[list[object], dict[str, Any]]] = {
     "limit": (["--bits", 3], {}),
     "limit, sign": (["--bits", 3, "--rounding", "sign", "--padding", 2], {"rounding": "sign", "padding": 2}),
     "limit, reachable": (["--bits", 2, "--n", "reachable"], {"n": "reachable"}),
-    "limit of cells": (["--bits", 3, "--tile", "1"], {"cells": True}),
+    "limit of cells": (["--bits", 3, "--tile", "1"], {"tile": 1}),
     "limit at sizes": (["--sizes", "1..6"], {"sizes": range(1, 7)}),
     "limit of tiles": (["--bits", 4, "--tile", 2], {"tile": 2}),
     "cells": (["--bits", 3, "--network", "cells"], {}),

@@ -37,7 +37,23 @@ SMALL = bw.addition(2)
 def test_the_same_network_as_on_the_command_line(tmp_path: Path, options: list[str], given: dict[str, Any]) -> None:
     file = tmp_path / "net.safetensors"
     assert (
-        main(["train", "addition", "--bits", "2", "--tile", "all", "--width", "256", "-q", "-o", str(file), *options])
+        main(
+            [
+                "train",
+                "addition",
+                "--bits",
+                "2",
+                "--tile",
+                "all",
+                "--float",
+                "--width",
+                "256",
+                "-q",
+                "-o",
+                str(file),
+                *options,
+            ]
+        )
         == 0
     )
     assert (

@@ -61,13 +61,6 @@ def test_advice_leaves_out_weight_bits_that_are_at_their_most(capsys: Captured) 
     assert "; use a wider network\n" in call(capsys, "train addition", *options, "-o", "n.safetensors")[2]
 
 
-def test_a_width_says_that_it_is_of_the_whole_state(capsys: Captured) -> None:
-    code, _, err = call(capsys, "run dec.bw dec=1 --engine network --width 2")
-    assert code == 2
-    assert "for the whole state as --width asks (--tile 1 --width for its cells)" in err
-    assert err.endswith("use a wider network or a larger tolerance\n")
-
-
 def test_the_limit_says_that_it_proves_no_network(capsys: Captured) -> None:
     _, out, _ = call(capsys, "certify dec.bw")
     assert out.endswith("  says      nothing of any one network: --network FILE proves one\n")

@@ -131,7 +131,7 @@ def test_show_lists_kinds_and_prints_the_pattern(capsys: Captured, tmp_path: Pat
 @for_each(
     ("arguments", "message"),
     [
-        (["train", "--tile", "all", "addition", "--tile", "2"], "--tile goes with networks of cells"),
+        (["train", "addition", "--tile", "some"], "--tile is an integer from 1 to 16, or all"),
         (["train", "--tile", "all", "addition", "--sizes", "1..3"], "--sizes goes with networks of cells"),
         (["train", "addition", "--sizes", "0..3"], "at least 1"),
         (["train", "addition", "--sizes", "5..3"], "at least 1"),
@@ -148,13 +148,6 @@ def test_what_does_not_go_together(
     assert message in refusal(capsys, *arguments, "-o", tmp_path / "net.safetensors")
 
 
-def test_whole_and_evaluate_go_with_what_they_speak_of(multiplier: Path, capsys: Captured) -> None:
-    assert "this file is of cells" in refusal(
-        capsys, "multiply 3 4 --engine network --network", multiplier, "--tile", "all"
-    )
-    assert "--evaluate goes with cells" in refusal(capsys, "add 3 4 --engine network --tile all --evaluate -q")
-
-
 def test_a_file_of_cells_says_so(multiplier: Path, capsys: Captured) -> None:
     assert "trained for cells of 5 kinds (33 examples, 345 local states)" in answer(capsys, "show", multiplier)
     out = answer(capsys, "validate multiplication --bits 3 --engine network --network", multiplier, "--json")
@@ -168,7 +161,7 @@ def test_networks_of_something_else_are_refused(multiplier: Path, capsys: Captur
     )
     whole = tmp_path / "whole.safetensors"
     assert call(capsys, "train --tile all addition --bits 2 --width 256 --integer -o", whole, "-q")[0] == 0
-    assert "was trained on a whole program" in refusal(capsys, "certify addition --tile 1 --network", whole)
+    assert "--tile does not go with --network" in refusal(capsys, "certify addition --tile 1 --network", whole)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +198,7 @@ def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
     assert out.strip() == "not exact"
     _, out, _ = call(capsys, "validate addition --bits 3", *options, "--seed", seed, "--json")
     words = shlex.split(json.loads(out)["failures"][0]["command"])
-    assert {"--tile", "1"} <= set(words)
+    assert {"--tile", "3"} <= set(words)
     code, _, err = call(capsys, *words[1:])
     assert code == 1
     assert re.search("smallest margin -.*WRONG in .* local states, (some of )?which occurred", err, re.DOTALL)
@@ -215,23 +208,15 @@ def test_a_wrong_ensemble_says_so_and_how_to_see_it(capsys: Captured) -> None:
 @for_each(
     ("arguments", "message"),
     [
-        (["--engine", "templates", "--tile", "1"], "--tile 1 goes with --engine limit or kernel or sampled or network"),
-        (["--tile", "1"], "--tile 1 goes with --engine limit or kernel or sampled or network, not templates"),
-        (["--engine", "limit", "--tile", "2"], "--tile goes with cells; add --tile 1"),
-        (["--engine", "network", "--tile", "all", "--tile", "1"], "--tile all does not go with networks of cells"),
+        (["--engine", "templates", "--tile", "1"], "--tile goes with --engine limit or kernel or sampled or network"),
+        (["--tile", "1"], "--tile goes with --engine limit or kernel or sampled or network, not templates"),
         (["--engine", "network", "--tile", "1", "--rounding", "sign"], "leave out --rounding sign"),
-        (["--engine", "network", "--tile", "1", "--device", "cuda"], "--device does not go with networks of cells"),
+        (["--engine", "network", "--tile", "1", "--device", "cuda"], "--device goes with networks of the whole state"),
         (["--engine", "network", "--tile", "2", "--network", "FILE"], "leave out --tile"),
-        (["--engine", "network", "--tile", "1", "--network", "WHOLE"], "is of a whole state"),
     ],
 )
-def test_where_cells_make_no_sense(
-    multiplier: Path, capsys: Captured, tmp_path: Path, arguments: list[str], message: str
-) -> None:
-    whole = tmp_path / "whole.safetensors"
-    if "WHOLE" in arguments:
-        assert call(capsys, "train --tile all addition --bits 8 --width 1024 -o", whole, "-q")[0] == 0
-    given = [{"FILE": str(multiplier), "WHOLE": str(whole)}.get(word, word) for word in arguments]
+def test_where_cells_make_no_sense(multiplier: Path, capsys: Captured, arguments: list[str], message: str) -> None:
+    given = [{"FILE": str(multiplier)}.get(word, word) for word in arguments]
     assert message in refusal(capsys, "add 130 4", *given, "-q")
 
 
