@@ -18,7 +18,7 @@ from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.network import PART, CellTables, are_few, cell_network, cell_tables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
-from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
+from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay, one_by_one
 from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program
@@ -142,6 +142,10 @@ class CellEngine(Engine):
         if self.evaluate or self.answered is None:
             return max(1, min(_TOGETHER, (1 << 22) // self.program.bits))
         return self.answered.chunk
+
+    def together(self, states: BoolArray) -> int:
+        tabled = not self.evaluate and self._compiled and self.tables is not None
+        return 1 if tabled and self.packed is not None and one_by_one(self.program, states) else self.chunk
 
     def describe(self) -> dict[str, object]:
         drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}
