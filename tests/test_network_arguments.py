@@ -105,7 +105,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no file": (lambda: bw.Network.load("nowhere.safetensors"), "there is no network file nowhere"),
     "no weights": (lambda: bw.Network(small(), None), "a Network holds trained weights, got a Algorithm"),  # type: ignore[arg-type]
     "other pattern": (
-        lambda: bw.Network(trained().quantize().weights, cells().program, cells().pattern),
+        lambda: bw.Network(trained().quantize().weights, cells().pattern),
         "trained for another program",
     ),
     "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "has its settings already"),

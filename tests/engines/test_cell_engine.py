@@ -247,7 +247,7 @@ def test_a_file_serves_every_size(tmp_path: Path) -> None:
 def test_a_trace_shows_what_the_network_said_of_every_bit() -> None:
     """G > T sets a bit, in every step; the smallest margin is that of every cell evaluated, shown behind its step."""
     task, found = multiplication(4), cells_of("multiplication")
-    network = Network(found.network, found.pattern.program, found.pattern)
+    network = Network(found.network, found.pattern)
     done = run(task, multiplicand=13, multiplier=11, network=network, record=True)
     assert done.trace is not None
     assert done.asked is not None

@@ -22,7 +22,7 @@ from bitwright.proofs.width import suggested_width
 def trained(pattern: Pattern) -> Network:
     cells = train_on_pattern(pattern, Recipe(suggested_width(pattern), 0, plan=Plan(descent="momentum")))
     assert cells.proved
-    return Network(cells.network, pattern.program, pattern)
+    return Network(cells.network, pattern)
 
 
 @pytest.fixture(scope="module")

@@ -79,7 +79,7 @@ def test_random_ones_are_spread_over_all() -> None:
 def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     algorithm = shifted(64)
     pattern = pattern_of([algorithm.program])
-    cells = Network(exact_network(pattern.program), pattern.program, pattern)
+    cells = Network(exact_network(pattern.program), pattern)
     assert not cells.proved
     assert (
         str(cells).splitlines()[1]

@@ -33,7 +33,7 @@ def deaf(algorithm: Algorithm, template: str) -> Network:
     first = network.first.copy()
     texts = [pattern.program.template_text(t) for t in range(pattern.program.templates)]
     first[:, [text.startswith(template) for text in texts].index(True)] = 0
-    return Network(replace(network, first=first), pattern.program, pattern)
+    return Network(replace(network, first=first), pattern)
 
 
 def test_a_block_that_matches_nothing_is_shown_as_one_that_does() -> None:
@@ -105,7 +105,7 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
 
     program = parse(ONE_CELL)
     pattern = pattern_of([program.program])
-    right = Network(exact_network(pattern.program), pattern.program, pattern)
+    right = Network(exact_network(pattern.program), pattern)
     assert certify(program, right).certified
     monkeypatch.setattr(IntegerJudge, "__call__", lying)
     with pytest.raises(BitwrightError, match="comes out otherwise when it is evaluated again"):

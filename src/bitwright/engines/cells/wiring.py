@@ -24,7 +24,7 @@ class WiredKind:
 
     kind: int  # in the pattern
     blocks: IntArray  # (cells, blocks)
-    value: IntArray  # (blocks,) of the digits of a local state
+    local: LocalStates
     wire_cell: IntArray  # (wires,) which of these cells
     wire_port: IntArray  # (wires,)
     wire_bit: IntArray  # (wires,)
@@ -61,7 +61,7 @@ class Wiring:
                 WiredKind(
                     place,
                     occupied[begins[members][:, None] + np.arange(len(local.kind.blocks))],
-                    local.value,
+                    local,
                     np.searchsorted(members, found.wire_cell[mine]),
                     found.wire_port[mine],
                     found.wire_bit[mine],
@@ -85,14 +85,14 @@ class Wiring:
         configs = program.configurations(states)  # (batch, b)
         found = program.lookup(np.tile(np.arange(program.blocks), len(states)), configs.ravel()).reshape(configs.shape)
         digits = np.where(found >= 0, self._digit[found], 0)
-        return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
+        return [wired.local.of_digits(digits[:, wired.blocks]) for wired in self.kinds]
 
     def numbers_of(self, matched: BoolArray) -> list[IntArray]:  # (batch, K) -> (batch, cells) for each kind
         """The same from the templates that match."""
         digits = np.zeros((len(matched), self.program.blocks), dtype=np.int64)
         row, template = np.nonzero(matched)
         digits[row, self.program.template_block[template]] = self._digit[template]
-        return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
+        return [wired.local.of_digits(digits[:, wired.blocks]) for wired in self.kinds]
 
     def written(self, ports: list[BoolArray], batch: int) -> BoolArray:  # (batch, cells, ports) each -> (batch, k)
         """The next states: a bit is on if any port wired to it is on."""
