@@ -88,17 +88,12 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "give it by itself, not in a list",
     ),
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
-    "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().weights), "one of cells is given whole"),
-    "weights of cells": (
-        lambda: bw.run(small(), p=1, q=1, network=cells().training.before[0]),
-        "one of cells is given whole",
-    ),
     "proof of a part": (lambda: bw.certify(small(), cells().weights), "one of cells is given whole"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
     "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells is True or False, got"),
     "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "there is no network file adder"),
     "a rounding": (lambda: bw.certify(small(), "sign"), "'sign' is a rounding, not a network"),
-    "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave out cells and sizes"),
+    "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave out sizes"),
     "padding of a network": (lambda: bw.certify(small(), trained(), padding=3), "padding does not go with network"),
     "domain of the limit": (lambda: bw.certify(small(), domain="runs"), "domain goes with network"),
     "load": (lambda: bw.Network.load(3), "the name of a network file is a str or a Path, got int"),  # type: ignore[arg-type]

@@ -88,7 +88,7 @@ def test_a_file_says_what_it_is_for(tmp_path: Path) -> None:
         assert (back.cells, back.digest, back.program) == (False, made.digest, addition(2).program)
     with pytest.raises(InputError, match="is a network for another program"):
         Network.load(whole, addition(3))
-    assert not Network.load(of_cells, cells().program).cells  # the pattern itself, as a program
+    assert Network.load(of_cells, cells().program).cells  # the pattern itself, as a program
 
 
 def test_a_program_that_the_file_does_not_describe(tmp_path: Path) -> None:
