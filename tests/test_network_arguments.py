@@ -90,7 +90,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
     "proof of a part": (lambda: bw.certify(small(), cells().weights), "one of cells is given whole"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
-    "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells is True or False, got"),
     "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "there is no network file adder"),
     "a rounding": (lambda: bw.certify(small(), "sign"), "'sign' is a rounding, not a network"),
     "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave out sizes"),

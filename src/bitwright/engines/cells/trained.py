@@ -55,9 +55,10 @@ class TrainedCells:
     @property
     def sentence(self) -> str:
         """What trying its local states has shown, in a line."""
-        if self.tables is None:
-            return f"{readable(self.pattern.local_states)} local states are more than are tried, so it is not proved"
         whole = self.pattern.whole is not None
+        if self.tables is None:
+            what = "states" if whole else "local states"
+            return f"{readable(self.pattern.local_states)} {what} are more than are tried, so it is not proved"
         states = counted(self.tables.states, "state" if whole else "local state")
         said = f"proved on all {states}" if self.proved else f"{states}, {self.tables.wrong:,} wrong"
         exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved and not whole else ""
