@@ -177,6 +177,18 @@ def test_the_headline_covers_only_sizes_that_both_links_cover(tmp_path: Path) ->
         assert (wrong.verdict, wrong.own.verdict) == ("refuted", "certified")
 
 
+def test_a_program_below_the_sizes_of_its_kinds_is_proved_at_its_own() -> None:
+    """Kinds are proved from k = 0 on, and the function with k = -3: at every size nothing is known of both."""
+    text = LEFT_OUT.replace("i = k", "i = k+3").replace("i != k", "i != k+3")
+    network = bw.train([bw.parse(text, k=-3), bw.parse(text)])
+    found = bw.certify(bw.parse(text, k=-3), network)
+    assert links(found)["function"] == ("proved", "l>=1, k=-3")
+    assert links(found)["sizes"] == ("proved", "l=4,k=-3")
+    assert str(found).startswith("CERTIFIED: this network computes y == x, at size l=4,k=-3; it is right in all 4 ")
+    with pytest.raises(InputError, match=r"kinds of cells are proved for l>=1, k>=0, and this program has l=4,k=-3"):
+        bw.certify(bw.parse(text, k=-3), network, sizes="all")
+
+
 @pytest.mark.parametrize(("extent", "first"), [("l", 1), ("l+1", 0), ("l+3", -2), ("l-1", 2)])
 def test_every_size_begins_where_the_text_does(extent: str, first: int) -> None:
     """A rule that writes nothing at size 0, or -1, is found there, too."""

@@ -116,6 +116,18 @@ MIXED: dict[str, tuple[list[Any], dict[str, Any]]] = {
         ],
         {"axis": np.array([1]), "front": np.array([-2]), "three": number(3)},
     ),
+    "a constant with more axes": (
+        [
+            make("ReduceSum", ["rows", "axis"], ["count"], keepdims=1),
+            make("Add", ["count", "deep"], ["stack"]),  # (1, batch, 1)
+            make("ReduceMax", ["stack"], ["line"], axes=[2], keepdims=0),
+            make("ReduceMax", ["line"], ["most"], axes=[1], keepdims=1),
+            make("Less", ["most", "three"], ["small"]),
+            make("Cast", ["small"], ["more"], to=1),
+            make("Add", ["sums", "more"], ["out"]),
+        ],
+        {"axis": np.array([1]), "deep": np.zeros((1, 1, 1), np.float32), "three": number(3)},
+    ),
 }
 
 
@@ -338,6 +350,30 @@ def test_a_validation_is_resumed_by_the_same_network_alone(reads: Any, tmp_path:
         validate(adder, network=Model(Own(module), reads), resume=tmp_path / "new")
 
 
+def _zeros(*_: Any) -> Any:
+    import torch
+
+    return torch.zeros(1, 5)
+
+
+CHANGED: dict[str, Callable[[Any], Any]] = {
+    "a hook of the module": lambda module: module.register_forward_hook(_zeros),
+    "a hook of a layer": lambda module: module[2].register_forward_hook(_zeros),
+    "a hook before a layer": lambda module: module[2].register_forward_pre_hook(lambda _, rows: 0 * rows[0]),
+    "a forward of its own": lambda module: setattr(module, "forward", _zeros),
+    "a forward of a layer": lambda module: setattr(module[2], "forward", _zeros),
+}
+
+
+@pytest.mark.parametrize("how", CHANGED)
+def test_a_module_whose_call_does_something_else_is_not_read_as_its_layers(how: str) -> None:
+    module = as_module(LAYERS)
+    assert as_model(module).covered
+    CHANGED[how](module)
+    assert as_model(module).analysis(8) is None
+    assert not as_model(module).covered
+
+
 LAYERS_OF_TORCH: dict[str, Callable[[Any], Any]] = {
     "Flatten of the batch": lambda torch: torch.nn.Flatten(0, -1),
     "Flatten of nothing": lambda torch: torch.nn.Flatten(1, 1),
@@ -360,6 +396,8 @@ UNKNOWN: dict[str, tuple[list[Any], dict[str, Any]]] = {
         [make("Add", ["sums", "more"], ["out"], broadcast=1, axis=1)],
         {"more": number(*[0] * 5), "opset": 6},
     ),
+    "Add of set 6": ([make("Add", ["sums", "more"], ["out"])], {"more": number(*[0] * 5), "opset": 6}),
+    "a fixed number of rows": ([make("Reshape", ["sums", "shape"], ["out"])], {"shape": np.array([1, 5])}),
     "Clip of set 6": ([make("Clip", ["sums"], ["out"], min=0.0, max=9.0)], {"opset": 9}),
     "an input left out": ([make("Max", ["sums", "more", ""], ["out"])], {"more": number(0)}),
     "another domain": ([make("Relu", ["sums"], ["out"], domain="ai.onnx.ml")], {}),
@@ -375,9 +413,12 @@ UNKNOWN: dict[str, tuple[list[Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("what", UNKNOWN)
 def test_what_is_not_in_the_table_proves_nothing(what: str, tmp_path: Path) -> None:
     nodes, tensors = UNKNOWN[what]
-    found = outcome(ending(tmp_path / "unknown.onnx", nodes, **tensors))
+    path = ending(tmp_path / "unknown.onnx", nodes, **tensors)
+    found = outcome(path)
     assert found.isprintable()
     assert found != "certified"
+    if "is not an ONNX model" not in found:
+        assert as_model(path).analysis(8) is None
 
 
 def test_fields_of_a_file_that_are_not_known_prove_nothing(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from bitwright.networks import Plan, Recipe, load_network, quantize
 from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
 from bitwright.networks.ensemble import Study, grow
+from bitwright.networks.grid import grids
 from bitwright.networks.store import read_about
 from bitwright.running.successors import random_states
 from bitwright.workers import Workers, cores, linear_algebra
@@ -198,6 +199,25 @@ def test_the_first_to_enter_sets_one_thread_and_the_last_to_leave_lifts_it() -> 
     assert threads() == {1}
     second.__exit__(None, None, None)
     assert threads() == before
+
+
+@for_each("seed", range(3))
+def test_sums_on_a_grid_are_exact_in_every_order(seed: int) -> None:
+    """The largest weights of one sign, and most matches: as Python's integers add them up."""
+    rng, (width, examples, outputs, most) = (
+        np.random.default_rng(seed),
+        [(64, 20, 3, 9), (1000, 9, 2, 9), (8, 4, 1, 1)][seed],
+    )
+    first, last = (rng.uniform(0.99, 1, shape) for shape in ((width, examples), (outputs, width)))
+    one, two = grids(first, last, most)
+    inner = one.whole[:, :most].sum(axis=1)
+    for order in (slice(None), slice(None, None, -1), rng.permutation(width)):
+        for out in range(outputs):
+            terms = list(zip(one.whole[order].astype(int), two.whole[out, order].astype(int), strict=True))
+            exact = sum(sum(row.tolist()[:most]) * int(after) for row, after in terms)
+            assert float(np.add.accumulate(inner[order] * two.whole[out, order])[-1]) == exact
+    assert np.abs(one.whole * one.unit - first).max() <= one.unit / 2  # and the grid is as fine as that allows
+    assert one.whole.max() * two.whole.max() * most * width > 2.0**50
 
 
 @for_each("layer", ["first", "last"])

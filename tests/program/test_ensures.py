@@ -6,10 +6,11 @@ from random import Random
 
 import pytest
 
-from bitwright import addition, multiplication
+from bitwright import addition, multiplication, validate
 from bitwright.errors import InputError, ProgramError
 from bitwright.program import parse
 from bitwright.program.ensure_text import read
+from bitwright.proofs.unrolling import prove_at_size
 
 TEXT = """\
 let l = 6
@@ -117,6 +118,42 @@ def test_a_problem_is_told_with_its_column(line: str, column: int, why: str) -> 
     assert problem.line == TEXT.count("\n") + 1 + line.count("\n")
     assert problem.column == column
     assert why in problem.message
+
+
+SIGNED = """
+bits a b x[2] y[2]
+block a b
+block x[i] y[i] for i in 1..2
+when a=1 b=0 write a
+when a=0 b=1 write b
+when a=1 b=1 write a b
+when x[i]=1 y[i]=0 write y[i] for i in 1..2
+input signed a
+input b x
+output signed d = a
+output e = b
+output y
+steps 1
+"""
+
+
+@pytest.mark.parametrize(
+    "line", ["d == (e == 1)", "d != (e and e)", "d", "not d", "e => d", "in.a or e", "(d == 0) == a"]
+)
+def test_a_signed_word_of_one_bit_is_no_truth(line: str) -> None:
+    """On, it is -1, and a truth that is on is 1."""
+    with pytest.raises(ProgramError, match="true or false"):
+        parse(f"{SIGNED}ensure {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [("d[1] == (e == 1)", False), ("d == a", True), ("d == -1 or d == 0", True), ("d == 1 or d == 0", False)],
+)
+def test_the_bit_of_a_signed_word_is_a_truth_and_its_number_is_negative(line: str, right: bool) -> None:
+    algorithm = parse(f"{SIGNED}ensure {line}\n")
+    assert (validate(algorithm).verdict == "exact") == right
+    assert (prove_at_size(algorithm).verdict == "proved") == right
 
 
 def test_long_ranges_are_read_at_once() -> None:

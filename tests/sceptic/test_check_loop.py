@@ -15,6 +15,7 @@ import pytest
 
 from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
+from tests.proofs.function.test_rounds import shifted
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "examples" / "multiplication.bw").read_text()
@@ -28,10 +29,10 @@ def proof() -> dict[str, Any]:
     return found
 
 
-def checked(folder: Path, certificate: dict[str, Any], text: str = TEXT) -> tuple[int, str]:
+def checked(folder: Path, certificate: dict[str, Any], text: str = TEXT, first: int = 1) -> tuple[int, str]:
     (folder / "certificate.json").write_text(json.dumps(certificate))
-    rules = [folder / f"rules-{size}.bw" for size in range(1, 9)]
-    for size, path in enumerate(rules, start=1):
+    rules = [folder / f"rules-{size}.bw" for size in range(first, first + 8)]
+    for size, path in enumerate(rules, start=first):
         path.write_text(parse(text, lets={"l": size}).text())
     done = checking.checked("check_loop.py", folder / "certificate.json", *rules)
     assert not done.err
@@ -41,6 +42,16 @@ def checked(folder: Path, certificate: dict[str, Any], text: str = TEXT) -> tupl
 def test_the_proof_of_multiplication_is_taken(tmp_path: Path, proof: dict[str, Any]) -> None:
     code, said = checked(tmp_path, proof)
     assert (code, said.splitlines()[-1][:45]) == (0, "HOLDS: (product == multiplicand * multiplier)")
+
+
+def test_sizes_begin_where_the_proof_says(tmp_path: Path) -> None:
+    text = shifted(2)
+    proof = prove_function(text).certificate
+    assert proof is not None
+    code, said = checked(tmp_path, proof, text, first=-1)
+    assert (code, said.splitlines()[-1][45:]) == (0, ", for l>=-1 (given 8 sizes)")
+    assert checked(tmp_path, {**proof, "sizes": "l>=-2"}, text, first=-1)[0] == 1  # the rules begin at -1
+    assert checked(tmp_path, {**proof, "sizes": "l>=0"}, text, first=0)[0] == 1  # its phases begin at -1
 
 
 def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

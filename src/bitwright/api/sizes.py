@@ -152,6 +152,11 @@ def _every_size(what: Algorithm | NodeProgram) -> InSizes:
     proof = _kinds(what, sizing)
     if proof.verdict != "proved":
         raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
+    if not nodes and numbers_of(what) not in proof.about:
+        raise InputError(
+            f"{option('sizes')} all is not possible: the kinds of cells are proved for {proof.about}, and this program "
+            f"has {_joined(numbers_of(what))}; name sizes, such as 1..64"
+        )
     own = ProgramAtSize(what, _joined(numbers_of(what))) if isinstance(what, Algorithm) else None
     if sizing is None or nodes or own is None:
         return InSizes(EVERY, tuple(ProgramAtSize(one, None) for one in _by_cells(what)), proof)

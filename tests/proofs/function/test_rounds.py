@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from long import LONG
 
+from bitwright import run
 from bitwright.errors import BitwrightError
 from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
 from bitwright.proofs.function.shapes import AtSize, NoShapeError, SplitError
+from bitwright.proofs.kinds import prove_kinds
 from bitwright.proofs.trials import all_inputs, wrong_input
 from tests.proofs.function.cases import EXAMPLES
 from tests.proofs.function.mutants import mutants
@@ -23,6 +27,32 @@ def test_multiplication_is_proved_at_every_size() -> None:
     assert proof.certificate is not None
     (adder,) = proof.certificate["phases"]
     assert adder["program"]["ensures"][0] == "sum_p == (1 * in.sum_p + 1 * in.sum_q) % 2^(2 * l)"
+
+
+def shifted(by: int) -> str:
+    """The text in which l stands for l - by."""
+    head, *rest = TEXT.split("\n", 2)
+    assert rest[0] == "let l = 10"
+    return "\n".join([head, rest[0], re.sub(r"\bl\b", f"(l+{by})", rest[1])])
+
+
+@pytest.mark.parametrize("by", [1, 2])
+def test_the_smallest_size_is_where_the_text_begins(by: int) -> None:
+    proof = prove_function(shifted(by))
+    assert (proof.verdict, str(proof.sizes)) == ("proved", f"l>={1 - by}")
+    assert prove_kinds(shifted(by)).about == proof.sizes
+
+
+@pytest.mark.parametrize("by", [1, 2])
+@pytest.mark.usefixtures("no_runs")
+def test_what_is_wrong_at_the_smallest_size_alone_is_not_proved(by: int) -> None:
+    """At the smallest size 1 * 1 gives 0."""
+    copy = "when multiplicand[1]=1 to_copy_to_sum_q[1]=1 write multiplicand[1] sum_q[1] sum_counter[1]"
+    without = copy.replace("sum_q[1] ", "")
+    text = shifted(by).replace(copy, f"{copy} for i in 1..1 if l > {1 - by}\n{without} for i in 1..1 if l = {1 - by}")
+    assert run(parse(text, lets={"l": 1 - by}), multiplicand=1, multiplier=1).outputs["product"] == 0
+    assert run(parse(text, lets={"l": 2 - by}), multiplicand=1, multiplier=1).outputs["product"] == 1
+    assert prove_function(text).verdict == "not decided"
 
 
 @pytest.fixture

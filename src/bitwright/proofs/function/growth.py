@@ -19,6 +19,20 @@ def never_negative(a: Growth, least: int) -> bool:
     return all(coefficient >= 0 for coefficient in a(Growth([least, 1])).coeffs())
 
 
+def never_negative_power(a: Growth, least: int) -> bool:
+    """Whether a polynomial in 2^l is 0 or more for l at `least` and above. A no may be wrong.
+
+    >>> never_negative_power(Growth([-2, 1]), 1), never_negative_power(Growth([-1, 4]), -2)
+    (True, True)
+    >>> never_negative_power(Growth([-2, 1]), 0), never_negative_power(Growth([-1, 4]), -3)
+    (False, False)
+    """
+    if least >= 0:
+        return never_negative(a, 1 << least)
+    degree = a.degree()  # in 2^(l - least), from 1 on, and times a power of two
+    return never_negative(Growth([int(one) << -least * (degree - at) for at, one in enumerate(a.coeffs())]), 1)
+
+
 def growth_of(reader: SizeReader, part: syntax.Expression) -> Growth:
     """An expression of a rule text as a polynomial in its size; raises NoChainError for any other."""
     if isinstance(part, syntax.Operation):

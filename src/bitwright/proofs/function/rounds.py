@@ -24,7 +24,14 @@ from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.function.affine import IndexForm, SizeReader, algorithm_at, fixed_numbers, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
-from bitwright.proofs.function.growth import Growth, affine_growth, growth_of, never_negative, power_growth
+from bitwright.proofs.function.growth import (
+    Growth,
+    affine_growth,
+    growth_of,
+    never_negative,
+    never_negative_power,
+    power_growth,
+)
 from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
 from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds
 from bitwright.proofs.sizes import CoveredSizes
@@ -68,13 +75,13 @@ class RoundsProof:
             if isinstance(item, syntax.BitsDeclaration)
             for token, extents in item.items
         }
-        programs = {
-            size: algorithm_at(text, algorithm.name, {**lets, self.size: size}) for size in range(1, self.top + 1)
-        }
+        sizes = range(self.reader.first(self.tree), self.top + 1)
+        programs = {size: algorithm_at(text, algorithm.name, {**lets, self.size: size}) for size in sizes}
         self.sizes = {size: program for size, program in programs.items() if program is not None}
         if self.top not in self.sizes or SEEN not in self.sizes:
             raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
-        self.about = CoveredSizes({self.size: min(self.sizes)}, fixed_numbers(self.tree, self.numbers))
+        self.least = min(self.sizes)
+        self.about = CoveredSizes({self.size: self.least}, fixed_numbers(self.tree, self.numbers))
         named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
         self.words = [array for array in self.lengths if array in named]
         self.cut_state: State = {
@@ -199,7 +206,8 @@ class RoundsProof:
         for wait in way.waits.values():
             if wait.text not in self.inside:
                 self.inside[wait.text] = self.proves(wait.text, self.numbers_of(wait.text))
-            if not self.inside[wait.text].proved:
+            covered = self.inside[wait.text].sizes
+            if covered is None or {**self.numbers_of(wait.text), self.size: self.least} not in covered:
                 raise NoShapeError(f"what {', '.join(wait.busy)} compute while {wait.timer} runs is not decided")
         for size in self.sizes:
             at = self._at(size, way)
@@ -248,7 +256,9 @@ class RoundsProof:
                 change = substitute(change, given)
             if change:
                 raise NoShapeError(f"no round was shown to keep the invariant '{line}'")
-        least = next((one for one in exponents if all(never_negative(other - one, 1) for other in exponents)), None)
+        least = next(
+            (one for one in exponents if all(never_negative(other - one, self.least) for other in exponents)), None
+        )
         if exponents and least is None:
             raise NoShapeError("no word is the shortest at every size")
         return difference, Growth([0]) if least is None else least
@@ -290,7 +300,7 @@ class RoundsProof:
             moves = {way.states[-1][word] for way in ways}
             if not any(moves <= {(what, word), OFF} for what in ("down", "up")):
                 continue
-            if all(never_negative(total - self.lengths[word] * self.steps(way), 1) for way in ways):
+            if all(never_negative(total - self.lengths[word] * self.steps(way), self.least) for way in ways):
                 return word
         raise NoShapeError("no word was shown to run empty before the run is over")
 
@@ -350,7 +360,7 @@ class RoundsProof:
                     return False
                 most *= above - 1
             sides[factor > 0] += most
-        return all(never_negative(top - 1 - side, 2) for side in sides.values())
+        return all(never_negative_power(top - 1 - side, self.least) for side in sides.values())
 
     def certificate(self) -> dict[str, Any]:
         """The shapes on all paths, and the certificates of their phases: what `sceptic/check_loop.py` reads."""
