@@ -168,7 +168,6 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "padding is 0 or more, got -1"),
     "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks must be an integer"),
     "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "seed must be an integer"),
-    "cells": (lambda: bw.run(small(), ONES, engine="limit", cells="yes"), "cells is True or False, got 'yes'"),
     "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "there is no rounding '5'"),
     "random": (lambda: bw.validate(small(), random="x"), "random must be an integer"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers are a number"),  # type: ignore[arg-type]

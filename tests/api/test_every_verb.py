@@ -140,8 +140,9 @@ def test_one_proof_for_several_sizes(capsys: Captured) -> None:
     found = bw.certify([bw.addition(bits) for bits in range(1, 7)], tile=1)
     assert (found.program_id, found.verdict) == (told["program_id"], "certified")
     assert found.program_id != bw.certify(bw.addition(1), tile=1).program_id
+    assert bw.certify([SMALL, bw.addition(3)]).program_id == bw.certify([SMALL, bw.addition(3)], tile=1).program_id
     with pytest.raises(bw.InputError, match="one cell with the whole state is that of one program, got 2"):
-        bw.certify([SMALL, bw.addition(3)])
+        bw.certify([SMALL, bw.addition(3)], tile="all")
     with pytest.raises(bw.InputError, match="at least one program"):
         bw.certify([], tile=1)
 

@@ -26,7 +26,7 @@ SEEDS = 2_000 if LONG else 700
 
 
 def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:
-    engine = choose_engine(algorithm, EngineChoice(name, tile=1, **how))  # type: ignore[arg-type]
+    engine = choose_engine(algorithm, EngineChoice(name, **{"tile": 1, **how}))  # type: ignore[arg-type]
     assert isinstance(engine, CellEngine)
     return engine
 
@@ -230,15 +230,12 @@ def test_engines_of_cells_go_to_other_processes(name: str) -> None:
 @for_each(
     ("settings", "message"),
     [
-        ({"engine": "templates", "cells": True}, "cells goes with engine limit or kernel or sampled or network"),
-        ({"engine": "limit", "tile": 2}, "tile goes with cells; add cells"),
-        ({"engine": "limit", "evaluate": True}, "evaluate goes with cells; add cells"),
-        ({"engine": "limit", "cells": True, "tile": 0}, "tile is an integer from 1 to 16, got 0"),
-        ({"engine": "limit", "cells": True, "tile": "a"}, "tile must be an integer, got 'a'"),
-        ({"engine": "network", "cells": True, "whole": True}, "whole does not go with networks of cells"),
-        ({"engine": "network", "cells": True, "padding": 3}, "padding does not go with networks of cells"),
-        ({"engine": "network", "cells": True, "rounding": "sign"}, "leave out rounding sign"),
-        ({"engine": "sampled", "cells": True, "tile": 4}, "at most 3,000 local states of a kind, one here has 4,096"),
+        ({"engine": "templates", "tile": 1}, "tile goes with engine limit or kernel or sampled or network"),
+        ({"engine": "limit", "tile": -1}, "tile is an integer from 1 to 16"),
+        ({"engine": "limit", "tile": "a"}, "tile is an integer from 1 to 16"),
+        ({"engine": "network", "padding": 3}, "padding goes with networks of the whole state"),
+        ({"engine": "network", "rounding": "sign"}, "leave out rounding sign"),
+        ({"engine": "sampled", "tile": 4}, "at most 3,000 local states of a kind, one here has 4,096"),
     ],
 )
 def test_what_does_not_go_together(settings: dict[str, object], message: str) -> None:

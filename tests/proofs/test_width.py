@@ -99,8 +99,6 @@ def test_programs_without_errors_and_programs_too_large() -> None:
     assert (alone.expected, alone.covering, alone.error.interval[0]) == (2, 2, 0.0)
     with pytest.raises(InputError, match="templates times bits"):
         network_width(Pattern.of_state(addition(3_000).program))
-    with pytest.raises(InputError, match="there is no domain 'run'; choose states or runs; did you mean 'runs'"):
-        network_width(addition(2), domain="run")
     with pytest.raises(InputError, match="delta must lie between 0 and 1"):
         network_width(pattern_of([addition(2).program]), 1.5)
 

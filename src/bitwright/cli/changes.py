@@ -6,7 +6,7 @@ INSTEAD = {
     "--oracle-arrays": "give --oracle arrays:MODULE:FUNCTION",
     "--scope": "give --domain input, inputs or runs",
     "--unmasked": "in Python there is size(..., unmasked=True)",
-    "--unsliced": "--engine kernel takes every step by itself, and Python has validate(..., unsliced=True)",
+    "--unsliced": "--evaluate takes every step by itself, and Python has validate(..., unsliced=True)",
     "--verify": "bitwright cache always reads every entry",
     "--whole": "give --tile all",
 }

@@ -38,7 +38,11 @@ class Wiring:
 
     def __init__(self, program: Program, pattern: Pattern, tile: Tile | None = None) -> None:
         self.program, self.pattern = program, pattern
-        self.tile, self.cells = tile_of(program, pattern) if tile is None else (tile, program.cells.tiled(tile))
+        self.tile: Tile
+        if pattern.whole is not None or tile is None:
+            self.tile, self.cells = tile_of(program, pattern)
+        else:
+            self.tile, self.cells = tile, program.cells.tiled(tile)
         if pattern.whole is not None:
             self.found = _whole_state(pattern)
         else:
