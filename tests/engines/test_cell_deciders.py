@@ -204,7 +204,7 @@ def test_averages_of_trained_networks() -> None:
     task = addition(40)
     held = [train(task, integer=False, width=256, seed=seed) for seed in (1, 2, 3)]
     for networks in (held, held[:1]):
-        done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks, tile=1)
+        done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks)
         assert done.value == 2**40 + 12
         assert done.networks == len(networks)
         assert done.cells is not None
