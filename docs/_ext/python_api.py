@@ -41,7 +41,6 @@ ROOMS: dict[str, tuple[str, str]] = {
     "bitwright.machines.subleq.images": ("Many images at once", "ImageRun"),
     "bitwright.engines": ("Making engines", ""),
     "bitwright.graphs": ("Results on graphs", ""),
-    "bitwright.engines.kernel": ("The limit by dense algebra", "KernelEngine"),
     "bitwright.validation": ("Oracles and counts of validations", ""),
     "bitwright.proofs.exhaustion.certificate": ("States in certificates of networks", "BitInState"),
     "bitwright.theory": ("Kernels, means, ensembles, roundings", ""),
@@ -194,7 +193,7 @@ VERBS_IN_PYTHON = {
     "certify": "`certify(what)` of the limit, `certify(what, network)` of a network, with the same options; "
     "`--check`: `Certificate.load(path).check(what, network)`",
     "size": '`size`; `--of network`: `size(..., of="network")`',
-    "train": '`train`; `--tile all`: `train(..., tile="all", integer=False)`; `--from`: `train(..., executions="runs")`; '
+    "train": '`train`; `--tile all`: `train(..., tile="all")`; `--from`: `train(..., executions="runs")`; '
     "`--ensemble`: `bitwright.api.ensemble.ensemble`",
     "export": "`export`; `--to integer`: `Network.load(path).quantize()`, of a folder "
     "`Network.combine(folder)`; `--to executions`: `executions(what).save(path)`; `--to "

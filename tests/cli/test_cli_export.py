@@ -18,9 +18,9 @@ pytest.importorskip("onnx")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("networks")
     common = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "64", "-q"]
-    assert main([*common, "-o", str(place / "trained.safetensors")]) == 0
-    assert main([*common, "--integer", "-o", str(place / "whole.safetensors")]) == 0
-    assert main([*common, "--networks", "2", "-o", str(place / "two")]) == 0
+    assert main([*common, "--float", "-o", str(place / "trained.safetensors")]) == 0
+    assert main([*common, "-o", str(place / "whole.safetensors")]) == 0
+    assert main([*common, "--float", "--networks", "2", "-o", str(place / "two")]) == 0
     assert main(["train", "addition", "-q", "-o", str(place / "cells.safetensors")]) == 0
     return place
 

@@ -49,7 +49,9 @@ def test_the_proven_number(capsys: Captured) -> None:
 
 def test_a_folder_of_networks_runs(tmp_path: Path, capsys: Captured) -> None:
     folder = str(tmp_path / "nets")
-    code, out, _ = call(capsys, "train --tile all addition --bits 3 --networks 3 --width 512 -o", folder, "--json")
+    code, out, _ = call(
+        capsys, "train --tile all --float addition --bits 3 --networks 3 --width 512 -o", folder, "--json"
+    )
     assert (code, json.loads(out)["networks"]) == (0, 3)
     code, out, _ = call(capsys, "add 5 6 --bits 3 --engine network --network", folder, "-q")
     assert (code, out.strip()) == (0, "11")
@@ -68,7 +70,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "rules": (str(rules),),
     }
     for name, what in made.items():
-        assert main(("train", "--tile", "all", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
+        assert main(("train", "--tile", "all", "--float", *what, "-o", str(folder / f"{name}.safetensors"), "-q")) == 0
     return {name: str(folder / f"{name}.safetensors") for name in made} | {"rules.bw": str(rules)}
 
 
@@ -131,7 +133,7 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path))
     folder = tmp_path / "bitwright" / "networks"
     assert call(capsys, "cache")[:2] == (0, f"{folder}: 0 networks, 0 B\n")
-    assert call(capsys, "add 1 2 --engine network --width 512 --seed 3")[0] == 0
+    assert call(capsys, "add 1 2 --engine network --tile all --width 512 --seed 3")[0] == 0
     code, out, err = call(capsys, "cache")
     assert (code, err) == (0, "")
     assert f"{folder}: 1 network, " in out
@@ -159,7 +161,7 @@ def test_the_cache_shows_its_place_and_what_it_holds(
 def test_the_json_of_training_says_what_was_trained_and_its_digest(tmp_path: Path, capsys: Captured) -> None:
     program, common = (
         addition(2).program,
-        ("train", "--tile", "all", "addition", "--bits", "2", "--seed", "7", "--width", "256"),
+        ("train", "--tile", "all", "--float", "addition", "--bits", "2", "--seed", "7", "--width", "256"),
     )
     found = json.loads(call(capsys, *common, "-o", str(tmp_path / "n.safetensors"), "--json")[1])
     assert (found["name"], found["program_id"], found["seed"]) == ("addition", program.id, 7)
@@ -184,7 +186,7 @@ def test_the_digest_of_an_ensemble_does_not_depend_on_who_trained_it(tmp_path: P
 def test_precisions(tmp_path: Path, capsys: Captured) -> None:
     pytest.importorskip("torch")
     file = str(tmp_path / "n.safetensors")
-    code, _, _ = call(capsys, "train --tile all addition --bits 3 --precision float64 -o", file)
+    code, _, _ = call(capsys, "train --tile all --float addition --bits 3 --precision float64 -o", file)
     assert code == 0
     assert load_network(Path(file), addition(3).program).first.dtype == "float64"
     margins = {}
@@ -204,7 +206,7 @@ def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
     found = json.loads(out)
     assert code == 0
     assert (found["proved"], found["order"], found["delta"], found["sample_seed"]) == (False, 1, 0.01, 0)
-    assert found["domain"] == (more[-1] if len(more) == 2 else "cells" if more else "states")
+    assert found["domain"] == ("cells" if "--tile" in more else more[-1] if more else "states")
     assert 2 < found["width"] < found["width_covering"]
     assert found["error"]["low"] < found["error"]["mean"] < found["error"]["high"]
     code, out, _ = call(capsys, "size addition --bits 3 --of network", *more)
@@ -238,30 +240,36 @@ def test_the_width_of_one_network(more: list[str], capsys: Captured) -> None:
         ),
         (("size", "addition", "--of", "network", "--delta", "nan"), "delta must lie between 0 and 1, got nan"),
         (("size", "addition", "--bits", "3000", "--of", "network"), "size the network of its cells instead"),
-        (("train", "--tile", "all", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
-        (("train", "--tile", "all", "addition", "-o", "x.safetensors", "--networks", "2"), "go into a folder"),
-        (("train", "--tile", "all", "addition"), "Missing option '--output' / '-o'"),
+        (("train", "--tile", "all", "--float", "addition", "-o", "x.onnx"), "-o takes a .safetensors file"),
+        (
+            ("train", "--tile", "all", "--float", "addition", "-o", "x.safetensors", "--networks", "2"),
+            "go into a folder",
+        ),
+        (("train", "--tile", "all", "--float", "addition"), "Missing option '--output' / '-o'"),
         (("train", "addition", "--ensemble", "--sizes", "1..3"), "--sizes does not go with --ensemble"),
         (("train", "addition", "--accuracy", "0.5", "-o", "x.safetensors"), "--accuracy goes with --ensemble"),
         (("train", "addition", "multiplication", "--ensemble"), "--ensemble looks at one program"),
         (
-            ("train", "--tile", "all", "addition", "-o", "x", "--networks", "2", "--workers", "0"),
+            ("train", "--tile", "all", "--float", "addition", "-o", "x", "--networks", "2", "--workers", "0"),
             "workers are a number up to 256",
         ),
         (
-            ("train", "--tile", "all", "addition", "-o", "x.safetensors", "--workers", "2"),
+            ("train", "--tile", "all", "--float", "addition", "-o", "x.safetensors", "--workers", "2"),
             "--workers share out several networks in a folder",
         ),
         (
-            ("train", "--tile", "all", "addition", "-o", "/no/such/folder/x.safetensors"),
+            ("train", "--tile", "all", "--float", "addition", "-o", "/no/such/folder/x.safetensors"),
             "cannot write /no/such/folder/x.safetensors",
         ),
         *(
             ((*verb, "--trainer", "torch", "--device", device), f"there is no device '{device}'; use cpu or cuda")
-            for verb in (("train", "--tile", "all", "addition", "-o", "x.safetensors"), ENSEMBLE)
+            for verb in (("train", "--tile", "all", "--float", "addition", "-o", "x.safetensors"), ENSEMBLE)
             for device in ("meta", "mps", "cpu:3", "", "cuda:x")
         ),
-        (("add", "1", "2", "--engine", "network", "--device", "meta", "-q"), "there is no device 'meta'"),
+        (
+            ("add", "1", "2", "--engine", "network", "--tile", "all", "--device", "meta", "-q"),
+            "there is no device 'meta'",
+        ),
     ],
 )
 def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys: Captured) -> None:
@@ -273,11 +281,11 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, capsys:
     [
         ((*ENSEMBLE, "--bits", "5", "--states", "500", "--width", "64", "-n", "3", "-o", "f"), "f"),
         (
-            ("train", "--tile", "all", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"),
+            ("train", "--tile", "all", "--float", "addition", "--bits", "3", "--width", "256", "-o", "f.safetensors"),
             "f.safetensors",
         ),
         (
-            ("train", "--tile", "all", "addition", "--width", "256", "--networks", "2", "-o", "f"),
+            ("train", "--tile", "all", "--float", "addition", "--width", "256", "--networks", "2", "-o", "f"),
             "member-000000.safetensors",
         ),
         (("export", "multiplication", "--to", "dataset", "--bits", "9", "-o", "f.npz"), "f.npz"),

@@ -54,8 +54,8 @@ def test_a_network_of_whole_states_is_proved_in_all_of_them(capsys: Captured, tm
 def test_what_runs_never_show_is_found_and_the_runs_are_proved(capsys: Captured, tmp_path: Path) -> None:
     """Plain labels learnt from all runs: right in every run, wrong in a state that no run meets."""
     net = tmp_path / "net.safetensors"
-    how = ["--from", "runs", "--runs", 60, "--labels", "plain", "--integer", "--width", 1024]
-    assert call(capsys, "train --tile all addition --bits 3", *how, "-o", net, "-q")[0] == 0
+    how = ["--from", "runs", "--runs", 60, "--labels", "plain", "--seeds", 1, "--width", 1024]
+    assert call(capsys, "train --tile all addition --bits 3", *how, "-o", net, "-q")[0] == 1
     asked = ["certify", "addition", "--bits", 3, "--network", net, "--json"]
     code, out, _ = call(capsys, *asked)
     assert (code, json.loads(out)["verdict"]) == (1, "refuted")
@@ -70,13 +70,15 @@ def test_a_file_teaches_what_its_states_do(capsys: Captured, tmp_path: Path) -> 
     order = np.random.default_rng(0).permutation(len(made.names))
     names = tuple(made.names[place] for place in order)
     save_executions(tmp_path / "runs.npz", Executions(made.before[:, order], made.after[:, order], names))
-    code, _, _ = call(capsys, "train --tile all addition --bits 3 --from", tmp_path / "runs.npz", "-o", net, "-q")
+    code, _, _ = call(
+        capsys, "train --tile all --float addition --bits 3 --from", tmp_path / "runs.npz", "-o", net, "-q"
+    )
     assert code == 0
     learnt = read_about(net).origin.executions
     assert learnt is not None
     assert (learnt.source, learnt.runs, learnt.sample_seed, learnt.states) == ("file", None, None, len(made))
     other = tmp_path / "other.safetensors"
-    assert call(capsys, "train --tile all addition --bits 3 --from runs --runs 40 -o", other, "-q")[0] == 0
+    assert call(capsys, "train --tile all --float addition --bits 3 --from runs --runs 40 -o", other, "-q")[0] == 0
     same = read_about(other).origin.executions
     assert same is not None
     assert same.sha256 == learnt.sha256
@@ -121,7 +123,7 @@ def test_executions_that_cannot_be_learnt_from(capsys: Captured, tmp_path: Path,
     if cells and name == "too few":  # one state has several cells
         pytest.skip("not of cells")
     save_executions(tmp_path / "bad.npz", made)
-    how = [] if cells else ["--tile", "all"]
+    how = [] if cells else ["--tile", "all", "--float"]
     asked = ["train", "addition", "--bits", 2, "--from", tmp_path / "bad.npz", *how, "-o", tmp_path / "n.safetensors"]
     assert words in refusal(capsys, *asked)
 
@@ -130,7 +132,19 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "bad.npz"
     np.savez(path, before=GOOD.before[1:], after=GOOD.after, names=np.array(GOOD.names))  # ragged
     for words in ("before a step and 50 after one", "holds no states", "there is no file"):
-        asked = ["train", "--tile", "all", "addition", "--bits", 2, "--from", path, "-o", tmp_path / "n.safetensors"]
+        asked = [
+            "train",
+            "--tile",
+            "all",
+            "--float",
+            "addition",
+            "--bits",
+            2,
+            "--from",
+            path,
+            "-o",
+            tmp_path / "n.safetensors",
+        ]
         code, _, err = call(capsys, *asked)
         assert (code, err.count("\n")) == (2, 1)
         assert words in err
@@ -148,10 +162,10 @@ def test_files_that_are_none(capsys: Captured, tmp_path: Path) -> None:
         (["--from", "states", "--runs", 5], "random states are of no run"),
         (["--from", "x.npz", "--states", 5], "a file says which states it has"),
         (["--from", "runs", "--padding", 3], "--padding is for templates"),
-        (["--from", "runs", "--networks", 3, "--tile", "all"], "leave out --from"),
+        (["--from", "runs", "--networks", 3, "--tile", "all", "--float"], "leave out --from"),
         (["--from", "x.npz", "--sizes", "1..3"], "a file holds executions of one size"),
         (
-            ["--from", "states", "--states", 100_000, "--bits", 8, "--tile", "all"],
+            ["--from", "states", "--states", 100_000, "--bits", 8, "--tile", "all", "--float"],
             "are more than the 5,000 whose kernel is solved",
         ),
     ],

@@ -17,7 +17,7 @@ from bitwright.cli.main import VERBS, cli, main
 
 ROOT = Path(__file__).parents[2]
 NET = "{folder}/net.safetensors"
-NARROW = ["train", "--tile", "all", "addition", "--bits", "4", "--width", "32", "-o", NET]
+NARROW = ["train", "--tile", "all", "--float", "addition", "--bits", "4", "--width", "32", "-o", NET]
 COUNTER = "examples/addition-counter.bw"
 INTEGER = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "256", "--integer", "-o", NET]
 HALTING = ["train", "--tile", "all", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
@@ -56,7 +56,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 0, [CELLS, ["add", "719", "483", "--engine", "network", "--network", NET]]),
     ("run-image", 0, [["run", "examples/subleq/hello.sq", "--engine", "limit"]]),
     ("certify", 0, [["certify", "addition", "--bits", "6", "--rounding", "sign"]]),
-    ("train", 0, [[*NARROW, "--integer", "--weight-bits", "6"]]),
+    ("train", 0, [[*(word for word in NARROW if word != "--float"), "--width", "256", "--weight-bits", "6"]]),
     ("train", 0, [CELLS]),
     ("quantize", 0, [NARROW, ["export", NET, "--to", "integer", "-o", "{folder}/whole.safetensors"]]),
     ("show-network", 0, [INTEGER, ["show", NET]]),
@@ -103,7 +103,10 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     (
         "certify-network",
         1,
-        [[*NARROW, "--integer", "--weight-bits", "2"], ["certify", "addition", "--network", NET, "--domain", "runs"]],
+        [
+            [*NARROW, "--integer", "--seeds", "1", "--weight-bits", "2"],
+            ["certify", "addition", "--network", NET, "--domain", "runs"],
+        ],
     ),
     ("certify-network", 1, [NARROW, ["certify", "addition", "--network", NET]]),
     ("certify-network", 0, [HALTING, ["certify", COUNTER, "--let", "l=2", "--network", NET, "--domain", "runs"]]),

@@ -41,7 +41,7 @@ def test_every_engine_and_oracle_tells_within_a_batch(engine: str, oracle: objec
 
 def test_it_is_told_from_where_a_validation_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
-    task = task_of(addition(4), "kernel", oracle=Arithmetic("addition"), random=3000)
+    task = task_of(addition(4), "kernel", oracle=Arithmetic("addition"), random=3000, evaluate=True)
 
     class StopError(Exception):
         pass
@@ -68,7 +68,7 @@ def test_runs_that_end_early_are_told_as_done() -> None:
 
 def test_other_processes_tell_of_whole_batches() -> None:
     told: list[int] = []
-    task = task_of(addition(3), "kernel", oracle=Arithmetic("addition"), random=2048)
+    task = task_of(addition(3), "kernel", oracle=Arithmetic("addition"), random=2048, evaluate=True)
     seen: list[int] = []
     validate(
         task,

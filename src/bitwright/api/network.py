@@ -397,7 +397,7 @@ class Network(Shown):
         return held.shape.inputs - (0 if isinstance(held, IntegerNetwork) else held.origin.padding)
 
     def _about_cells(self) -> dict[str, Any]:
-        if self.pattern is None:
+        if self.pattern is None or not self.cells:
             return {}
         found: dict[str, Any] = {"kinds": len(self.pattern.kinds), "local_states": self.pattern.local_states}
         if self.trained_cells is not None:

@@ -31,7 +31,7 @@ from bitwright.theory.encoding.packed import Words, unpack
 from bitwright.theory.rounding import Rounding
 from bitwright.workers.linear_algebra import NUMPY
 
-_TOGETHER = 1 << 12  # states of a batch, where they are evaluated
+_TOGETHER = 1 << 10  # states of a batch, where they are evaluated
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
