@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-from benchmarks import building, certifying, computing, pages, proving, starting, stepping, subleq, tables, validating
+from benchmarks import certifying, computing, proving, starting, stepping, subleq, validating
 from benchmarks.measure import Row
 from benchmarks.page import write_table
 
@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/explanation/data and performance.md")
     write = parser.parse_args().write
     rows: list[Row] = []
-    for module in (building, stepping, tables, computing, proving, certifying, starting, subleq, pages):
+    for module in (stepping, computing, proving, certifying, starting, subleq):
         for row in module.rows():
             print(f"{row.what:58} {row.ours:>24}  {row.compared}", flush=True)
             rows.append(row)

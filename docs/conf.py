@@ -25,6 +25,7 @@ extensions = [
     "sessions_in_colour",
     "gallery",
     "phone",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["_build", "figures"]
 nitpicky = True
@@ -43,7 +44,10 @@ html_theme = "furo"
 html_title = f"bitwright {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["frames.js", "copy.js"]
+html_js_files = ["frames.js"]
+# Of a session the button copies the commands, of Python the statements, without their prompts and without the output.
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 html_copy_source = False
 html_show_sourcelink = False
 html_permalinks_icon = "#"

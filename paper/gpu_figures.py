@@ -26,7 +26,7 @@ SHARES = {"experiment-1": 0.4, "experiment-2": 0.7, "beyond": 1.0}  # of the tim
 
 
 def recorded(folder: Path) -> None:
-    """All 10-bit products, a minute's work that `benchmarks.gpu` has recorded, as a table."""
+    """All 10-bit products, a minute's work that `paper.measurements.gpu` has recorded, as a table."""
     path = folder / "beyond-every.csv"
     lines = [json.loads(line) for line in RUNS.read_text().splitlines()]
     device = next(line["name"] for line in lines if line["what"] == "device")

@@ -28,7 +28,7 @@ progress.SELDOM = float("inf")
 WAITING = (
     "web",
     "cli/test_cli_serve.py",
-    "cli/test_faults.py",
+    "cli/test_machines.py",
     "cli/test_streams.py",
     "pages/test_page_in_browser.py",
     "test_workers.py",

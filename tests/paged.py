@@ -20,17 +20,18 @@ from bitwright.program import NodeProgram, parse_node_program
 from bitwright.program.pattern import Pattern
 
 ROOT = Path(__file__).parents[1]
-GRAPH_SCRIPTS = ("graph-wires", "graph-words", "shapes")
 
 
-def evaluate(found: Exported, facts: Mapping[str, Any], code: str, folder: Path, scripts: tuple[str, ...] = ()) -> Any:
-    """What a piece of JavaScript gives back, run behind the scripts of a page."""
+def evaluate(
+    found: Exported, facts: Mapping[str, Any], code: str, folder: Path, scripts: tuple[str, ...] = (), before: str = ""
+) -> Any:
+    """What a piece of JavaScript gives back, run behind the scripts of a page; `before` stands in for its viewer."""
     (folder / "facts.json").write_text(json.dumps({"network": network_facts(found, try_states(found)), **facts}))
     start = 'import { readFileSync } from "node:fs";\nconst facts = JSON.parse(readFileSync(process.argv[2]));\n'
     answer = (
         f"\nconsole.log(JSON.stringify((() => {{ {code} }})(), (_, v) => typeof v === 'bigint' ? String(v) : v));\n"
     )
-    (folder / "page.mjs").write_text(start + library_script() + engine_text(found) + joined(scripts) + answer)
+    (folder / "page.mjs").write_text(start + library_script() + engine_text(found) + before + joined(scripts) + answer)
     command = ["node", folder / "page.mjs", folder / "facts.json"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

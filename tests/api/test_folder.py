@@ -75,13 +75,13 @@ def test_float_weights_have_no_certificate_and_others_are_refused(tmp_path: Path
     other.save(tmp_path / "float")
     assert list(files_in(tmp_path / "float")) == [name for name in FILES if name != "certificate.json"]
     assert "No certificate is in this folder." in (tmp_path / "float" / "README.md").read_text()
-    with pytest.raises(InputError, match="there is no certificate next to"):
+    with pytest.raises(InputError, match=r"certificate.*next"):
         Certificate.load(tmp_path / "float")
-    with pytest.raises(InputError, match="the certificate of another network"):
+    with pytest.raises(InputError, match=r"certificate.*another"):
         other.save(tmp_path / "float", certify(addition(3).program, ADDER))
-    with pytest.raises(InputError, match="a certificate goes with a folder"):
+    with pytest.raises(InputError, match=r"certificate.*folder"):
         ADDER.save(tmp_path / "x.safetensors", certify(addition(3).program, ADDER))
     (tmp_path / "members").mkdir()
     (tmp_path / "members" / "member-000000.safetensors").touch()
-    with pytest.raises(InputError, match="the members of an ensemble"):
+    with pytest.raises(InputError, match=r"members.*ensemble"):
         ADDER.save(tmp_path / "members")

@@ -14,7 +14,6 @@ from long import seeds
 
 from bitwright.errors import InputError
 from bitwright.graphs.files import NamedGraph, from_networkx, read_graph
-from bitwright.graphs.named import Values
 
 NAMES = ["a", "Zürich", "東京", "x-1", "🙂", "ns:7", "b", "0", "né", "_", "q.r", "42"]
 
@@ -95,12 +94,6 @@ def test_from_networkx_and_back(seed: int, kind: type) -> None:
     records = [about for *_, about in source.edges(data=True)]
     found = graph.edge_values.get("weight", {})
     assert [found.get(edge) for edge in range(len(records))] == [about.get("weight") for about in records]
-
-
-def test_nodes_that_are_no_text() -> None:
-    grid = from_networkx(nx.grid_2d_graph(2, 2))
-    assert grid.names == ("(0, 0)", "(0, 1)", "(1, 0)", "(1, 1)")
-    assert grid.number((1, 0)) == 2
 
 
 @pytest.mark.parametrize(
@@ -193,34 +186,6 @@ def test_node_link(seed: int, kind: type, links: str, tmp_path: Path) -> None:
     else:
         assert neighbours(graph) == adjacency(known)
         assert weights(graph) == weights_of(source)
-
-
-def valued(values: Values, at: int) -> dict[str, Any]:
-    """All that is known of one node or edge."""
-    return {name: found[at] for name, found in values.items() if at in found}
-
-
-@for_each("seed", seeds(8, of=20))
-def test_what_was_read_becomes_the_graph_that_networkx_reads(seed: int, tmp_path: Path) -> None:
-    for kind in (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph):
-        source = random_graph(seed, kind)
-        data = nx.node_link_data(source, edges="edges")
-        graph = read_graph(written(tmp_path, "graph.json", json.dumps(data)))
-        known = nx.node_link_graph(data, edges="edges")
-        assert graph.topology.directed == known.is_directed()
-        nodes = [(name, valued(graph.node_values, at)) for at, name in enumerate(graph.names)]
-        assert nodes == list(known.nodes(data=True))
-        ends = [[graph.names[end] for end in pair] for pair in graph.topology.edge_ends.tolist()]
-        edges = [(*pair, valued(graph.edge_values, at)) for at, pair in enumerate(ends)]
-        one_way = list if known.is_directed() else sorted
-        shown = [sorted(repr((one_way(pair), about)) for *pair, about in e) for e in (edges, known.edges(data=True))]
-        assert shown[0] == shown[1]
-
-
-def test_tuples_of_networkx_are_lists_in_json(tmp_path: Path) -> None:
-    data = nx.node_link_data(nx.grid_2d_graph(2, 3), edges="edges")
-    graph = read_graph(written(tmp_path, "grid.json", json.dumps(data)))
-    assert graph.names == from_networkx(nx.grid_2d_graph(2, 3)).names
 
 
 def test_columns_comments_quotes_and_isolated_nodes(tmp_path: Path) -> None:

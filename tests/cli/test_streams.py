@@ -13,8 +13,6 @@ from cases import for_each
 from long import LONG
 from waiting import PATIENCE
 
-from bitwright.cli.main import main
-
 ROOT = Path(__file__).parents[2]
 BROKEN = "bits a\nblock a\nwhen a=2 write a\nwhen b=1 write a\n"
 COMMAND = [sys.executable, "-m", "bitwright"]
@@ -108,19 +106,6 @@ def test_a_full_disk_is_a_failure() -> None:
     assert "Exception ignored" not in done.stderr
 
 
-def test_an_output_that_is_closed() -> None:
-    command = " ".join([*COMMAND, "add", "719", "483", ">&-"])
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 2)
-    assert "Traceback" not in done.stderr
-
-
-def test_the_streams_are_given_back() -> None:
-    before = sys.stdout, sys.stderr
-    assert main(["add", "1", "2", "-q"]) == 0
-    assert (sys.stdout, sys.stderr) == before
-
-
 INTERRUPTED = "raise KeyboardInterrupt\n"
 TURNED = "try:\n    raise KeyboardInterrupt\nexcept KeyboardInterrupt:\n    raise ImportError('it failed to import')\n"
 
@@ -149,11 +134,3 @@ def test_control_c_before_anything_of_bitwright_is_loaded(tmp_path: Path) -> Non
     (tmp_path / "bitwright.py").write_text(INTERRUPTED)
     done = subprocess.run([sys.executable, script, "add", "1", "2"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "bitwright: stopped")
-
-
-def test_a_module_that_is_missing_is_not_called_a_stop(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text("raise ImportError('no click here')\n")
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT / 'src'}"}
-    done = subprocess.run([*COMMAND, "add", "1", "2"], capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 1
-    assert "no click here" in done.stderr

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 from cases import for_each
-
-from bitwright import addition
-from bitwright.files.executions import Executions, save_executions
-from bitwright.networks.ensemble import Study
-from bitwright.networks.train import Recipe
-from bitwright.theory.encoding.training_set import TrainingSet
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "file-formats.md").read_text()
@@ -74,21 +66,6 @@ def test_every_reader_is_on_the_page() -> None:
             readers |= {f"{module}:{name.partition(':')[0]}" for name in named}
     assert len(readers) >= 12
     assert readers == set(tables("fields")) | set(IN_SCHEMAS) | PRIVATE
-
-
-def test_arrays_are_those_in_the_files(tmp_path: Path) -> None:
-    path = tmp_path / "run.npz"
-    one = np.ones((1, 1), dtype=bool)
-    save_executions(path, Executions(one, one, ("x",), addition(2).program.id, {"l": 2}))
-    described = tables("arrays")
-    assert described["executions"] == set(np.load(path).files)
-    assert described["training set"] == set(np.load(io.BytesIO(TrainingSet(addition(2).program).npz())).files)
-
-
-def test_the_header_of_an_ensemble() -> None:
-    program = addition(2).program
-    study = Study(program, Recipe(width=64), np.zeros((1, program.bits), dtype=bool))
-    assert tables("header")["ensemble"] == set(study.header())
 
 
 def test_formats_have_the_names_that_are_written() -> None:

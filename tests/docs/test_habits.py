@@ -70,34 +70,6 @@ def test_workflows_try_every_version_that_is_promised() -> None:
     assert {system.split("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
 
 
-def test_issue_forms_have_what_forms_need() -> None:
-    forms = [path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config"]
-    assert len(forms) == 3
-    for path in forms:
-        form = yaml.safe_load(path.read_text())
-        assert {"name", "description", "body"} <= set(form), path
-        assert all({"type", "id", "attributes"} <= set(field) for field in form["body"]), path
-        assert len({field["id"] for field in form["body"]}) == len(form["body"]), path
-
-
-def test_the_citation_is_complete() -> None:
-    citation = read("CITATION.cff")
-    assert {"cff-version", "message", "title", "authors", "type", "license"} <= set(citation)
-    assert citation["license"] == PROJECT["project"]["license"]
-    paper = citation["preferred-citation"]
-    assert {"type", "title", "authors", "year"} <= set(paper)
-    assert all({"family-names", "given-names"} <= set(author) for author in paper["authors"])
-
-
-def test_read_the_docs_installs_what_make_docs_needs() -> None:
-    settings = read(".readthedocs.yaml")
-    assert (ROOT / settings["sphinx"]["configuration"]).exists()
-    assert settings["sphinx"]["fail_on_warning"] is True
-    [install] = settings["python"]["install"]
-    assert install["extra_requirements"] == ["docs"]
-    assert "'.[docs]'" in MAKEFILE
-
-
 def test_exit_codes_are_those_of_the_page() -> None:
     page = (ROOT / "docs" / "reference" / "json.md").read_text()
     said = set(re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE))
@@ -113,11 +85,6 @@ def test_the_demo_runs_what_it_shows() -> None:
     assert len(pairs) == len(part.splitlines()) > 8
     for shown, run in pairs:
         assert shown.split() == run.split()
-
-
-def test_policies_are_there() -> None:
-    for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"):
-        assert len((ROOT / name).read_text()) > 400, name
 
 
 def test_no_two_classes_have_one_name() -> None:

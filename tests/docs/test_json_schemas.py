@@ -112,7 +112,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("certify-network", 0, [HALTING, ["certify", COUNTER, "--let", "l=2", "--network", NET, "--domain", "runs"]]),
     ("show-network", 0, [NARROW, ["show", NET]]),
     ("check", 0, [["check", "{folder}/odd.bw"]]),
-    ("dataset", 0, [["export", "addition", "--bits", "2", "--basis-seed", "3", "-o", "{folder}/set.npz"]]),
+    ("dataset", 0, [["export", "addition", "--bits", "2", "-o", "{folder}/set.npz"]]),
     ("dataset-executions", 0, [["export", "addition", "--from", "runs", "--runs", "3", "-o", "{folder}/runs.npz"]]),
     ("trace", 0, [["trace", "addition", "p=1", "q=2", "--engine", "sampled", "--networks", "99"]]),
     ("run-image", 1, [["run", "{folder}/one.dec", *TINY, "--engine", "sampled", "--networks", "99"]]),

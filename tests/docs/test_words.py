@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pytest
 from cases import for_each
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -42,11 +41,6 @@ def test_the_table_is_one() -> None:
     rows = [line for line in SYMBOLS.splitlines() if line.startswith("|")]
     assert len(rows) > 25
     assert all(row.replace(r"\|", "").count("|") == 5 for row in rows)
-
-
-def test_what_is_not_there_is_noticed() -> None:
-    with pytest.raises(ModuleNotFoundError):
-        find("bitwright.Program.bitz")
 
 
 def test_words_are_in_order_and_there_once() -> None:

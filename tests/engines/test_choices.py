@@ -40,5 +40,5 @@ def test_a_network_is_used_or_refused_but_never_left_out(network: FloatNetwork) 
     assert bitwright.validate(ADDER).task.engine.name == "limit"
     assert bitwright.run(ADDER, {"p": 1, "q": 1}, network=network).engine == "network"
     for ask in (bitwright.validate, lambda *a, **k: bitwright.run(a[0], {"p": 1, "q": 1}, **k)):
-        with pytest.raises(InputError, match="go with the engine network, not limit"):
+        with pytest.raises(InputError, match=r"engine.*network"):
             ask(ADDER, engine="limit", network=network)

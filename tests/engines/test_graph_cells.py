@@ -12,7 +12,6 @@ from long import LONG
 from bitwright import Network
 from bitwright.api.cells import train_on_pattern
 from bitwright.api.run import run
-from bitwright.errors import InputError
 from bitwright.networks import Plan, Recipe
 from bitwright.program import GraphAlgorithm, Topology, parse_node_program
 from bitwright.program.pattern import Pattern
@@ -66,10 +65,3 @@ def test_a_network_of_a_random_program_serves_every_graph(seed: int) -> None:
         algorithm = program.on(Topology.from_edges(nodes, random_edges(rng, nodes)))
         rules = run(algorithm, record=True)
         assert run(algorithm, network=cells, evaluate=True, record=True).trace == rules.trace
-
-
-def test_a_network_without_a_kind_is_refused() -> None:
-    cells = trained(Pattern.of(EXAMPLES["flooding"].kinds))
-    (algorithm,) = algorithms("bipartite", 1)
-    with pytest.raises(InputError, match="this network has no cell like that of"):
-        run(algorithm, network=cells)

@@ -15,7 +15,6 @@ from bitwright import InputError, Program, addition, multiplication, parse
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.proofs.ranges import reachable_range
 from bitwright.theory import Rounding, smallest_examples
-from bitwright.theory.encoding.packed import count_rows, largest, pack, unpack
 
 
 @settings(max_examples=examples(30))
@@ -71,31 +70,6 @@ def test_a_certified_sign_rule_takes_the_fast_way_and_an_uncertified_one_does_no
     assert LimitEngine(program, program.templates, "calibrated").decisions.fails_from is None
 
 
-def test_calibrated_margin_is_a_half() -> None:
-    algorithm = addition(4)
-    batch = LimitEngine(algorithm.program, 16, "calibrated").begin(np.array([algorithm.state({"p": 5, "q": 7})]))
-    batch.step()
-    assert batch.margin().tolist() == [0.5]
-
-
-def test_a_state_that_matches_nothing_goes_to_zero_without_a_margin() -> None:
-    program = addition(4).program
-    for rounding in ("sign", "calibrated"):
-        batch = LimitEngine(program, 16, rounding).begin(np.zeros((1, 12), dtype=bool))  # type: ignore[arg-type]
-        batch.step()
-        assert not batch.states().any()
-        assert batch.margin()[0] == np.inf
-
-
-@given(st.integers(0, 70), st.integers(1, 130), st.integers(0, 2**32 - 1))
-def test_counting_in_planes(rows: int, batch: int, seed: int) -> None:
-    states = np.random.default_rng(seed).random((batch, rows)) < 0.5
-    planes = count_rows(pack(states)) if rows else []
-    counts = sum((unpack(plane[None], batch)[:, 0].astype(int) << j for j, plane in enumerate(planes)), np.zeros(batch))
-    assert (counts == states.sum(axis=1)).all()
-    assert largest(planes) == states.sum(axis=1).max(initial=0)
-
-
 @pytest.mark.parametrize("bits", [1, 2, 3])
 def test_reachable_matches(bits: int) -> None:
     """Against a plain walk through every run, state by state."""
@@ -128,5 +102,5 @@ def test_reachable_counts_only_states_that_runs_step_from() -> None:
     unfinished = parse(
         "bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\nstart a\nhalt at fixed point\nsteps 9"
     )
-    with pytest.raises(InputError, match="does not halt within 9 steps"):
+    with pytest.raises(InputError, match=r"within.*9"):
         reachable_range(unfinished)

@@ -14,7 +14,7 @@ from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.cli.main import main
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.networks.quantize import local_sample
-from bitwright.program.local import LocalStates, draw_numbers
+from bitwright.program.local import draw_numbers
 
 
 def shifted(blocks: int) -> Algorithm:
@@ -55,14 +55,6 @@ def test_a_product_by_tiles_of_sixteen(capsys: pytest.CaptureFixture[str]) -> No
     assert run(multiplication(16), multiplicand=40_503, multiplier=65_521, engine=engine).value == 40_503 * 65_521
 
 
-def test_numbers_name_their_local_states() -> None:
-    """A number's digits in base 2 are the choices, the first block's lowest."""
-    (kind,) = pattern_of([shifted(130).program]).kinds
-    numbers = [0, 1, 2**63, 2**64 - 1, 2**129, 2**130 - 1]
-    wanted = [[number >> block & 1 == 1 for block in range(130)] for number in numbers]
-    assert LocalStates(kind).matched(np.array(numbers, dtype=object)).tolist() == wanted
-
-
 def test_random_ones_are_spread_over_all() -> None:
     """Of 2,000 draws each half of the numbers has fewer than 40% with a probability far below 1e-9."""
     for count in (3 * 2**70, 5 * 2**61):
@@ -85,7 +77,7 @@ def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest
         str(cells).splitlines()[1]
         == "18,446,744,073,709,551,616 local states are more than are tried, so it is not proved"
     )
-    with pytest.raises(InputError, match=r"there are 18446744073709551616 local states, more than the .* tile may do"):
+    with pytest.raises(InputError, match="18446744073709551616"):
         certify(algorithm, cells)
     cells.save(tmp_path / "cells.safetensors")
     for to in ("c", "js"):
@@ -93,8 +85,3 @@ def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest
             main(["export", str(tmp_path / "cells.safetensors"), "--to", to, "-o", str(tmp_path / f"cells.{to}")]) == 0
         )
         assert "about 10^19 local states were not tried" in capsys.readouterr().err
-
-
-def test_counts_that_nobody_reads_digit_by_digit_are_rounded() -> None:
-    kind = pattern_of([shifted(20_000).program]).kinds[0]
-    assert str(kind).endswith("about 10^6020 local states")  # 2^20000 has 6,021 digits, more than Python prints

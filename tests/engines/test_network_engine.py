@@ -54,18 +54,12 @@ def test_outputs_that_are_not_finite_are_noticed(network: FloatNetwork, name: st
     """float16 ends at 65,504: weights as large overflow there, and in float32 at 3e38."""
     factor = 1e5 if name == "float16" else 1e25
     engine = ENGINES[name](ADDITION.program, [larger(network, factor)])
-    with pytest.raises(InputError, match="outputs are not finite"):
+    with pytest.raises(InputError, match=r"outputs.*finite"):
         run(ADDITION, p=3, q=5, engine=engine)
     states = np.zeros((70, ADDITION.program.bits), dtype=bool)
     states[3:] = ADDITION.state({"p": 3, "q": 5})
-    with pytest.raises(InputError, match="outputs are not finite"):
+    with pytest.raises(InputError, match=r"outputs.*finite"):
         run(ADDITION, states=states, engine=engine)
-
-
-@pytest.mark.parametrize("name", list(ENGINES))
-def test_finite_outputs_are_no_reason_to_complain(network: FloatNetwork, name: str) -> None:
-    engine = ENGINES[name](ADDITION.program, [network])
-    assert run(ADDITION, p=3, q=5, engine=engine).value == 8
 
 
 @for_each("name", list(ENGINES)[1:])
@@ -79,23 +73,11 @@ def test_nothing_is_handed_out_after_one_step_that_was_not_finite(network: Float
     nothing = np.zeros((1, ADDITION.program.bits), dtype=bool)
     batch.load(nothing)
     batch.step()
-    with pytest.raises(InputError, match="outputs are not finite"):
+    with pytest.raises(InputError, match=r"outputs.*finite"):
         getattr(batch, what)(*([0] if what == "bit" else []))
     alone = engine.begin(nothing)
     alone.step()
     assert not alone.states().any()
-
-
-def test_one_hidden_unit_of_one_network_is_enough(network: FloatNetwork) -> None:
-    """Its weights are finite; twice the largest number is not, and neither is a hundred times."""
-    largest = np.finfo(np.float32).max
-    for of_first, of_last in ((largest, 1), (100, largest)):
-        first, last = network.first.copy(), network.last.copy()
-        first[1], last[:, 1] = of_first, of_last
-        for name in ("numpy", "float32"):
-            engine = ENGINES[name](ADDITION.program, [network, replace(network, first=first, last=last)])
-            with pytest.raises(InputError, match="outputs are not finite"):
-                run(ADDITION, p=7, q=7, engine=engine)
 
 
 @pytest.mark.parametrize(("parametrization", "kind"), [("ntk", "ntk"), ("standard", "last-layer")])

@@ -12,7 +12,6 @@ from programs import random_program
 from bitwright.bits import BoolArray
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import Builder, Program
-from bitwright.theory.encoding.packed import pack, unpack
 
 
 def next_state(program: Program, state: BoolArray) -> BoolArray:
@@ -80,9 +79,3 @@ def test_a_block_of_sixteen_bits() -> None:
     batch = engine.begin(states)
     batch.step()
     assert batch.states()[:, 16:].tolist() == [[True, False], [False, True], [False, False]]
-
-
-@given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 2**32 - 1))
-def test_packing_loses_nothing(batch: int, bits: int, seed: int) -> None:
-    states = np.random.default_rng(seed).random((batch, bits)) < 0.5
-    assert (unpack(pack(states), batch) == states).all()

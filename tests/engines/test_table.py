@@ -15,16 +15,15 @@ from hypothesis import strategies as st
 from long import LONG, examples
 from programs import random_program
 
-from bitwright import Algorithm, Builder, addition, multiplication, parse, run
+from bitwright import Algorithm, addition, multiplication, parse, run
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
-from bitwright.engines.table import batch as table_batch
 from bitwright.engines.table.batch import TableBatch
 from bitwright.engines.table.packed import pack_rules
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
-from bitwright.machines.subleq import DIALECTS, Shape, machine_v, memo
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import Program, Topology, load
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, pattern_of
@@ -72,25 +71,6 @@ def test_what_is_counted_along_a_leap() -> None:
     assert count > 2
 
 
-def test_sparse_blocks_of_sixteen_bits() -> None:
-    b = Builder()
-    x, y = b.bits("x", 16), b.bits("y", 16)
-    b.block(x[:])
-    b.block(y[:])
-    b.when(x[:] == 1).write(y[:])
-    b.when(y[:] == 1).write(x[:], y[3])
-    b.when(x[:] == 0).write(y[1])
-    lockstep(b.build(), np.arange(32) < 16, 6)
-
-
-def test_machine_b() -> None:
-    sizes = Sizes(3, 4, 5)
-    machine = machine_b(sizes)
-    rng = np.random.default_rng(3)
-    state = rng.random(machine.program.bits) < 0.3
-    lockstep(machine.program, state, 5 * steps_per_instruction(sizes))
-
-
 @pytest.mark.parametrize("most", [1, 7, 1000])
 def test_leaps_make_the_same_steps(most: int) -> None:
     algorithm = multiplication(5)
@@ -120,20 +100,6 @@ def test_a_leap_stops_at_a_bit_and_at_a_fixed_point() -> None:
     assert steps == 12  # the last one changes nothing
 
 
-def test_a_lone_cell_that_writes_what_is_there_is_a_fixed_point_and_one_that_moves_is_none() -> None:
-    """x writes y again and again, and y rests; a bit that goes round alone never comes to rest."""
-    program = parse("bits x y z\nblock x\nblock y z\nwhen x=1 write x y\nwhen y=1 z=0 write y\ninput x").program
-    event = TableBatch(pack_rules(program), np.array([True, False, False]))
-    assert (event.leap(1000), event.unchanged()[0], event.matches) == (2, True, (1, 2))
-    assert event.states().tolist() == [[True, True, False]]
-    assert event.leap(1000) == 1
-    ring = parse("let l = 7\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i%l+1] for i in 1..l\ninput x")
-    round_and_round = TableBatch(pack_rules(ring.program), np.arange(7) == 2)
-    assert round_and_round.leap(1001, (), (0,)) == 1001
-    assert (round_and_round.counted, round_and_round.matches) == (143, (1, 1))
-    assert round_and_round.states()[0].tolist() == (np.arange(7) == 2).tolist()
-
-
 def test_loops_are_loaded_for_large_programs_and_used_where_they_are_loaded() -> None:
     """In a process of its own, which has loaded none yet."""
     lines = (
@@ -143,26 +109,6 @@ def test_loops_are_loaded_for_large_programs_and_used_where_they_are_loaded() ->
     )
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["PackedBatch", "TableBatch", "TableBatch"]
-
-
-def test_without_compiled_loops_the_answer_is_the_same() -> None:
-    algorithm, inputs = addition(1500), {"p": 2**1500 - 1, "q": 1}
-    by_changes, in_words = (
-        run(algorithm, inputs, engine=RuleEngine(algorithm.program, compiled)) for compiled in (True, False)
-    )
-    assert by_changes.value == in_words.value == 2**1500
-    assert (by_changes.state == in_words.state).all()
-    assert by_changes.steps == in_words.steps
-
-
-def test_margin_of_the_limit() -> None:
-    done = run(addition(1_000), p=5, q=7, engine="limit")
-    assert (done.value, done.margin) == (12, 0.5)
-
-
-def test_runs_that_halt_are_counted_to_the_step() -> None:
-    done = run(addition(1_000, counter=True), p=2**999, q=2**999 - 1)
-    assert (done.steps, done.halted) == (1_999, True)
 
 
 ENDINGS = ["halt when counter[12]", "halt at fixed point", "steps 9", "halt at fixed point\nsteps 4", "steps 0"]
@@ -331,43 +277,6 @@ def test_answers_that_are_other_rules_are_stepped_as_such() -> None:
     batch.step()
     assert (batch.states() == engine.following(states)[0]).all()
     assert (batch.states() == np.array([own_step(engine, state) for state in states])).all()
-
-
-@for_each("share", [0.0, 0.1])
-@for_each("name", ["machine V", "machine B", "multiplication"])
-@for_each("room", [1 << 20, 1 << 13])
-def test_remembered_instructions_are_those_that_are_made(
-    name: str, share: float, room: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Right or wrong, with any bit as the boundary; also where there is room for few, and hosts turn bits on."""
-    monkeypatch.setattr(memo, "_POOL", room)
-    program, rng = PROGRAMS[name]().program, np.random.default_rng(4)
-    pattern, hits = pattern_of([program]), 0
-    engine = CellEngine(program, pattern, Flipped(pattern, share))
-    for trial in range(12 if LONG else 4):
-        boundary = int(rng.integers(program.bits))
-        stops = tuple(rng.integers(program.bits, size=trial % 2).tolist())
-        state = rng.random((1, program.bits)) < rng.choice([0.02, 0.2, 0.5])
-        if name == "machine V" and trial % 2 == 0:  # from memory, for ever: its only instruction jumps to itself
-            machine = machine_v(Shape(8, 5, DIALECTS["howerj"]))
-            state, boundary = machine.start([3, 3, 0, 0])[None], machine.boundary
-        quick, plain = (engine.begin(state, long=True) for _ in range(2))
-        assert isinstance(quick, TableBatch)
-        quick.memo = memo.InstructionMemo
-        for leap in range(30):
-            monkeypatch.setattr(table_batch, "_WORTH", 1)
-            made = quick.leap(int(rng.integers(1, 400)), stops, (boundary,))
-            monkeypatch.setattr(table_batch, "_WORTH", 10**9)
-            assert plain.leap(made, stops, (boundary,)) == made
-            assert (quick.states() == plain.states()).all()
-            assert (quick.counted, quick.matches) == (plain.counted, plain.matches)
-            assert (quick.margin(), quick.unchanged()[0]) == (plain.margin(), plain.unchanged()[0])
-            if leap % 7 == 6 and trial > 1:
-                bits = rng.integers(program.bits, size=2).tolist()
-                quick.turn_on(bits)
-                plain.turn_on(bits)
-        hits += int(quick._memory.memory.totals[memo.HITS])
-    assert hits > 50 or name != "machine V" or share > 0
 
 
 def test_batches_of_large_programs_in_which_little_moves_go_one_by_one() -> None:

@@ -48,7 +48,7 @@ def by_hand(program: Program, state: BoolArray) -> BoolArray:
 @settings(max_examples=examples(25))
 @given(seed=st.integers(0, 2**32 - 1), bits=st.integers(1, 30), largest=st.integers(1, 6), more=st.integers(0, 9))
 def test_three_ways_to_the_same_successors(device: str, seed: int, bits: int, largest: int, more: int) -> None:
-    from benchmarks.torch_rules import TorchRules
+    from paper.measurements.torch_rules import TorchRules
 
     rng = np.random.default_rng(seed)
     program = random_program(rng, bits, largest, 4)
@@ -76,8 +76,8 @@ def spoil(engine: Any) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
-    from benchmarks.torch_rules import TorchRules
     from bitwright.engines.torch_network import TorchNetworkEngine
+    from paper.measurements.torch_rules import TorchRules
 
     algorithm = addition(3)
     program = algorithm.program

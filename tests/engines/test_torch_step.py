@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import Algorithm, InputError, Network, addition, multiplication, parse, run, train
+from bitwright import Algorithm, InputError, Network, addition, multiplication, parse, train
 
 torch = pytest.importorskip("torch")
 
@@ -69,15 +69,6 @@ def test_neither_half_nor_autocast_nor_shape_nor_type_changes_a_bit(adder: Netwo
         np.testing.assert_array_equal(found.reshape(60, -1).bool().numpy(), wanted)
 
 
-def test_sums_of_long_numbers_come_out(adder: Network) -> None:
-    algorithm = addition(300)
-    p, q = 3**180, 5**120
-    states = torch.tensor(algorithm.state({"p": p, "q": q}))
-    module = torch.nn.Sequential(torch.nn.Identity(), adder.to_torch(algorithm))
-    end = module[1](states, steps=algorithm.steps)
-    assert algorithm.read(end.numpy()) == {"sum": p + q} == run(algorithm, p=p, q=q).outputs
-
-
 def test_bits_of_a_block_in_another_order_are_looked_at_in_that_of_the_cell() -> None:
     text = "bits a b c d\nblock a b\nblock d c\ncell a b\ncell c d\nwhen a=1 b=0 write c\nwhen c=1 d=0 write a b\n"
     algorithm = parse(text + "input a b c d\noutput a b c d\nsteps 3\n")
@@ -97,9 +88,9 @@ def test_what_is_no_state_is_refused(adder: Network) -> None:
             module(given)
     steps: Any
     for steps in (-1, 1.5, True):
-        with pytest.raises(InputError, match="steps is a number from 0 on"):
+        with pytest.raises(InputError, match=r"number.*0"):
             module(torch.zeros(9), steps=steps)
     with pytest.raises(InputError, match="no cell like"):
         adder.to_torch(multiplication(3))
-    with pytest.raises(InputError, match="quantize this one first"):
+    with pytest.raises(InputError, match=r"quantize.*first"):
         train(addition(2), tile="all", integer=False, width=64).to_torch(addition(2))

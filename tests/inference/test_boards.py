@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitwright import InputError, certify, parse, run, train
-from bitwright.api.export.pages import node_facts
-from bitwright.api.graphs import on_graph
+from bitwright import InputError, parse, run, train
+from bitwright.api.export.pages import graph_page
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
@@ -77,25 +76,9 @@ def test_a_network_of_one_cell_is_proved_and_runs_every_board() -> None:
     assert generations("board:6x8", board, 3, network=cells) == after.ravel().tolist()
 
 
-def test_templates_of_a_board_are_not_written_out_for_a_run() -> None:
-    program = parse(life_rule().text(), "life", generations=30)
-    algorithm = on_graph(program, "board:200x300", {"alive": ["100.100", "100.101", "100.102"]})
-    done = run(algorithm, network=train(program))
-    assert sum(algorithm.read_places(done.state)["alive"]) == 3
-    assert algorithm.program.templates == 140 * 60_000
-    assert "write_bits" not in vars(algorithm.program)
-
-
 def test_a_graph_that_is_no_board_is_refused() -> None:
-    with pytest.raises(InputError, match="is a way on boards, and this graph is none"):
+    with pytest.raises(InputError, match=r"boards.*graph"):
         run(parse(life_rule().text(), "life"), graph="ring:5", alive=["1"])
-
-
-def test_the_pattern_of_one_cell_is_certified() -> None:
-    pattern = parse(life_rule().pattern_text(), "cell")
-    assert pattern.program.templates == 140
-    certificate = certify(pattern, train(pattern, tile="all", integer=True, width=2_048))
-    assert certificate.certified
 
 
 def test_a_wrong_cell_is_found() -> None:
@@ -106,28 +89,6 @@ def test_a_wrong_cell_is_found() -> None:
     assert found is not None
     assert (17, 3, 6) in (found.on, found.off)
     assert min(found.times_on, found.times_off) == 1
-
-
-def test_few_boards_say_what_they_have_not_shown() -> None:
-    before = boards(1, 6, 6)
-    rule = infer_local_rule(executions_of(before, life(before)), 6, 6)
-    assert rule.seen + len(rule.unseen) == 512
-    assert rule.unseen
-    assert 512 < rule.further_cells() < 10_000
-
-
-def test_rule_110_on_a_line() -> None:
-    before = boards(20, 1, 30)
-    left, right = np.roll(before, 1, axis=2), np.roll(before, -1, axis=2)
-    after = (110 >> (4 * left + 2 * before.astype(int) + right) & 1).astype(bool)
-    rule = infer_local_rule(executions_of(before, after), 1, 30, "line")
-    table = sum(1 << (4 * (c & 1) + 2 * (c >> 1 & 1) + (c >> 2)) for c in rule.writes)
-    assert table == 110
-    board = boards(1, 1, 9, seed=5)
-    then = (110 >> (4 * np.roll(board, 1, axis=2) + 2 * board.astype(int) + np.roll(board, -1, axis=2)) & 1).astype(
-        bool
-    )
-    assert generations("torus:1x9", board[0], 1, rule) == then.ravel().tolist()
 
 
 @pytest.mark.parametrize("neighbourhood", ["moore", "von-neumann"])
@@ -143,14 +104,14 @@ def test_directions_are_kept(neighbourhood: str, shift: tuple[int, int]) -> None
 
 def test_boards_of_another_size_are_refused() -> None:
     data = executions_of(boards(3, 4, 4), boards(3, 4, 4))
-    with pytest.raises(InputError, match="20 cells, but these states have 16 bits"):
+    with pytest.raises(InputError, match=r"20.*states.*16"):
         infer_local_rule(data, 4, 5)
     with pytest.raises(InputError, match="at least 3x3"):
         infer_local_rule(data, 2, 8)
-    with pytest.raises(InputError, match="did you mean 'moore'"):
+    with pytest.raises(InputError, match="'moore'"):
         infer_local_rule(data, 4, 4, "more")
     dead = replace(data, after=np.zeros_like(data.after))
-    with pytest.raises(InputError, match="no neighbourhood is followed by 1"):
+    with pytest.raises(InputError, match=r"neighbourhood.*1"):
         infer_local_rule(dead, 4, 4).text()
 
 
@@ -159,7 +120,10 @@ def test_canonical_text_keeps_the_ways() -> None:
     assert parse(program.text(), "life").text() == program.text()
 
 
-def test_a_page_says_that_it_cannot_follow_ways() -> None:
+def test_a_page_shows_a_board_with_ways() -> None:
+    """Its wires are those of the graph that the page is of."""
     program = parse(life_rule().text(), "life")
-    with pytest.raises(InputError, match=r"cannot follow the path 'east\.'"):
-        node_facts(program, Pattern.of(program.kinds))
+    pattern = Pattern.of(program.kinds)
+    network = train(program, width=256)
+    page = graph_page(network.weights, pattern, program, "torus:5x6")
+    assert (page.view, page.claim.wrong) == ("graph", 0)

@@ -13,10 +13,8 @@ from bitwright.cli.main import main
 from bitwright.files.executions import Executions, load_executions, save_executions
 from bitwright.program import load
 from bitwright.program.text.files import load_any
-from bitwright.running.successors import random_executions
 
 Capture = pytest.CaptureFixture[str]
-EXAMPLES = Path(__file__).parents[2] / "examples"
 LAYOUT = """
 bits p[4] q[4] c[4]
 block p[i] q[i] for i in 1..4
@@ -52,21 +50,6 @@ def test_a_layout_without_rules_becomes_the_program(states: Path, tmp_path: Path
     assert "16 of 16 templates confirmed, 0 not determined, 0 different" in said
     assert load(output).program == addition(4).program
     assert ask(capsys, 0, "run", output, "p=3", "q=9").startswith("sum = 12")
-
-
-@pytest.mark.parametrize("blocks", ["addition", "find", "p[i] q[i] for i in 1..4; c[i] for i in 1..4"])
-def test_every_way_to_give_blocks(states: Path, blocks: str, capsys: Capture) -> None:
-    found = json.loads(ask(capsys, 0, "infer", states, "--blocks", blocks, "--json"))
-    assert (found["program_id"], found["determined"]) == (addition(4).program.id, True)
-    assert found["unique"] is (True if blocks == "find" else None)
-
-
-def test_sizes_are_given_by_let(tmp_path: Path, capsys: Capture) -> None:
-    program = load(EXAMPLES / "subtraction.bw", lets={"l": 3}).program
-    save_executions(tmp_path / "x.npz", random_executions(program, 200))
-    blocks = ["--blocks", EXAMPLES / "subtraction.bw"]
-    assert "0 not determined" in ask(capsys, 0, "infer", tmp_path / "x.npz", *blocks, "--let", "l=3")
-    assert "other bits than the executions" in ask(capsys, 2, "infer", tmp_path / "x.npz", *blocks)
 
 
 def test_steps_of_runs_from_trace_and_dataset(tmp_path: Path, capsys: Capture) -> None:
@@ -105,19 +88,6 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
         capsys, 2, "train", "--tile", "all", "addition", "--from", states, "-o", states.with_name("n.safetensors")
     )
     assert f"state {number:,} of {states} is not followed by what the program makes of it" in learning
-
-
-def test_another_program_is_told_apart(states: Path, capsys: Capture) -> None:
-    other = EXAMPLES / "addition.bw"
-    changed = states.with_name("other.bw")
-    changed.write_text(
-        other.read_text()
-        .replace("let l = 10", "let l = 4")
-        .replace("when c[i]=1 write q[i+1]", "when c[i]=1 write p[i+1]")
-    )
-    assert changed.read_text() != other.read_text()
-    found = json.loads(ask(capsys, 1, "infer", states, "--blocks", "addition", "--against", changed, "--json"))
-    assert len(found["against"]["different"]) == 3
 
 
 def test_boards(tmp_path: Path, capsys: Capture) -> None:

@@ -59,15 +59,8 @@ def test_real_runs_leave_writes_open_and_confirm_nothing_wrong() -> None:
     assert comparison.wrong == ()
     assert comparison.undecided > 0
     assert found.reproduced(found.program("on")) == len(executions)  # all that may write explains all that was seen
-    with pytest.raises(InputError, match="writes are not determined"):
+    with pytest.raises(InputError, match=r"writes.*determined"):
         found.program("refuse")
-
-
-def test_open_writes_are_listed_as_rules() -> None:
-    program = addition(4).program
-    found = recover(program, random_executions(program, 8, seed=2))
-    listed = sum(len(line.split(" write ")[1].split()) for line in found.open_lines())
-    assert listed == found.undetermined > 0
 
 
 def truth(program: Program, found: Recovered) -> list[tuple[bool, bool, bool]]:
@@ -109,21 +102,6 @@ def test_elimination_is_what_its_definition_says(seed: int) -> None:
             assert found.elimination.open[number][row].tolist() == may.tolist()
 
 
-def test_the_estimate_is_near_what_is_needed() -> None:
-    program = multiplication(4).program
-    after_so_many = []
-    for seed in range(20):
-        first = random_executions(program, 60, seed=seed)
-        more = recover(program, first).estimate.states
-        assert more
-        rest = random_executions(program, 4 * more, seed=1_000 + seed)
-        both = Executions(
-            np.concatenate([first.before, rest.before]), np.concatenate([first.after, rest.after]), first.names
-        )
-        after_so_many.append(recover(program, both).determined)
-    assert sum(after_so_many) >= 15
-
-
 def flipped(executions: Executions, state: int, bit: int) -> Executions:
     after = executions.after.copy()
     after[state, bit] ^= True
@@ -157,23 +135,6 @@ def test_a_witness_is_one_and_none_shorter_exists() -> None:
     assert (found.bit, found.state, found.cleared_by, found.shortest, found.suspect) == (2, 4, (0,), True, 4)
 
 
-def test_other_blocks_and_bits_are_not_compared() -> None:
-    program = addition(2).program
-    executions = random_executions(program, 50)
-    found = Recovered(executions, program.layout, [[0, 1, 2, 3], [4], [5]])
-    with pytest.raises(InputError, match="other blocks"):
-        compare(found, program)
-    with pytest.raises(InputError, match="other bits"):
-        compare(found, addition(3).program)
-
-
-def test_a_program_that_differs_is_told_apart() -> None:
-    right, wrong = permutation([2, 1, 3]).program, permutation([2, 3, 1]).program
-    found = recover(right, random_executions(right, 100))
-    assert len(compare(found, wrong).wrong) == 2
-    assert not compare(found, wrong).agrees
-
-
 def test_where_two_states_are_wrong_none_alone_is_to_blame() -> None:
     program = addition(4).program
     right = random_executions(program, 2_000, seed=4)
@@ -187,11 +148,3 @@ def test_where_two_states_are_wrong_none_alone_is_to_blame() -> None:
     mixed = find_contradiction(Elimination(Evidence(flipped(data, third, bit)), blocks_of(program)))
     assert mixed is not None
     assert mixed.suspect is None
-
-
-def test_a_program_that_writes_more_than_the_data_is_told_apart() -> None:
-    less = Program.from_tables(["a", "b"], [["a"], ["b"]], [(0, 1, ["b"])])
-    more = Program.from_tables(["a", "b"], [["a"], ["b"]], [(0, 1, ["b", "a"])])
-    found = recover(less, random_executions(less, 50))
-    assert compare(found, more).wrong == ("when a=1: a",)
-    assert compare(recover(more, random_executions(more, 50)), less).wrong == ("when a=1: a",)

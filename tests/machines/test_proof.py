@@ -76,12 +76,12 @@ def test_a_loop_is_followed_as_far_as_allowed(monkeypatch):
     assert is_right(loop)
     CodeProof(loop, Prover()).prove()
     monkeypatch.setattr(instructions, "MOST_INSTRUCTIONS", 5)
-    with pytest.raises(UndecidedError, match="no end within 5 instructions"):
+    with pytest.raises(UndecidedError, match=r"5.*instructions"):
         CodeProof(loop, Prover()).prove()
 
 
 def test_another_start_or_limit_is_not_that_of_the_lemma():
     right = loaded(LARGER, ENSURED)
     for other in (replace(right, start=right.start[1:]), replace(right, steps=3), replace(right, halt=right.start[0])):
-        with pytest.raises(UndecidedError, match="not just its code"):
+        with pytest.raises(UndecidedError, match=r"just.*code"):
             CodeProof(other, Prover()).prove()

@@ -108,19 +108,6 @@ def test_11_there_is_always_an_address_to_halt_at(monkeypatch: pytest.MonkeyPatc
     assert not run(build(code.sizes, halt=False).algorithm(code), steps=2_000).halted
 
 
-def test_12_nothing_happens_unless_the_start_compares() -> None:
-    code = random_code(random.Random(2), Sizes(2, 2, 2))
-    machine = machine_a(code.sizes, halt=False)
-    state = machine.algorithm(code).state({})
-    compare_bits = machine.program.layout["I_to_compare"].bits()
-    state[compare_bits] = False
-    batch = RuleEngine(machine.program).begin(state[np.newaxis])
-    for _ in range(50):
-        batch.step()
-    assert batch.unchanged()[0]
-    assert machine.memory(batch.states()[0]) == list(code.words)
-
-
 def literal(l_i: int, l_m: int, n_c: int) -> Program:
     """The listing of App. B.4."""
     return printed("sbn", l_I=l_i, l_M=l_m, n_C=n_c).program

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import save
-from waiting import PATIENCE
 
 from bitwright import InputError, addition
 from bitwright.cli.main import main
@@ -20,11 +19,8 @@ from bitwright.networks.cache import (
     cache_folder,
     cached_network,
     clear_cache,
-    entries,
     entry_path,
-    networks_folder,
 )
-from bitwright.networks.store import read_about
 
 PROGRAM = addition(2).program
 RECIPE = Recipe(256, seed=1, plan=Plan(descent="momentum"))
@@ -111,14 +107,6 @@ def test_an_entry_that_was_altered_is_replaced_and_not_used(how: str, caplog: py
     assert not cached_network(PROGRAM, RECIPE)[1]
 
 
-def test_the_wrong_network_in_a_place_is_replaced_too(caplog: pytest.LogCaptureFixture) -> None:
-    cached_network(PROGRAM, RECIPE)
-    other = replace(RECIPE, seed=2)
-    entry_path(PROGRAM, RECIPE).rename(entry_path(PROGRAM, other))
-    assert cached_network(PROGRAM, other)[1]
-    assert "was trained with other settings" in caplog.text
-
-
 def test_a_damaged_entry_is_said_on_stderr(folder: Path) -> None:
     add = ["add", "1", "2", "--engine", "network", "--width", "512", "-q"]
     assert main(add) == 0
@@ -129,29 +117,6 @@ def test_a_damaged_entry_is_said_on_stderr(folder: Path) -> None:
     assert done.stderr.count("\n") == 1
     assert f"{path} is not a network file" in done.stderr
     assert "trained again" in done.stderr
-
-
-TOGETHER = """
-from bitwright import addition
-from bitwright.networks import Plan, Recipe
-from bitwright.networks.cache import cached_network
-print(cached_network(addition(2).program, Recipe(256, seed=1, plan=Plan(descent="momentum")))[0].digest)
-"""
-
-
-def test_several_processes_at_once(folder: Path) -> None:
-    crew = [subprocess.Popen([sys.executable, "-c", TOGETHER], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    digests = {process.communicate(timeout=PATIENCE)[0].strip() for process in crew}
-    assert [process.returncode for process in crew] == [0] * 2
-    assert digests == {cached_network(PROGRAM, RECIPE)[0].digest}
-    assert not cached_network(PROGRAM, RECIPE)[1]
-    assert len(list(folder.iterdir())) == 1  # no temporary files either
-
-
-def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("BITWRIGHT_CACHE", str(tmp_path / "file"))
-    assert cached_network(PROGRAM, RECIPE)[1]
 
 
 def test_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,23 +138,6 @@ def test_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cached_network(PROGRAM, RECIPE)[1]  # trained, and kept nowhere
 
 
-def test_entries_and_what_is_wrong_with_them(folder: Path) -> None:
-    assert list(entries()) == []
-    cached_network(PROGRAM, RECIPE)
-    cached_network(PROGRAM, replace(RECIPE, padding=2))
-    sound, padded = sorted(entries(), key=lambda entry: entry.about.origin.padding if entry.about else 9)
-    assert sound.about == read_about(entry_path(PROGRAM, RECIPE))
-    assert (sound.about.width, sound.problem, sound.bytes) == (256, None, sound.path.stat().st_size)  # type: ignore[union-attr]
-    assert padded.about is not None
-    altered(sound.path, "earlier")
-    padded.path.write_bytes(b"x")
-    (folder / "mine.txt").write_text("x")
-    problems = {entry.path: entry.problem or "" for entry in entries()}
-    assert set(problems) == {sound.path, padded.path}
-    assert "earlier version" in problems[sound.path]
-    assert "truncated or damaged" in problems[padded.path]
-
-
 def test_clearing_removes_only_what_is_ours(folder: Path, tmp_path: Path) -> None:
     assert clear_cache() == (0, 0)
     cached_network(PROGRAM, RECIPE)
@@ -209,10 +157,3 @@ def test_clearing_removes_only_what_is_ours(folder: Path, tmp_path: Path) -> Non
     assert all(path.exists() for path in (*kept, outside))
     assert len(os.listdir(folder)) == 4
     assert clear_cache() == (0, 0)
-
-
-def test_an_empty_cache_leaves_no_folder(tmp_path: Path) -> None:
-    cached_network(PROGRAM, RECIPE)
-    assert networks_folder().is_dir()
-    clear_cache()
-    assert list(tmp_path.iterdir()) == []

@@ -60,10 +60,3 @@ def test_outputs_that_are_not_finite_are_no_part_of_an_ensemble(bad: float) -> N
     outputs[1, 2, 0] = bad
     with pytest.raises(InputError, match="are not finite"):
         EnsemblePart.of(outputs, False)
-
-
-def test_the_digest_of_statistics() -> None:
-    one, same, more = (grow(study(keep), count) for keep, count in ((True, 2), (True, 2), (True, 3)))
-    assert one.digest == same.digest != more.digest
-    same.mean[0, 0] = np.nextafter(same.mean[0, 0], 9)
-    assert one.digest != same.digest

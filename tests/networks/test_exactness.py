@@ -56,14 +56,6 @@ def test_every_input_through_one_network(algorithm: Algorithm) -> None:
         assert flight.margin().min() > 0.1
 
 
-@pytest.mark.parametrize("algorithm", [addition(6), multiplication(3)], ids=lambda algorithm: algorithm.name)
-def test_whole_runs_through_one_network(algorithm: Algorithm) -> None:
-    engine, starts = one_network(algorithm, 4_096), next(all_states(algorithm, 1 << 8))
-    done, truth = (run(algorithm, states=starts, engine=chosen) for chosen in (engine, None))
-    assert np.array_equal(done.states, truth.states)
-    assert np.array_equal(done.steps, truth.steps)
-
-
 def test_the_network_engine_is_the_formula() -> None:
     algorithm = addition(3)
     network, _ = train(algorithm.program, Recipe(512))
@@ -104,13 +96,6 @@ def test_the_torch_engine_agrees() -> None:
         assert done.margin is not None
         tolerance = 0.05 if dtype == "bfloat16" else 1e-3
         np.testing.assert_allclose(done.margin, plain.margin, atol=tolerance)
-
-
-def test_trained_on_the_spot() -> None:
-    done = run(addition(5), p=19, q=30, engine="network", width=2048)
-    assert done.value == 49
-    assert done.margin is not None
-    assert 0.1 < done.margin < 0.5
 
 
 def test_networks_that_do_not_belong_together() -> None:

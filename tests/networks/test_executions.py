@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from whole import kernel_engine, outputs_of
 
-from bitwright import InputError, addition
+from bitwright import Algorithm, InputError, addition
 from bitwright.api.executions import Sample, cell_set
 from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
@@ -25,6 +25,11 @@ from bitwright.theory.predictor import Predictor, kernel_ends
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program
 EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 1  # (64, k)
+
+
+def whole_set(algorithm: Algorithm, sample: Sample) -> ExecutionSet:
+    """A training set of the whole state."""
+    return cell_set(Pattern.of_state(algorithm.program), [algorithm], sample, "all")
 
 
 def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[FloatNetwork, ExecutionSet]:
@@ -42,10 +47,7 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
     found = StateSet.of_matches(PROGRAM, matched, templates.labels().toarray() > 0, "plain")
     low, high = spectrum(PROGRAM.templates)
     assert np.allclose(kernel_ends(found.inputs()), (low, high))
-    dense, usual = (
-        kernel_engine(PROGRAM, 8, "calibrated", found),
-        kernel_engine(PROGRAM, 8, "calibrated"),
-    )
+    dense, usual = kernel_engine(PROGRAM, 8, "calibrated", found), kernel_engine(PROGRAM, 8, "calibrated")
     assert np.allclose(outputs_of(dense, EVERY)[0], outputs_of(usual, EVERY)[0])
     assert dense.cells.decider._predictor.condition == pytest.approx(high / low)
 
@@ -133,12 +135,12 @@ def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], me
 
 def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
     network, executions = learn(width=64)
-    with pytest.raises(InputError, match="halfway between its labels; leave out the rounding sign"):
+    with pytest.raises(InputError, match=r"halfway.*rounding"):
         network_engine(PROGRAM, [network], "sign")
-    with pytest.raises(InputError, match="halfway between its labels"):
+    with pytest.raises(InputError, match=r"halfway.*labels"):
         kernel_engine(PROGRAM, PROGRAM.templates, "sign", executions.set)
     ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
-    with pytest.raises(InputError, match="must be trained alike"):
+    with pytest.raises(InputError, match=r"trained.*alike"):
         network_engine(PROGRAM, [network, ordinary], "calibrated")
 
 
@@ -151,27 +153,3 @@ def test_torch_gives_the_same_network(plain: bool) -> None:
     assert ours.origin.steps == theirs.origin.steps
     assert np.allclose(ours.first, theirs.first, atol=1e-6)
     assert np.allclose(ours.last, theirs.last, atol=1e-6)
-
-
-@pytest.mark.parametrize("parametrization", ["ntk", "standard"])
-def test_steps_are_about_as_many_as_the_spectrum_says(parametrization: str) -> None:
-    plan = Plan(1e-2, descent="momentum", parametrization=parametrization)  # type: ignore[arg-type]
-    network, executions = learn(width=4_096, plan=plan)
-    expected = plan.expected_steps(0, executions.spectrum(plan, network.shape))
-    assert expected / 10 < network.origin.steps < 2 * expected
-
-
-def test_a_training_that_would_take_too_long_is_not_begun() -> None:
-    six = addition(6)
-    executions = cell_set(Pattern.of_state(six.program), [six], Sample("states", states=1_000), "all")
-    recipe = Recipe(64, plan=Plan(1e-12, "plain"))
-    with pytest.raises(
-        InputError, match=r"condition number \S+, so training would take about .* train with momentum, or"
-    ):
-        train(six.program, recipe, executions=executions)
-
-
-def test_executions_of_another_program() -> None:
-    executions = cell_set(Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("states", states=60), "all")
-    with pytest.raises(InputError, match="those of the program itself"):
-        train(addition(3).program, Recipe(64), executions=executions)

@@ -14,14 +14,14 @@ import pytest
 from cases import for_each
 from exported import changed
 from long import LONG
-from paged import GRAPH_SCRIPTS, computer, evaluate, network_for, node_program
+from paged import computer, evaluate, network_for, node_program
 from whole import whole, with_weights
 
 from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.api.cells import as_algorithm
 from bitwright.api.export import exported_cells
 from bitwright.api.export.every_size import PageSizes, describe, every_size, progressions
-from bitwright.api.export.pages import computer_page, node_facts
+from bitwright.api.export.pages import computer_page
 from bitwright.api.graphs import on_graph
 from bitwright.engines.rules import RuleEngine
 from bitwright.graphs.shapes import shaped_graph
@@ -153,16 +153,12 @@ def test_every_change_that_is_tried_spoils_the_network(tmp_path: Path) -> None:
     """By what Python proves of the network with that weight."""
     network, pattern = network_for("addition", 64)
     found = exported_cells(network, pattern, None)
-    changes, ports = evaluate(found, {}, "return [changesAt([...localStates()]), kindPort[kinds]]", tmp_path)
-    bits = np.concatenate([np.arange(p.start, p.stop) for p in map(pattern.port_bits, range(len(pattern.kinds)))])
-    assert {change["name"] for change in changes} == {"last", "threshold"}
+    changes = evaluate(found, {}, "return changesAt([...localStates()])", tmp_path)
+    assert changes
     for change in changes:
-        last, thresholds = network.last.copy(), network.thresholds.copy()
-        if change["name"] == "last":
-            last[bits[change["at"] % ports], change["at"] // ports] = change["value"]
-        else:
-            thresholds.flat[change["at"]] = change["value"]
-        other = with_weights(network, last=last, thresholds=thresholds)
+        thresholds = network.thresholds.copy()
+        thresholds.flat[change["at"]] = change["value"]
+        other = with_weights(network, thresholds=thresholds)
         assert certify(as_algorithm(pattern), other, domain="cells").wrong > 0
 
 
@@ -179,58 +175,18 @@ def test_an_sbn_program(tmp_path: Path) -> None:
 
 
 GRAPH = """
-const [nodes, edges, values] = facts.given;
-const schema = schemaFor(nodes);
-const graph = topologyOf(nodes, edges);
-const wires = graphWires(schema, graph);
-const cells = [];
-for (let cell = 0, at = 0, port = 0; cell < wires.cellKind.length; cell++) {
-  const kind = wires.cellKind[cell];
-  const bits = [...wires.cellBit.subarray(at, at += kindSizes[kind])];
-  const wired = (p) => [...wires.wireBit.subarray(wires.wireStart[port + p], wires.wireStart[port + p + 1])];
-  const said = Array.from({ length: kindPorts[kind] }, (_, p) => wired(p));
-  port += kindPorts[kind];
-  cells.push([kind, bits, said]);
+const found = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
+const cells = [], machine = new Machine(found);
+for (let cell = 0; cell < machine.cells; cell++) {
+  const kind = found.cellKind[cell];
+  const said = Array.from({ length: kindPorts[kind] }, (_, port) => [...machine.wired(cell, port)]);
+  cells.push([kind, [...found.cellBit.subarray(machine.cellAt[cell], machine.cellAt[cell + 1])], said]);
 }
-const machine = new Machine(wires);
-const start = graphStart(schema, graph, wires, values);
+const start = new Uint8Array(found.bits);
+for (const bit of found.startBit) start[bit] = 1;
 machine.load(start);
-const steps = machine.run();
-return { cells, start: [...start], steps, state: [...machine.state],
-  outputs: Object.fromEntries(schema.outputs.map((word) => [word.name, graphValues(word, wires, machine.state)])) };
+return { cells, steps: machine.run(), state: [...machine.state], packed: [...machine.packed] };
 """
-
-
-EDGES_OF_SHAPES = (
-    "return facts.shapes.map((shape) => { const { nodes, edges } = shapeOf(shape); return [nodes, edges]; });"
-)
-
-
-def test_shapes_are_those_of_the_command_line(tmp_path: Path) -> None:
-    network, pattern = network_for("bfs")
-    shapes = ["path:5", "ring:5", "star:5", "complete:4", "grid:3x4", "board:3x4", "board:1x3", "torus:3x4"]
-    said = evaluate(
-        exported_cells(network, pattern, None), {"shapes": shapes}, EDGES_OF_SHAPES, tmp_path, GRAPH_SCRIPTS
-    )
-    for shape, (nodes, edges) in zip(shapes, said, strict=True):
-        graph = shaped_graph(shape).topology
-        assert nodes == graph.nodes, shape
-        assert sorted(map(sorted, edges)) == sorted(map(sorted, graph.edge_ends.tolist())), shape
-
-
-REFUSED_SHAPES = """
-return ["random:10,99999999", "path:9999999", "complete:301", "grid:2"].map((shape) => {
-  try { return shapeOf(shape); } catch (error) { return `${error.name}: ${error.message}`; }
-});
-"""
-
-
-def test_shapes_that_are_too_large_are_refused_before_they_are_made(tmp_path: Path) -> None:
-    network, pattern = network_for("bfs")
-    said = evaluate(exported_cells(network, pattern, None), {}, REFUSED_SHAPES, tmp_path, GRAPH_SCRIPTS)
-    many = "RangeError: That is more nodes or edges than this page takes."
-    few = "RangeError: A complete graph may have 300 nodes here."
-    assert said == [many, many, few, "RangeError: Give it as grid:4x6."]
 
 
 @for_each(
@@ -246,35 +202,17 @@ def test_shapes_that_are_too_large_are_refused_before_they_are_made(tmp_path: Pa
     ],
 )
 def test_node_programs_on_graphs(name: str, shape: str, given: dict[str, str], tmp_path: Path) -> None:
-    """The same cells, wires, start, steps and values."""
+    """The same cells, wires and steps."""
     program = node_program(name)
     network, pattern = network_for(name)
-    named = shaped_graph(shape)
-    algorithm = on_graph(program, named, given)
+    algorithm = on_graph(program, shaped_graph(shape), given)
     found = exported_cells(network, pattern, algorithm)
-    topology, wires = named.topology, found.wires
-    values = {word.name: _values(algorithm, word) for word in program.schema(topology.nodes, topology.ports).inputs}
-    facts = {"node": node_facts(program, pattern), "given": [topology.nodes, topology.edge_ends.tolist(), values]}
-    said = evaluate(exported_cells(network, pattern, None), facts, GRAPH, tmp_path, GRAPH_SCRIPTS)
-    assert sorted(map(repr, said["cells"])) == sorted(map(repr, _cells(found.core, wires)))
-    start = algorithm.state({})
-    assert said["start"] == start.astype(int).tolist()
+    sizes = PageSizes(1, None, None, {1: describe(found.core, found.wires)}, ())
+    said = evaluate(found, {"sizes": sizes.document()}, GRAPH, tmp_path)
+    assert sorted(map(repr, said["cells"])) == sorted(map(repr, _cells(found.core, found.wires)))
     done = run(algorithm)
     assert (said["steps"], said["state"]) == (done.steps, done.state.astype(int).tolist())
-    for place in ("node", "port"):
-        for word, expected in algorithm.read_places(done.state, place).items():
-            assert said["outputs"][word] == expected
-
-
-def _values(algorithm: Any, word: Any) -> list[int]:
-    """An input read back from the start state: what a person gave."""
-    state, wiring = algorithm.state({}), algorithm.wiring
-    at = np.arange(wiring.count(word.place))
-    found = np.zeros(len(at), dtype=np.int64)
-    for place, bit in enumerate(word.bits):
-        on = state[wiring.bits(bit, at)] ^ (word.way == "not")
-        found += on * (place + 1 if word.way == "place" else 1 << place)
-    return found.tolist()
+    assert said["packed"] == np.packbits(done.state).tolist()
 
 
 def _cells(core: Any, wires: Any) -> list[Any]:
@@ -290,23 +228,24 @@ def _cells(core: Any, wires: Any) -> list[Any]:
 
 
 COMPUTER = """
-const shown = { textContent: "", value: "", hidden: false, addEventListener() {} };
-globalThis.document = { getElementById: () => shown };
-const app = {
-  use(machine) { this.machine = machine; },
-  begin(state) { this.machine.load(state); },
-  reached() {},
-};
-const stage = new Stage(app);
-stage.reset();
-stage.buffer.push(...facts.typed);
+const typed = facts.typed;
+live = { use(wires) { this.machine = new Machine(wires); facts.bits = wires.bits; } };
+stage.open();
+live.machine.load(stage.start());
+stage.buffer.push(...typed);
 stage.isClosed = true;
 let how = "on";
 while (how === "on") how = stage.advance();
-const steps = app.machine.steps;
-while (app.machine.step());
-return { how, steps, output: stage.output, instructions: stage.instructions - 1,
-  memory: Array.from({ length: facts.computer.words }, (_, word) => stage.value(word)) };
+const steps = live.machine.steps, instructions = arrays.instruction_step.length - 1;
+while (live.machine.step());
+const memory = Array.from({ length: about.words }, (_, word) => number(wordBits(word), live.machine.state));
+return { how, steps, output: stage.output, instructions, memory };
+"""
+SHOWN = """
+const shown = { textContent: "", value: "", hidden: false, addEventListener() {} };
+globalThis.document = { getElementById: () => shown };
+let live = null;
+const arrays = {};
 """
 
 
@@ -321,8 +260,8 @@ def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> 
     facts = json.loads(re.search(r'id="facts">(.*?)</script>', page.text, re.DOTALL)[1])
     [done] = run_images(program.machine, [program.image], [typed], engine=RuleEngine(program.machine.program))
     found = exported_cells(network, pattern, None)
-    facts = {"sizes": facts["sizes"], "computer": facts["computer"], "typed": list(typed)}
-    said = evaluate(found, facts, COMPUTER, tmp_path, ("stage", "computer"))
+    facts = {"sizes": facts["sizes"], "about": facts["about"], "typed": list(typed)}
+    said = evaluate(found, facts, COMPUTER, tmp_path, ("computer",), SHOWN)
     assert said["how"] == "done"
     assert bytes(said["output"]) == done.output
     assert said["memory"] == done.memory

@@ -133,7 +133,7 @@ def test_files_that_are_no_models_are_refused_in_a_line(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=why):
             Model(given)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="did you mean 'cells'"):
+    with pytest.raises(InputError, match="'cells'"):
         Model(lambda rows: rows, reads="cell")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="finite"):
         Model(lambda rows: rows, threshold=float("nan"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from cases import for_each
 from safetensors import safe_open
 from safetensors.numpy import save
-from whole import odd_program, outputs_of, trained, whole, with_weights
+from whole import odd_program, outputs_of, trained, whole
 
 from bitwright import InputError, Network, addition
 from bitwright.engines.make import network_engine
@@ -43,16 +42,6 @@ def test_thresholds_are_those_of_calibrated_rounding() -> None:
             assert network.thresholds[n - 1, column] == np.floor(wanted)
 
 
-def test_rounding_to_8_bits_costs_almost_nothing_and_to_2_bits_a_lot() -> None:
-    program = addition(3).program
-    float_network = train(program, Recipe(1_024, plan=Plan(descent="momentum")))[0]
-    _, fine = quantize([float_network], program, 8)
-    _, coarse = quantize([float_network], program, 2)
-    assert fine.margin_before == coarse.margin_before > 0.15
-    assert fine.margin > fine.margin_before - 0.03
-    assert coarse.margin < coarse.margin_before - 0.1
-
-
 def test_an_ensemble_is_one_network_of_its_widths_together() -> None:
     program = addition(3).program
     members = [train(program, Recipe(128, member=m, start="random"))[0] for m in range(4)]
@@ -75,17 +64,10 @@ def test_networks_that_were_trained_otherwise_do_not_become_one() -> None:
         quantize([one, other], program)
     with pytest.raises(InputError, match="another program"):
         quantize([one], addition(3).program)
-    with pytest.raises(InputError, match="2 to 8 bits, got 9"):
+    with pytest.raises(InputError, match=r"2.*8.*bits.*9"):
         quantize([one], program, 9)
     with pytest.raises(InputError, match="at least one"):
         quantize([], program)
-
-
-def test_padding_has_thresholds_and_no_columns() -> None:
-    program = addition(2).program
-    padded = whole(program, 512, padding=20)
-    assert padded.first.shape == (512, program.templates)
-    assert padded.examples == program.templates + 20
 
 
 def test_a_sum_must_pass_its_threshold_to_set_a_bit() -> None:
@@ -188,14 +170,3 @@ def test_other_tensors_are_refused(tmp_path: Path, how: str) -> None:
     path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
     with pytest.raises(InputError):
         load_any_network(path, program)
-
-
-def test_numbers_cannot_be_changed_in_memory() -> None:
-    network = trained()
-    with pytest.raises(ValueError, match="read-only"):
-        network.first[0, 0] = 1
-    with pytest.raises(InputError, match="one width"):
-        with_weights(network, first=network.first[:-1])
-    with pytest.raises(InputError, match="int8"):
-        with_weights(network, first=network.first.astype(np.int16))  # type: ignore[arg-type]
-    assert replace(network).digest == network.digest

@@ -143,7 +143,7 @@ def test_files_name_the_kernel_and_members_of_two_kernels_are_not_mixed(
         train_members(program, recipe, 2, tmp_path)
     theirs = train_one(program, Recipe(64, member=1))[0]
     assert theirs.origin.kernel == elsewhere
-    with pytest.raises(InputError, match="were trained by different kernels"):
+    with pytest.raises(InputError, match=r"different.*kernels"):
         quantize([mine, theirs], program)
 
 

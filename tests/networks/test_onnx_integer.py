@@ -89,17 +89,6 @@ def test_the_same_bits_and_sums(
     assert 0 < bits.mean() < 1
 
 
-@pytest.mark.parametrize("run", RUN_TIMES)
-def test_nothing_matched_is_nothing_set(run: Run, tmp_path: Path) -> None:
-    """Thresholds may be negative; only the number of matches keeps bits at 0 then."""
-    program = addition(2).program
-    network = replace(whole(addition(2)), thresholds=np.full_like(whole(addition(2)).thresholds, -5))
-    save_integer_onnx(network, program, tmp_path / "net.onnx")
-    given, said = run(tmp_path / "net.onnx", {"matched": np.zeros((1, program.templates), dtype=np.uint8)})
-    assert (said == 0).all()
-    assert not given.any()
-
-
 def test_no_floating_point_number_is_in_the_file(tmp_path: Path) -> None:
     save_integer_onnx(whole(addition(2)), addition(2).program, tmp_path / "net.onnx")
     model = onnx.shape_inference.infer_shapes(onnx.load(tmp_path / "net.onnx"), strict_mode=True)
@@ -132,14 +121,8 @@ def test_sums_that_float32_cannot_hold(tmp_path: Path) -> None:
         first=np.full((4_096, network.shape.inputs), 127, dtype=np.int8),
         last=np.full((network.shape.outputs, 4_096), 127, dtype=np.int8),
     )
-    with pytest.raises(InputError, match=r"reach 264,257,536, and float32 is exact below 16,777,216"):
+    with pytest.raises(InputError, match=r"264,257,536.*32.*16,777,216"):
         save_sums_onnx(large, algorithm.program, tmp_path / "net.onnx")
     with pytest.raises(InputError, match=r"reach 1,099,511,627,777"):
         save_sums_onnx(wide(network), algorithm.program, tmp_path / "net.onnx")
     assert not list(tmp_path.iterdir())
-
-
-def test_another_program(tmp_path: Path) -> None:
-    for save in (save_integer_onnx, save_sums_onnx):
-        with pytest.raises(InputError, match="another program"):
-            save(whole(addition(2)), addition(3).program, tmp_path / "net.onnx")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +12,7 @@ from cases import for_each
 from whole import trained, with_weights
 
 from bitwright import Certificate, ProofError, addition, certify, run, train
-from bitwright.cli.main import main
-from bitwright.networks import IntegerNetwork, save_network
+from bitwright.networks import IntegerNetwork
 
 
 def forged(network: IntegerNetwork, **claims: object) -> IntegerNetwork:
@@ -80,26 +77,6 @@ def test_thresholds_of_another_kind_have_the_largest_unit_that_one_of_them_sugge
     assert (with_weights(network, thresholds=0 * table - 5).units > 0).all()
 
 
-def test_bits_of_a_weight_are_counted_in_twos_complement() -> None:
-    network = trained()
-    for largest, bits in ((1, 2), (-2, 2), (2, 3), (-3, 3), (3, 3), (-8, 4), (8, 5), (127, 8), (-128, 8)):
-        first, last = np.zeros_like(network.first), np.zeros_like(network.last)
-        last[0, 0] = largest
-        assert with_weights(network, first, last).weight_bits == bits
-
-
-def test_show_and_certify_print_what_the_tensors_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cells = train(addition(3))
-    file = tmp_path / "forged.safetensors"
-    save_network(forged(cells.weights, weight_bits=2, scale_first=30.0), cells.pattern.program, file)
-    assert main(["show", str(file)]) == 0
-    assert "8-bit integers" in capsys.readouterr().out
-    assert main(["certify", "addition", "--network", str(file)]) == 0
-    proved = capsys.readouterr().out
-    assert "integers of 8 bits" in proved
-    assert "margin 0.248" in proved
-
-
 def test_certificates_of_earlier_versions_are_read_and_hold(tmp_path: Path) -> None:
     """They have `members`, and a margin that rests on metadata: for 8 bits, the same as far as it is shown."""
     file = tmp_path / "certificate.json"
@@ -126,12 +103,3 @@ def test_no_base_of_any_weights_can_be_made_writable() -> None:
             array = array.base
     network.tensors_sha256["first"] = "0" * 64
     assert network.tensors_sha256["first"] != "0" * 64
-
-
-def test_copies_of_programs_are_as_unchangeable() -> None:
-    program = addition(3).program
-    assert program.writers.sum()
-    for again in (copy.copy(program), copy.deepcopy(program), pickle.loads(pickle.dumps(program))):
-        for array in (again.block_bits, again.writers, again.rule_families.of):
-            with pytest.raises(ValueError, match="read-only"):
-                array[0] = 1

@@ -6,22 +6,21 @@ import re
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from cases import for_each
-from page_data import opened, unpacked
+from page_data import opened
+from whole import outputs_of
 
-from bitwright import InputError, Run, addition, multiplication, permutation, run
+from bitwright import InputError, Run, addition, permutation, run
+from bitwright.engines import make_engine
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
 from bitwright.machines.sbn.loaded import Loaded
 from bitwright.pages import trace_page, trace_text
-from bitwright.pages.page import page as page_module
-from bitwright.pages.page.assemble import Blob, SampledSteps
-from bitwright.pages.page.outputs import outputs_data
 from bitwright.theory import weights
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -61,19 +60,15 @@ def test_a_run_by_the_rules_shows_what_the_limit_says() -> None:
     assert (facts["rounding"], facts["real"]["rounding"], facts["real"]["followed"]) == (None, "calibrated", False)
 
 
-def test_of_long_runs_the_closest_outputs_are_kept() -> None:
-    done = run(multiplication(3), multiplicand=5, multiplier=6, engine="kernel", record=True)
-    everything = opened(trace_page(done))[1]["outputs"].reshape(done.steps, -1)
+def test_recorded_outputs_are_those_that_were_rounded() -> None:
+    done = recorded(engine="kernel")
     assert done.trace is not None
-    blob = Blob()
-    said = outputs_data(done, done.trace, blob, SampledSteps(1, done.steps), most=100, closest=7)
-    assert (said["stored"], said["closest"]) == ("closest", 7)
-    arrays = unpacked(blob.directory, blob.packed())
-    chosen, kept = arrays["chosen"].reshape(done.steps, 7), arrays["outputs"].reshape(done.steps, 7)
-    np.testing.assert_array_equal(kept, np.take_along_axis(everything, chosen, axis=1))
+    assert done.trace.outputs is not None
+    engine = make_engine("kernel", done.algorithm.program)
     for step in range(done.steps):
-        margin = np.abs(everything[step] - 0.5)
-        assert max(margin[chosen[step]]) <= min(np.delete(margin, chosen[step])) + 1e-12
+        expected, _ = outputs_of(engine, done.trace.state(step)[np.newaxis])  # type: ignore[attr-defined]
+        np.testing.assert_allclose(done.trace.outputs[step], expected[0], atol=1e-6)
+    assert recorded(engine="limit").trace.outputs is None  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("kind", [machine_a, machine_b])
@@ -122,6 +117,22 @@ def test_what_is_too_large_for_a_page_is_refused() -> None:
         trace_page(done)
 
 
+def test_what_is_too_long_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many steps are refused; too many outputs are left out."""
+    from bitwright.pages.page import outputs as outputs_module
+    from bitwright.pages.page import page as page_module
+
+    done = recorded(engine="sampled")
+    facts, _ = opened(trace_page(done))
+    assert facts["real"]["stored"] == "all"
+    monkeypatch.setattr(outputs_module.outputs_data, "__defaults__", (done.steps * facts["bits"] - 1,))
+    facts, arrays = opened(trace_page(done))
+    assert (facts["real"]["stored"], "outputs" in arrays) == ("nothing", False)
+    monkeypatch.setattr(page_module, "MAX_STEPS", done.steps - 1)
+    with pytest.raises(InputError, match=rf"at most {done.steps - 1} steps, this run has {done.steps}$"):
+        trace_page(done)
+
+
 def test_a_run_must_be_recorded() -> None:
     with pytest.raises(InputError, match="record=True"):
         trace_page(run(addition(3), p=1, q=2))
@@ -142,66 +153,3 @@ def test_a_run_of_no_steps() -> None:
     facts, arrays = opened(trace_page(run(addition(3), p=1, q=2, steps=0, record=True)))
     assert (facts["steps"], facts["halted"], facts["real"]["least"]) == (0, False, None)
     assert len(arrays["states"]) == 1
-
-
-def shown_steps(steps: int, every: int) -> list[int]:
-    return [*range(0, steps, every), steps]
-
-
-@pytest.mark.parametrize("engine", ["templates", "kernel"])
-def test_a_run_too_long_for_a_page_is_sampled(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = run(multiplication(3), multiplicand=5, multiplier=6, engine=engine, record=True)
-    assert done.trace is not None
-    whole, before = opened(trace_page(done))
-    assert (whole["steps"], whole["run_steps"], whole["every"]) == (done.steps, done.steps, 1)
-    monkeypatch.setattr(page_module, "MAX_STEPS", 20)
-    facts, arrays = opened(trace_page(done))
-    every = facts["every"]
-    steps = shown_steps(done.steps, every)
-    assert every > 1
-    assert facts["run_steps"] == done.steps
-    assert facts["steps"] == len(steps) - 1 <= 20
-    np.testing.assert_array_equal(arrays["states"], done.trace.packed[steps])
-    assert arrays["n"].tolist() == [len(done.trace.matches(step)) for step in steps]
-    pieces = list(pairwise(steps))
-    assert arrays["margin"].tolist() == [before["margin"][a:b].min() for a, b in pieces]
-    least = facts["real"]["least"]
-    assert least["number"] == whole["real"]["least"]["step"] == whole["real"]["least"]["number"]
-    assert pieces[least["step"]][0] <= least["number"] < pieces[least["step"]][1]
-    if engine == "kernel":
-        kept = before["outputs"].reshape(done.steps, -1)
-        np.testing.assert_array_equal(arrays["outputs"].reshape(len(pieces), -1), kept[steps[:-1]])
-
-
-def test_a_run_of_many_bytes_is_sampled_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = recorded()
-    assert done.trace is not None
-    monkeypatch.setattr(page_module, "MAX_BYTES", 5 * done.trace.packed.shape[1])
-    facts, arrays = opened(trace_page(done))
-    assert arrays["states"].nbytes <= 5 * done.trace.packed.shape[1]
-    assert facts["every"] > 1
-
-
-def test_wrong_steps_are_counted_in_the_run_and_shown_in_their_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = recorded(engine="sampled", rounding="sign", seed=3)
-    _, before = opened(trace_page(done))
-    assert before["wrong"].any()
-    monkeypatch.setattr(page_module, "MAX_STEPS", 4)
-    facts, arrays = opened(trace_page(done))
-    assert facts["real"]["wrong_steps"] == np.count_nonzero(before["wrong"])
-    steps = shown_steps(done.steps, facts["every"])
-    assert arrays["wrong"].tolist() == [before["wrong"][a:b].sum() for a, b in pairwise(steps)]
-
-
-def test_which_arrays_are_one_hot() -> None:
-    done = run(multiplication(4), multiplicand=11, multiplier=13, record=True)
-    assert done.trace is not None
-    found, _ = opened(trace_page(done))
-    layout = done.trace.layout
-    expected = []
-    for field in layout.fields:
-        ones = [int(done.trace.state(step)[field.bits()].sum()) for step in range(len(done.trace))]
-        if field.size > 2 and max(ones) == 1:
-            expected.append(field.offset)
-    assert layout["sum_counter"].offset in expected
-    assert found["one_hot"] == expected

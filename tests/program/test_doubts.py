@@ -10,7 +10,7 @@ import pytest
 from cases import for_each
 from long import LONG
 
-from bitwright import Algorithm, Builder, Word, addition, check, multiplication, parse, run
+from bitwright import Algorithm, Builder, Word, addition, multiplication, parse, run
 from bitwright.program.text.dead_rules import possible
 from bitwright.program.text.doubts import doubts
 
@@ -214,13 +214,3 @@ def test_an_input_bit_that_no_rule_keeps_on() -> None:
     assert warnings(CARRIED.replace("start c[1]", "start c[i] for i in 1..l")) == []
     alone = CARRIED + "when x[i]=1 s[i]=1 write x[i] for i in 1..l\n"  # it keeps x[i] only where it cannot be on
     assert any("x[2] is on at the beginning alone" in one for one in warnings(alone))
-
-
-def test_bits_of_nodes_that_vanish(tmp_path: Path) -> None:
-    rules = "bits x y z\nblock x y\nblock z\nwhen x=1 write x z far.z\nwhen y=1 write y z\n"
-    file = tmp_path / "both.bw"
-    file.write_text(rules + "input source = x\ninput other = y\noutput z\nsteps 3\n")
-    (found,) = check(file).warnings
-    assert (found.line, found.message[:44]) == (5, "x and y both become 0 where both are on at t")
-    file.write_text(rules + "input source = x\noutput z\nsteps 3\n")
-    assert not check(file).warnings

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from bitwright.machines import Sizes, machine_b
 from bitwright.program import Builder, Program, parse, span
 
 TEXT = """bits p[4] q[4] f
@@ -65,19 +62,6 @@ def test_families_of_a_builder_are_its_calls() -> None:
     assert program.rule_families.index.tolist() == [0, 1, 2, 0]
     assert all(place.startswith("test_families.py:") for place in program.rule_families.places)
     assert len(set(program.block_families.places)) == 2
-
-
-def test_families_of_a_written_out_program_are_its_lines() -> None:
-    program = machine_b(Sizes(2, 2, 2)).program
-    text = "\n".join(program.text_lines())
-    written_out = parse(text).program
-    lines = text.splitlines()
-    for kind, families in (("block", written_out.block_families), ("when", written_out.rule_families)):
-        numbers = [number for number, line in enumerate(lines, start=1) if line.startswith(kind)]
-        assert families.labels == tuple(lines[number - 1] for number in numbers)
-        assert families.places == tuple(f"line {number}" for number in numbers)
-        assert np.array_equal(families.of, np.arange(len(numbers)))
-        assert not families.index.any()
 
 
 def test_rows_that_add_up_are_one_member_of_their_family() -> None:

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from long import LONG, examples
 
-from bitwright import ProgramError, addition, multiplication, parse
+from bitwright import ProgramError, addition, multiplication
 from bitwright.errors import Problem
 from bitwright.program import Algorithm
 from bitwright.program.text.expand import MAX_WORK, expand
@@ -115,10 +115,3 @@ def test_plain_lines_do_take_the_short_way(text: str) -> None:
     taken = sum(len(run.blocks) + len(run.rules) for run in runs.values())
     assert taken == sum(line.startswith(("block", "when")) and "[l]" not in line for line in text.splitlines())
     assert all(not isinstance(s, Block | WhenClause) or "[l]" in s.text for s in parse_statements(text).statements)
-
-
-def test_comments_and_spacing_do_not_count() -> None:
-    spaced = WHOLE.replace("when ", " \twhen  ").replace("write f\n", "write  f # set it\n").replace("\n", " \r\n")
-    assert sum(len(run.rules) for run in split_plain(spaced)[1].values()) == 8
-    assert parse(spaced).same_as(parse(WHOLE))
-    assert parse(spaced).program.rules == parse(WHOLE).program.rules

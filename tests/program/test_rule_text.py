@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from cases import for_each
 
-from bitwright.errors import ProgramError
 from bitwright.program import FIXED_POINT, parse
 
 BITS = "bits x[4] y[4] f g\n"
@@ -87,48 +86,6 @@ SAME_RULES = {
 @for_each(("text", "plain"), SAME_RULES.values())
 def test_a_feature_of_the_language_says_the_same_as_its_plain_form(text: str, plain: str) -> None:
     assert parse(HEAD + text).program == parse(HEAD + plain).program
-
-
-SAME_BLOCKS = {
-    "one line a block": "block x[1] y[1]\nblock x[2] y[2]\nblock x[3] y[3]\nblock x[4] y[4]\nblock f g",
-    "other order": "block g f\nblock y[5-i] x[5-i] for i in 1..4",
-    "ranges": "block x[i..i] y[i] for i in 1..2\nblock f\\\ng\nblock x[i] y[i] for i in 1..4 if i>2",
-}
-
-
-@pytest.mark.parametrize("blocks", SAME_BLOCKS.values(), ids=SAME_BLOCKS)
-def test_blocks_may_be_written_in_many_ways(blocks: str) -> None:
-    assert parse(BITS + blocks + "\n" + RULE).program == parse(SOUND).program
-
-
-@pytest.mark.parametrize(
-    "declarations",
-    [
-        "bits x[4]\nbits y[4]\nbits f\nbits g",
-        "let l = 2\nbits x[l^2] y[2*l] f g",
-        "bits x[\n4\n] y[(4)] f \\\n g",
-    ],
-)
-def test_bits_may_be_declared_in_many_ways(declarations: str) -> None:
-    assert parse(declarations + "\n" + BLOCKS + RULE).program == parse(SOUND).program
-
-
-def test_arrays_of_two_indices() -> None:
-    text = """
-        bits m[2,3] f
-        block m[k,*] for k in 1..2
-        block f
-        when m[k,j]=1 write m[3-k,j..3] for k in 1..2, j in 1..3
-        when f=1 write m[*,2] m[*,*]
-        when f=0 write m[*,2..3]
-    """
-    program = parse(text).program
-    assert program.block_names(1) == ["m[2,1]", "m[2,2]", "m[2,3]"]
-    written = {program.template_text(t) for t in range(program.templates)}
-    assert "when m[1,1]=0 m[1,2]=1 m[1,3]=0 write m[2,2] m[2,3]" in written
-    assert "when f=1 write m[1,1] m[1,2] m[1,3] m[2,1] m[2,2] m[2,3]" in written
-    assert "when f=0 write m[1,2] m[1,3] m[2,2] m[2,3]" in written
-    assert len(written) == program.templates == 8
 
 
 @for_each(
@@ -225,19 +182,6 @@ def test_every_line_ending_gives_the_same_algorithm() -> None:
 )
 def test_the_comment_at_the_top_is_the_description(text: str, description: str) -> None:
     assert parse(text).description == description
-
-
-def test_templates_remember_the_rule_they_come_from() -> None:
-    program = parse(HEAD + "when  x[i]=1   write f \\\n  for i in 1..2 # two\nwhen f!=g write g").program
-    texts = [program.rules[rule] for rule in program.template_rule]
-    assert texts == ["when x[i]=1 write f for i in 1..2"] * 2 + ["when f!=g write g"] * 2
-
-
-def test_the_name_is_part_of_the_message() -> None:
-    assert parse(SOUND, "mine").name == "mine"
-    with pytest.raises(ProgramError) as refusal:
-        parse(SOUND + "when z=1 write f\nhalt", "mine")
-    assert str(refusal.value) == "mine:5:6: unknown bit 'z'; declare it with bits (and 1 more problem)"
 
 
 def test_a_port_may_be_called_like_a_word_of_the_language() -> None:

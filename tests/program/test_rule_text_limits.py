@@ -48,17 +48,12 @@ def tower(levels: int) -> str:
 MANY = 20_000 if LONG else 4_000
 HOSTILE = {
     "nested parentheses": "steps " + "(" * MANY + "1" + ")" * MANY,
-    "open parentheses": "steps " + "(" * MANY,
-    "nested signs": "steps " + "-" * MANY + "1",
-    "nested powers": "steps " + "1^" * MANY + "1",
     "nested brackets": "start " + "x[" * MANY,
     "a long chain": "steps " + "1+" * MANY + "1",
-    "a long product": "steps " + "1*" * MANY + "1",
     "a giant number": "steps " + "9" * 1_000_000,
     "a giant name": "start " + "a" * 1_000_000,
     "a giant range": "when f=1 write g for i in 1..2000000000",
     "a giant range of negative numbers": "when f=1 write g for i in -2147483647..2147483647",
-    "a giant range inside another": "when f=1 write g for i in 1..60000, j in 1..60000",
     "a giant range in a block": "block x[1] for i in 1..2000000000",
     "a giant range in start": "start f for i in 1..2000000000",
     "a giant part": "when f=1 write x[1..2000000000]",
@@ -67,11 +62,9 @@ HOSTILE = {
     "giant bits by product": "bits p[60000,60000,60000,60000,60000]",
     "giant bits by sum": "".join(f"bits p{i}[9999999]\n" for i in range(200)),
     "overflow by product": "let a = 65536\nsteps a*a*a*a",
-    "overflow by sum": "let a = 2147483647\nsteps a+a+a+a",
     "overflow by power": "steps 2147483647^2147483647",
     "overflow in an index": "when x[i*2147483647*2147483647]=1 write f for i in 1..4",
     "a product of whole arrays": "bits p[99,99,99]\nblock p[1,1,1]\nwhen f=1 write p[*,*,*] for i in 1..4000",
-    "many whole arrays": "bits p[99999]\nblock p[1]\nwhen f=1 write " + "p[*] " * 999,
     "many comparisons": "bits p[40]\nblock p[1]\nwhen " + "p[1]=p[2] " * 40 + "write f",
     "many indices": "when f=1 write g " + " ".join(f"for i{n} in 1..2" for n in range(100)),
     "a bracket that stays open": "when x[1\n" + "1\n" * MANY,
@@ -90,21 +83,6 @@ def test_a_tree_deeper_than_pythons_stack_is_read_or_refused(levels: int) -> Non
         assert parse(SOUND + "steps " + tower(levels)).steps == 1
     except ProgramError:
         assert levels > 1
-
-
-def test_a_file_of_junk_is_refused() -> None:
-    assert problems_of("@" * 50_000)
-
-
-@pytest.mark.parametrize("blocks", ["block x[{ones}]\nblock y", "block y", "block x[{ones}]\nblock x[{ones}]\nblock y"])
-def test_an_array_of_many_indices_is_read_or_refused(blocks: str) -> None:
-    ones = ",".join("1" * 70)
-    text = f"bits x[{ones}] y\n{blocks.format(ones=ones)}\nwhen y=1 write x[{ones}]"
-    try:
-        algorithm = parse(text)
-    except ProgramError:
-        return
-    assert parse(algorithm.text()).same_as(algorithm)
 
 
 def test_limits_are_not_in_the_way() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitwright import InputError, addition, run
-from bitwright.pages import trace_svg, trace_text
+from bitwright import InputError
+from bitwright.pages import trace_svg
 from bitwright.program import Layout
 from bitwright.program.trace import Recorder, Trace
 
@@ -30,7 +30,7 @@ def test_a_trace_needs_only_a_layout(states: np.ndarray) -> None:
         assert np.array_equal(trace.state(step), states[step])
         assert trace.number(step, "p") == sum(1 << i for i in range(3) if states[step, i])
     assert np.array_equal(trace.bit(7), states[:, 7])
-    with pytest.raises(InputError, match="no program, and so no blocks, templates or matches"):
+    with pytest.raises(InputError, match=r"templates.*matches"):
         trace.matches(0)
 
 
@@ -43,25 +43,6 @@ def test_a_trace_without_a_program_is_shown_without_matches(states: np.ndarray) 
         shown = states[step][[2, 1, 0, 4, 3, 6, 5, 7]]
         assert signs == "".join("1" if bit else "0" for bit in shown)
     assert "m[1]" in trace_svg(trace)
-
-
-def test_print_shows_what_the_viewer_shows() -> None:
-    trace = run(addition(6), p=37, q=45, record=True).trace
-    assert trace is not None
-    assert str(trace) == "\n".join(trace_text(trace))
-    assert repr(trace) == "<Trace: 12 steps of 18 bits>"
-    assert trace.program == addition(6).program
-    assert trace.layout == addition(6).program.layout
-
-
-def test_long_and_wide_traces_print_in_part() -> None:
-    long = Trace.from_states(LAYOUT, np.zeros((1502, 8), dtype=bool))
-    lines = str(long).splitlines()
-    assert len(lines) == 1 + 1001 + 1
-    assert lines[-2].split()[0] == "1000"
-    assert lines[-1] == "and 501 steps more; bitwright.pages.trace_text gives all"
-    wide = Trace.from_states(Layout.of([("x", (20_001,))]), np.zeros((1, 20_001), dtype=bool))
-    assert str(wide).startswith("<Trace: 0 steps of 20,001 bits>, too wide to print")
 
 
 def test_traces_are_equal_when_their_states_are(states: np.ndarray) -> None:
@@ -77,13 +58,5 @@ def test_traces_are_equal_when_their_states_are(states: np.ndarray) -> None:
 
 @pytest.mark.parametrize("shape", [(8,), (0, 8), (3, 7)])
 def test_states_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match="a trace needs states of 8 bits, one a row, got shape"):
+    with pytest.raises(InputError, match=r"states.*8"):
         Trace.from_states(LAYOUT, np.zeros(shape, dtype=bool))
-
-
-def test_a_trace_too_large_for_memory_is_refused(states: np.ndarray) -> None:
-    recorder = Recorder(LAYOUT, most_bytes=500)
-    for state in states[:4]:
-        recorder.add(state)
-    with pytest.raises(InputError, match="full after 4 steps; lower the step limit"):
-        recorder.add(states[4])

@@ -98,10 +98,10 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
             check_certificate(Certificate.load(path), Algorithm("whole", program))
         document = json.loads(path.read_text())
         path.write_text(json.dumps(document | {"n_max": document["n_max"] + 1}))
-        with pytest.raises(ProofError, match="the certificate says n_max = "):
+        with pytest.raises(ProofError, match="n_max"):
             Certificate.load(path).check(task)
         path.write_text(json.dumps(document | {"program_id": program.id, "examples": 1_000}))
-        with pytest.raises(ProofError, match="says n_source = cells, but whole is no pattern of cells"):
+        with pytest.raises(ProofError, match="n_source"):
             check_certificate(Certificate.load(path), Algorithm("whole", program))
         with pytest.raises(ProofError, match="for another program"):
             Certificate.load(path).check(Algorithm("whole", program))
@@ -124,7 +124,7 @@ def test_what_does_not_go_with_cells() -> None:
     for ask in (certify, size):
         with pytest.raises(InputError, match=r"^n (does not go with cells|and unmasked are for whole states)"):
             ask(addition(4), tile=1, n="declared")
-        with pytest.raises(InputError, match="tile is an integer from 1 to 16, or all"):
+        with pytest.raises(InputError, match=r"integer.*1.*16.*99"):
             ask(addition(4), tile=99)
     assert certify(addition(4), tile=2) == certify(addition(4), tile=2)
 
@@ -142,5 +142,5 @@ def test_kinds_without_ports_leave_nothing_to_decide() -> None:
         assert done.states.tolist() == [[True, True], [False, False], [True, True]]
     idle = Program.from_tables(["x"], [["x"]], [(0, 1, None)])
     assert not run(idle, states=states[:, :1], engine="limit", tile=1, steps=1).states.any()
-    with pytest.raises(InputError, match="no cell of this program writes anything"):
+    with pytest.raises(InputError, match=r"program.*anything"):
         certify(idle, tile=1)

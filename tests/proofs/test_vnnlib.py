@@ -17,7 +17,6 @@ from long import LONG
 import bitwright
 from bitwright import Algorithm, InputError, addition, parse
 from bitwright.api.cells import as_algorithm
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.integer import columns_of
 from bitwright.networks.quantize import quantize
@@ -25,7 +24,6 @@ from bitwright.program import Program
 from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.proofs.exhaustion.domains import StatesDomain
-from bitwright.proofs.exhaustion.findings import Truth
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 
 onnx = pytest.importorskip("onnx")
@@ -179,31 +177,6 @@ def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, versi
     assert certify_network(algorithm, replace(network, last=-network.last)).wrong > 0
 
 
-def moved_to_a_sum(must: bool, above: int) -> IntegerNetwork:
-    """A network for addition(2) with a threshold that a sum of a bit, on or off, equals, or one more or less."""
-    program = addition(2).program
-    network, domain, sums = whole(addition(2)), StatesDomain(every_cell(program)), []
-
-    def look(matched: Any, *_: Any) -> None:
-        full = matched[matched.sum(axis=1) == 4]
-        sums.extend(ExactSums(network, program)(full)[Truth(program)(full) == must].tolist())
-
-    domain.visit(0, domain.size, look)
-    thresholds = network.thresholds.copy()
-    thresholds[3] = (min(sums) if must else max(sums)) - above
-    return replace(network, thresholds=thresholds)
-
-
-@pytest.mark.parametrize("must", [True, False])
-@pytest.mark.parametrize("above", [0, 1])
-def test_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
-    """A sum that equals its threshold is not above it, one more is: for bits that must be on, and that must not."""
-    moved = moved_to_a_sum(must, above)
-    wrong = wrong_states(moved, addition(2).program)[0]
-    assert bool(wrong) == (must != bool(above))
-    assert solutions(addition(2), moved, tmp_path) == wrong
-
-
 def by_marabou(folder: Path) -> dict[int, str]:
     """What Marabou answers for each state that a folder has a property of."""
     with warnings.catch_warnings():
@@ -242,15 +215,6 @@ def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> N
     assert by_marabou(tmp_path / "broken") == dict.fromkeys(range(1, 8), "unsat") | {wrong: "sat"}
 
 
-@needs_marabou
-@pytest.mark.parametrize(("must", "above"), [(True, 0), (False, 1), *[(True, 1), (False, 0)] * LONG])
-def test_marabou_at_the_threshold(must: bool, above: int, tmp_path: Path) -> None:
-    moved = moved_to_a_sum(must, above)
-    wrong, some = wrong_states(moved, addition(2).program)
-    save_vnnlib(moved, addition(2).program, tmp_path)
-    assert by_marabou(tmp_path) == {number: "sat" if number in wrong else "unsat" for number in some}
-
-
 def test_states_that_are_asked_for(tmp_path: Path) -> None:
     network, program = whole(addition(2), 64), addition(2).program
     covered = save_vnnlib(network, program, tmp_path / "some", range(60, 64))
@@ -262,32 +226,20 @@ def test_states_that_are_asked_for(tmp_path: Path) -> None:
     for states in (range(0), range(-1, 3), range(60, 65), range(0, 9, 2), (1, 2)):
         with pytest.raises(InputError, match="states"):
             save_vnnlib(network, program, tmp_path / "none", states)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"VNN-LIB has the versions 1.0 and 2.0, got '3'"):
+    with pytest.raises(InputError, match=r"VNN.*LIB.*1\.0.*2\.0.*'3'"):
         save_vnnlib(network, program, tmp_path / "none", version="3")
-    with pytest.raises(InputError, match="into a folder that is new or empty"):
+    with pytest.raises(InputError, match=r"folder.*empty"):
         save_vnnlib(network, program, tmp_path / "some")
     assert not (tmp_path / "none").exists()
 
 
 def test_too_many_states(tmp_path: Path) -> None:
     network, program = whole(addition(6), 64), addition(6).program
-    with pytest.raises(InputError, match=r"has 262144 states, .* at most 10,000; .* properties, such as 0\.\.9999"):
+    with pytest.raises(InputError, match=r"262144.*10,000.*0\.\.9999"):
         save_vnnlib(network, program, tmp_path / "p")
-    with pytest.raises(InputError, match="at most 10,000 states of this network, got 10,001; write several folders"):
+    with pytest.raises(InputError, match=r"10,000.*10,001"):
         save_vnnlib(network, program, tmp_path / "p", range(10_001))
     assert not list(tmp_path.iterdir())
-
-
-def test_more_states_than_an_int64_counts(tmp_path: Path) -> None:
-    """The first block's choice changes fastest; of 21 bits there are 2^63 states, and the numbers end at 2^62."""
-    algorithm = addition(21)
-    network = whole(algorithm, 512)
-    save_vnnlib(network, algorithm.program, tmp_path / "p", range(1, 4))
-    for number, (_, property_) in instances(tmp_path / "p").items():
-        at = read_1(property_.read_text())[2]
-        assert [j for j, value in enumerate(at) if value] == [number - 1]
-    with pytest.raises(InputError, match=f"are 0 to {2**62 - 1}, got"):
-        save_vnnlib(network, algorithm.program, tmp_path / "q", range(2**62, 2**62 + 1))
 
 
 @pytest.mark.parametrize("threshold", [(1 << 24) - 1, 1 << 23])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from long import LONG
 
-from benchmarks.width_law import SPREAD, Case, exact_lines, spread_lines, voters
-from bitwright import Algorithm, InputError, addition, multiplication, permutation
+from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.api.cells import pattern_of
 from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
@@ -19,6 +18,7 @@ from bitwright.proofs.width import (
     suggested_width,
 )
 from bitwright.running.successors import random_starts
+from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 
 
 def whole(algorithm: Algorithm) -> tuple[Pattern, Algorithm]:
@@ -41,7 +41,7 @@ def test_the_spread_of_trained_networks() -> None:
 
 
 def test_the_expected_width_suffices() -> None:
-    """Two shapes here, two networks each, proved; `python -m benchmarks.width_law` has ten."""
+    """Two shapes here, two networks each, proved; `python -m paper.measurements.width_law` has ten."""
     chosen = [
         Case("addition of 3 bits", lambda: addition(3)),
         Case("cells of multiplication", lambda: pattern_of([multiplication(4).program]), "cells"),
@@ -83,13 +83,6 @@ def test_both_widths() -> None:
     assert all(found.expected % 2 == 0 and found.covering % 2 == 0 for found in (states, runs, careful, padded))
 
 
-def test_more_states_than_a_double_can_count() -> None:
-    found = network_width(Pattern.of_state(permutation([*range(2, 81), 1]).program))
-    assert found.states is None
-    assert found.log_states == pytest.approx(80 * np.log(2))
-    assert found.covering > found.expected > 10_000
-
-
 def test_programs_without_errors_and_programs_too_large() -> None:
     b = Builder()
     x = b.bit("x")
@@ -99,22 +92,5 @@ def test_programs_without_errors_and_programs_too_large() -> None:
     assert (alone.expected, alone.covering, alone.error.interval[0]) == (2, 2, 0.0)
     with pytest.raises(InputError, match="templates times bits"):
         network_width(Pattern.of_state(addition(3_000).program))
-    with pytest.raises(InputError, match="delta must lie between 0 and 1"):
+    with pytest.raises(InputError, match=r"delta.*0.*1"):
         network_width(pattern_of([addition(2).program]), 1.5)
-
-
-def test_default_widths() -> None:
-    """They follow the law, are powers of two, and neither explode nor fall below 2,048."""
-    widths = [
-        suggested_width(*whole(algorithm)) for algorithm in (addition(2), addition(8), multiplication(4), addition(40))
-    ]
-    assert widths == [2_048, 4_096, 4_096, 16_384]
-    assert suggested_width(*whole(addition(3_000))) == 1 << 20
-    assert suggested_width(*whole(addition(8)), padding=200) >= 4_096
-    assert suggested_width(Pattern.of_state(addition(4).program)) == 2_048  # without inputs: any states
-    cells = [pattern_of([made.program]) for made in (addition(4), multiplication(4))]
-    assert [suggested_width(pattern) for pattern in cells] == [128, 1_024]
-
-
-def test_the_default_width_is_the_same_every_time() -> None:
-    assert len({suggested_width(*whole(multiplication(3))) for _ in range(3)}) == 1

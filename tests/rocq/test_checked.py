@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 from long import LONG
 
-from bitwright import addition, export, parse, train
+from bitwright import export, parse, train
 from bitwright import open as open_program
-from bitwright.api.export.rocq import printed
 from bitwright.api.export.rocq.printed import IMPORTS
 from bitwright.api.export.rocq.writing import THEORY, project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
@@ -193,28 +192,6 @@ def test_longer_programs_are_proved(program: str, tmp_path: Path, theory: Path) 
     file.write_text(re.sub(r"(Lemma test_says .*?\n.*? l s = )", r"\g<1>1 + ", right, count=1, flags=re.DOTALL))
     assert file.read_text() != right
     assert coqc(tmp_path / "it", paths[-2]).returncode == 1
-
-
-@needs_minutes
-def test_a_law_with_another_weight_is_refused(tmp_path: Path, theory: Path) -> None:
-    paths = exported(ROOT / "proofs/division-by-three.bw", tmp_path / "third", theory)
-    proves(tmp_path / "third", paths)
-    file = tmp_path / "third/DivisionByThree/Function.v"
-    text = file.read_text()
-    file.write_text(re.sub(r"(Definition found.*?laws := \[.*?Law \[\(0, \()1\)", r"\g<1>3)", text, flags=re.DOTALL))
-    assert file.read_text() != text
-    assert '"check_program' in coqc(tmp_path / "third", "DivisionByThree/Function.v").stderr
-
-
-@needs_minutes
-def test_machine_integers_say_the_same(tmp_path: Path, theory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(printed, "MOST_BY_LISTS", 0)
-    export(train(addition(4), width=64), tmp_path / "net", to="rocq")
-    done = coqc(tmp_path / "net", *own_files(tmp_path / "net", theory))
-    assert done.returncode == 0, done.stderr
-    net = tmp_path / "net/Net/Net.v"
-    net.write_text(with_a_wrong_port(net.read_text()))
-    assert "right_fast net kinds = true" in coqc(tmp_path / "net", "Net/Net.v").stderr
 
 
 @needs_minutes

@@ -17,7 +17,7 @@ from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
 from bitwright.api.export.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.writing import Written, module_name, rocq_files, theory_files
+from bitwright.api.export.rocq.writing import Written, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.program.ensures import Combined, Constant, Named
@@ -181,11 +181,6 @@ def test_no_theorem_is_named_that_rocq_would_refuse(text: str) -> None:
     assert WITHOUT_THEOREM[text] in " ".join(written.left)
 
 
-def test_the_size_is_the_number_on_which_bits_depend() -> None:
-    written = written_of(KEPT.replace("let l", "let k = 3\nlet l").replace("2*l", "l + k"))
-    assert "(l + 3)%nat (start l x)" in written.files["It/Function.v"].replace("((", "(")
-
-
 def test_no_name_has_two_meanings() -> None:
     text = function_of(text_of("named"))
     assert "Definition nat_ (l : nat)" in text
@@ -202,33 +197,16 @@ def test_a_name_cannot_leave_its_comment() -> None:
         assert not re.search("Axiom", re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL))
 
 
-def test_a_program_without_inputs() -> None:
-    text = function_of(KEPT.replace("input x\n", "").replace("y == x", "not y[i] for i in 1..l").replace("2*l", "1"))
-    assert "Theorem network_computes (l : nat) : 1 <= l" in text
-
-
-def test_names_of_folders() -> None:
-    names = ["examples/gray.bw", "addition-counter", "theory", "3sum", "Coq"]
-    assert [module_name(name) for name in ("é", "Übung 3", "naïve", "λ", "加法")] == [
-        "E",
-        "Ubung3",
-        "Naive",
-        "N3bb",
-        "N52a06cd5",
-    ]
-    assert [module_name(name) for name in names] == ["Gray", "AdditionCounter", "TheoryProgram", "N3sum", "CoqProgram"]
-
-
 def test_refused(tmp_path: Path) -> None:
     network = train(addition(4))
     (tmp_path / "there").mkdir()
     (tmp_path / "there/file").touch()
-    with pytest.raises(InputError, match="a folder that is new or empty"):
+    with pytest.raises(InputError, match=r"folder.*empty"):
         export(network, tmp_path / "there", to="rocq")
     whole = train(addition(2), tile="all", integer=True, width=512)
     with pytest.raises(InputError, match="networks of cells"):
         export(whole, tmp_path / "whole", addition(2), to="rocq")
-    with pytest.raises(InputError, match="quantize this one first"):
+    with pytest.raises(InputError, match=r"quantize.*first"):
         export(train(addition(4), integer=False), tmp_path / "real", to="rocq")
 
 
@@ -261,17 +239,6 @@ def test_lines_about_words_need_no_long_run() -> None:
     text = function_of(text_of("doubled"))
     assert "sweeps := []; early := 0%nat; fixed := 1%nat" in text
     assert "(y l s = ((2 * x) mod 2 ^ Z.of_nat (l)))" in text
-
-
-def test_laws_have_constants_and_powers() -> None:
-    text = function_of(text_of("increment"))
-    assert "Same (Global 0) (Sign 1 (-1)%Z false true false)" in text  # x + 1 - 2^l == 0
-    assert "over l s = (x =? (2 ^ Z.of_nat (l) - 1))" in text
-
-
-def test_only_the_theory_that_is_needed_is_written() -> None:
-    files = theory_files(["From Bitwright Require Import Rounds.\n", "From Bitwright Require Rules Table.\n"])
-    assert list(files) == [f"theory/{name}.v" for name in ("Rules", "Words", "Table", "Rounds")]
 
 
 def test_machine_v_is_of_the_kinds_of_its_file() -> None:

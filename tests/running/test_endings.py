@@ -56,20 +56,6 @@ def test_the_first_of_several_endings_gives_the_reason() -> None:
     assert (asked.count("late"), asked.count("same")) == (4, 3)  # who comes after the end is not asked
 
 
-def test_every_run_has_a_reason_of_its_own() -> None:
-    machine = machine_v(Shape(8, 5, DIALECTS["plain"]))
-    halts, lost = machine.start([7, 7, 30]), machine.start([7, 7, 0])
-    lost[machine.boundary] = False  # nothing begins
-    ending = FirstOf({"halt": HaltBit(machine.halt), "stuck": Stuck(every=3)})
-    done = drive(RuleEngine(machine.program), np.array([lost, halts]), ending, ENDLESS)
-    assert ending.reason == {0: "stuck", 1: "halt"}
-    assert done.steps[0] % 3 == 0
-    assert done.states[1, machine.halt]
-    alone = FirstOf({"stuck": Stuck(every=3)})
-    assert drive(RuleEngine(machine.program), lost[np.newaxis], alone, ENDLESS).steps[0] == done.steps[0]
-    assert alone.reason == {0: "stuck"}
-
-
 def test_a_machine_that_waits_for_its_host_is_not_stuck() -> None:
     """A request is a state in which nothing moves; what the host gives moves it on."""
     machine = machine_v(Shape(64, 8, DIALECTS["howerj"]))

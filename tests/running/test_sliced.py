@@ -103,20 +103,6 @@ def test_where_the_sign_rule_goes_wrong_it_is_followed(
     )
 
 
-def test_wrong_decisions_do_occur_in_that_test() -> None:
-    program = crowded(50, bystanders=20)
-    algorithm = whole(program, 1)
-    rows = np.zeros((program.bits, 1), dtype=np.uint64)
-    rows[0], rows[51:] = 0b0011, 0b0001  # lane 0: one of 51 writers and 20 bystanders; lane 1: the writer alone
-    for rounding, wrong in (("sign", 1), ("calibrated", 0)):
-        decisions = decide(program, program.templates, rounding)  # type: ignore[arg-type]
-        found = SlicedRuns(algorithm, 1, decisions).run(rows, 3)
-        assert found.wrong_steps == wrong
-        assert unpack(found.outputs, 3)[:, 50].tolist() == [not wrong, True, False]
-        assert {(21, 51, 1), (1, 51, 1), (0, 51, 0)} <= found.triples
-        assert found.matches == {0, 1, 21}
-
-
 @settings(max_examples=examples(25))
 @given(seed=SEEDS, bits=st.integers(2, 25), padding=st.integers(0, 8))
 def test_the_limit_on_random_programs_is_that_of_the_plain_engine(seed: int, bits: int, padding: int) -> None:
@@ -155,35 +141,6 @@ def test_chunks_of_any_size_give_the_same() -> None:
     whole_run = SlicedRuns(algorithm, 76, by_rules(algorithm)).run(rows, 256)
     for words in (1, 3):
         assert_equal(SlicedRuns(algorithm, 76, by_rules(algorithm), words).run(rows, 256), whole_run, 256)
-
-
-@for_each("bits", [0, 1, 5, 6, 7, 20])
-@for_each("first", [0, 64, 1024])
-def test_counting(bits: int, first: int) -> None:
-    rows = lanes.counting(first, 3, bits)
-    assert rows.shape == (bits, 3)
-    assert lanes.numbers(rows, 130).tolist() == [(first + i) % 2**bits for i in range(130)]
-
-
-@given(st.integers(1, 100), st.integers(1, 200), st.booleans(), SEEDS)
-def test_numbers_in_lanes(bits: int, count: int, signed: bool, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows = random_rows(rng, bits, count, 0.5)
-    words = rows.tolist()
-    numbers = [sum((words[j][i // 64] >> i % 64 & 1) << j for j in range(bits)) for i in range(count)]
-    if signed:
-        numbers = [value - 2**bits if value >> (bits - 1) else value for value in numbers]
-    assert lanes.numbers(rows, count, signed).tolist() == numbers
-
-
-def test_lanes_that_hold_nothing_do_not_count() -> None:
-    """Of 64 lanes one is a state; the others would match all 40 blocks."""
-    zeros = parse("bits x[40]\nblock x[i] for i in 1..40\nwhen x[i]=0 write x[i] for i in 1..40\ninput x\nsteps 1")
-    rows = np.full((40, 1), 1, dtype=np.uint64)
-    done = SlicedRuns(zeros, 1, by_rules(zeros)).run(rows, 1)
-    assert done.matches == {0}
-    assert done.triples == {(0, 1, 0)}
-    assert done.evaluations == 1
 
 
 @for_each("steps", [1, 2, 3, 4, 63, 64, 65, 200])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitwright.text.problems import GiveUpError, Problems
-from bitwright.text.scanner import MAX_LINE, Scanner, Token, lines_of, opening_comment, unix_lines
+from bitwright.text.scanner import MAX_LINE, Scanner, Token, opening_comment, unix_lines
 
 WORDS = Scanner(
     {"comment": ";.*", "name": "[a-z]+", "number": "[0-9]+", "other": r"[^ \t\r\f]"},
@@ -54,11 +54,6 @@ def test_tokens_and_the_space_between_them_are_the_line(text: str) -> None:
 def test_a_local_name_differs_from_expansion_to_expansion() -> None:
     token = Token("name", "@x", 1, 1)
     assert len({token.key, token._replace(scope=1).key, token._replace(scope=2).key}) == 3
-
-
-@given(st.text("a\n", max_size=20))
-def test_lines_are_what_stands_between_line_ends(text: str) -> None:
-    assert list(lines_of(text)) == text.split("\n")
 
 
 def test_comments_at_the_top_are_the_description() -> None:

@@ -73,8 +73,3 @@ def test_where_the_mean_is_wrong_no_ensemble_is_large_enough() -> None:
     gaps = np.array([[0.1, -0.01], [0.1, 0.1]])
     assert networks_for(0.6, gaps, np.array([0.1, 0.1])) is None
     assert networks_for(0.4, gaps, np.array([0.1, 0.1])) == 1
-
-
-def test_without_variance_one_network_is_enough() -> None:
-    assert networks_for(1.0, np.array([[0.1, 0.0]]), np.zeros(1)) == 1
-    assert expected_accuracy(1, np.array([[0.1, -0.1]]), np.zeros(1)) == pytest.approx(0)

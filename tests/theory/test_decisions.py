@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from long import examples
 from programs import crowded
 
-from bitwright import BitwrightError, addition, multiplication
+from bitwright import BitwrightError, addition
 from bitwright.theory import decisions as module
-from bitwright.theory import smallest_examples, weights
+from bitwright.theory import weights
 from bitwright.theory.decisions import decide
 
 
@@ -42,18 +42,6 @@ def test_every_entry_is_the_sign_of_the_mean(writers: int, bystanders: int, padd
                 assert table.sets((n, c, m)) == bool(value > 0)
 
 
-def test_calibrated_rounding_follows_the_rules() -> None:
-    table = decide(crowded(50, 30), 81, "calibrated")
-    assert all(table.sets((n, 51, m)) == (m > 0) for n in range(1, 81) for m in range(52))
-
-
-def test_a_certified_sign_rule_needs_one_match_everywhere() -> None:
-    program = multiplication(4).program
-    enough = smallest_examples(program)
-    assert (decide(program, enough, "sign").needed == 1).all()
-    assert (decide(program, enough - 1, "sign").needed > 1).any()
-
-
 def test_margins() -> None:
     table = decide(addition(10).program, 40, "sign")
     w = weights(20, 40)
@@ -78,7 +66,7 @@ def test_a_wrong_table_does_not_come_out(monkeypatch: pytest.MonkeyPatch) -> Non
         spoiled = right[:, -1:].copy()
         spoiled[worst] += shift
         monkeypatch.setattr(module, "matches_needed", lambda *_, table=spoiled: table)
-        with pytest.raises(BitwrightError, match="could not be proved"):
+        with pytest.raises(BitwrightError, match=r"could.*proved"):
             decide(program, program.templates, "sign").needed  # noqa: B018
 
 

@@ -18,7 +18,7 @@ from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width import Sums, spread, unit_variance
 from bitwright.theory.width_bounds import covering_width, worst_spread
-from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, rounded, scaled_bias, worst_error
+from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, rounded, scaled_bias
 from bitwright.theory.width_regions import regions_of
 from tests.programs import crowded, random_program
 
@@ -63,32 +63,6 @@ def test_states_share_their_errors_as_the_definition_says() -> None:
     assert np.abs(np.cov(drawn.T) - law).max() < 5 * error + 0.03 * law[0, 0]
 
 
-def test_a_field_depends_on_its_seed_alone() -> None:
-    program = addition(3).program
-    region = regions_of(Pattern.of_state(program))[0]
-    places = [(region.sample(50, np.random.default_rng(0)), region.own, region)]
-    field = WidthField(label_matrix(program), program.templates)
-    one, two, other = (worst_error(field, places, draws=3, units=32, seed=seed) for seed in (1, 1, 2))
-    assert np.array_equal(one.needs, two.needs)
-    assert not np.array_equal(one.needs, other.needs)
-
-
-def test_looking_further_finds_the_worst_of_all_states() -> None:
-    """From 64 of 4,096 states on: what is found is never above the true maximum, and mostly near it."""
-    program = addition(4).program
-    region = regions_of(Pattern.of_state(program))[0]
-    field = WidthField(label_matrix(program), program.templates)
-    some, every = region.sample(64, np.random.default_rng(3)), region.sample(4_096, np.random.default_rng(0))
-    assert len(every) == 4_096
-    few = worst_error(field, [(some, region.own, None)], draws=20, units=64)
-    climbed = worst_error(field, [(some, region.own, region)], draws=20, units=64)
-    truth = worst_error(field, [(every, region.own, None)], draws=20, units=64)
-    assert (climbed.needs <= truth.needs * (1 + 1e-4)).all()
-    assert (climbed.needs >= few.needs * (1 - 1e-4)).all()
-    assert np.mean(climbed.needs > truth.needs * 0.95) >= 0.8
-    assert np.mean(few.needs > truth.needs * 0.95) < 0.5
-
-
 @pytest.mark.parametrize(
     "make", [addition(4).program, crowded(5, 2), random_program(np.random.default_rng(2), 10, 3, 3)]
 )
@@ -114,8 +88,8 @@ def test_regions_of_cells_are_their_local_states() -> None:
     assert sum(round(exp(region.log_states)) for region in regions) == pattern.local_states
     for number, region in enumerate(regions):
         inside = region.sample(1 << 12, np.random.default_rng(0))
-        assert not inside[:, : region.first].any()
-        assert not inside[:, region.last :].any()
+        assert not inside[:, : region.templates.start].any()
+        assert not inside[:, region.templates.stop :].any()
         assert region.own[pattern.port_bits(number)].all()
     assert sum(int(region.own.sum()) for region in regions) == sum(len(kind.ports) for kind in pattern.kinds)
 
@@ -141,7 +115,7 @@ def test_no_state_is_beyond_the_bound(seed: int) -> None:
 def test_widths_that_cover() -> None:
     assert covering_width(2.0, log(1000), 0.01) == pytest.approx(32 * log(200_000))
     assert covering_width(2.0, log(1000), 0.01, bias=3) == pytest.approx((3 + np.sqrt(32 * log(200_000))) ** 2)
-    with pytest.raises(InputError, match="delta must lie between 0 and 1"):
+    with pytest.raises(InputError, match=r"delta.*0.*1"):
         covering_width(2.0, 0.0, 0.0)
     assert [rounded(width, 128, 1 << 20) for width in (0, 128, 129, 5e9)] == [128, 128, 256, 1 << 20]
 

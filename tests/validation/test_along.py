@@ -9,9 +9,8 @@ import pytest
 from cases import for_each
 from tasks import task_of
 
-from bitwright import addition, parse
+from bitwright import addition
 from bitwright.validation import Arithmetic, validate
-from bitwright.workers import Workers
 
 
 class Slow:
@@ -56,24 +55,3 @@ def test_it_is_told_from_where_a_validation_goes_on(tmp_path: Path) -> None:
     assert told[0] == 1024
     assert told == sorted(told)
     assert max(told) == 3000
-
-
-def test_runs_that_end_early_are_told_as_done() -> None:
-    """A million steps are allowed, and hardly any are made."""
-    count = parse("bits x[9]\nblock x[i] for i in 1..9\nwhen x[i]=1 write x[i+1] for i in 1..8\ninput x\n")
-    told: list[int] = []
-    validate(task_of(count, "limit", plain=True), along=lambda now, total: told.append(now))  # noqa: ARG005
-    assert len({now for now in told if 0 < now < 460}) > 3
-
-
-def test_other_processes_tell_of_whole_batches() -> None:
-    told: list[int] = []
-    task = task_of(addition(3), "kernel", oracle=Arithmetic("addition"), random=2048, evaluate=True)
-    seen: list[int] = []
-    validate(
-        task,
-        Workers("processes", 2),
-        progress=lambda now, total: seen.append(now),  # noqa: ARG005
-        along=lambda now, total: told.append(now),  # noqa: ARG005
-    )
-    assert (told, seen) == ([0], [1024, 2048])

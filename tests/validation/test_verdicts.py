@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 from cases import for_each
-from programs import EXAMPLES
 from tasks import task_of
 
-from bitwright import InputError, addition, parse, run
-from bitwright.machines import assemble, interpret, load_sbn, machine_b, run_interpreter
+from bitwright import InputError, parse, run
+from bitwright.machines import assemble, machine_b, run_interpreter
 from bitwright.machines.sbn.oracle import InterpreterOracle
-from bitwright.validation import UNKNOWN, Arithmetic, Validation, validate
+from bitwright.validation import UNKNOWN, Validation, validate
 
 BOTH = pytest.mark.parametrize("plain", [False, True], ids=["sliced", "plain"])
 SWAP = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\n"
@@ -46,12 +45,6 @@ def test_a_number_of_steps_that_is_not_reached(limit: int, verdict: str, plain: 
     done = validate(task_of(parse(SWAP + "steps 5\n"), limit=limit, plain=plain))
     assert counts(done) == (verdict, 0, 2 if limit < 5 else 0, 0, 0)
     assert done.tally.wrong_steps == 0
-
-
-@BOTH
-def test_a_run_that_is_cut_off_is_neither_right_nor_wrong(plain: bool) -> None:
-    task = task_of(addition(3), oracle=Arithmetic("addition"), limit=1, plain=plain)
-    assert counts(validate(task)) == ("not decided", 0, 64, 0, 0)
 
 
 @BOTH
@@ -120,39 +113,8 @@ def test_a_file_to_resume_from_belongs_to_the_code_of_the_interpreter(tmp_path: 
     done = validate(task, resume=tmp_path / "begun.json")
     assert validate(task, resume=tmp_path / "begun.json").tally == done.tally
     for oracle in (InterpreterOracle(code, 301), InterpreterOracle(other, 300)):
-        with pytest.raises(InputError, match="its oracle's content was"):
+        with pytest.raises(InputError, match=r"oracle.*content"):
             validate(replace(task, oracle=oracle), resume=tmp_path / "begun.json")
-
-
-def test_the_interpreters_limit_is_its_own() -> None:
-    """With as many instructions as a run has, it knows the answer; with one fewer it does not, and does not guess."""
-    code = load_sbn(EXAMPLES / "sbn" / "maximum.sbn")
-    values = {"a": 5, "b": 9, "c": 2, "d": 7}
-    wanted = run_interpreter(code, values)
-    needed = next(limit for limit in range(1, 10_000) if InterpreterOracle(code, limit)(values) is not UNKNOWN)
-    assert needed == sum(1 for _ in interpret(code, values)) > 3
-    assert (
-        InterpreterOracle(code, needed)(values)
-        == InterpreterOracle(code, needed + 1)(values)
-        == wanted
-        == {"maximum": 9}
-    )
-    assert all(InterpreterOracle(code, limit)(values) is UNKNOWN for limit in range(needed))
-
-
-def test_a_run_within_the_steps_is_within_the_instructions() -> None:
-    """The oracle of an SBN program looks as far as the run may go, so a run that ends is always judged."""
-    code = load_sbn(EXAMPLES / "sbn" / "maximum.sbn")
-    algorithm = machine_b(code.sizes).algorithm(code)
-    longest = validate(task_of(algorithm, "templates", oracle=InterpreterOracle(code, 10_000), random=64)).tally.steps
-    done = validate(task_of(algorithm, "templates", oracle=InterpreterOracle(code, longest), random=64, limit=longest))
-    assert counts(done) == ("exact", 0, 0, 0, 0)
-    done = validate(
-        task_of(algorithm, "templates", oracle=InterpreterOracle(code, longest - 1), random=64, limit=longest - 1)
-    )
-    verdict, wrong, unfinished, endless, unjudged = counts(done)
-    assert (verdict, wrong, endless, unjudged) == ("not decided", 0, 0, 0)
-    assert unfinished > 0
 
 
 @BOTH

@@ -70,8 +70,7 @@ def test_every_algorithm_shows_the_numbers_of_the_library(
     page.click("#tab-certificate")
     program = algorithm.program
     certificate, rows = certify(program), certificate_rows(page)
-    assert page.inner_text("#panel-certificate .verdict") == "Certified, the limit, calibrated rounding"
-    assert page.inner_text("#panel-certificate .soft").startswith("Proved of the limit")
+    assert page.inner_text("#panel-certificate .verdict").startswith("Certified: ")
     assert rows["margin"].startswith(f"{certificate.margin_enclosure} at n = {certificate.worst_n}")
     assert rows["matches"].startswith(f"n = 1 to {certificate.n_max}, ")
     assert rows["program"] == program.id
@@ -81,7 +80,8 @@ def test_every_algorithm_shows_the_numbers_of_the_library(
     sizes = [sign_size(program, 0.01, printed=printed, **options).networks for printed in (True, False)]
     sizes.append(calibrated_size(program, 0.01).networks)
     shown = ["unbounded" if size is None else f"{size:,}" for size in sizes]
-    assert page.locator("#sizes .count").all_inner_texts() == shown
+    rows = page.locator("#panel-size dd").all_inner_texts()[:3]
+    assert [row.split(", ")[0] for row in rows] == shown
 
 
 def test_problems_appear_at_their_lines_while_typing(visit: Visit) -> None:

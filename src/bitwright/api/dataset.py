@@ -65,7 +65,7 @@ def dataset(
     about: dict[str, Any] = {"name": algorithm.name, "program_id": program.id, "bits": program.bits}
     if executions is not None:
         if padding is not None or basis_seed is not None:
-            raise InputError(f"{option('padding')} and {option('basis_seed')} are for training sets; leave them out")
+            raise InputError(f"{option('padding')} and a basis are for training sets; leave them out")
         check_writable(file)
         sample = executions if isinstance(executions, Sample) else Sample(executions)
         with tell.working("executions"):

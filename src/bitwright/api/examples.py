@@ -66,18 +66,18 @@ def _below(folder: Path) -> Iterator[Path]:
             yield from _below(inner)
 
 
-def write_examples(folder: Path, force: bool = False) -> list[str]:
+def write_examples(folder: Path) -> list[str]:
     """Writes the files that are missing, and returns their names.
 
-    Raises InputError before writing anything if a file with other content is in the way, unless `force`.
+    Raises InputError before writing anything if a file with other content is in the way.
     """
     missing = [one for one in example_files() if not _holds(folder / one.name, one.data)]
     in_the_way = [str(folder / one.name) for one in missing if os.path.lexists(folder / one.name)]
-    if in_the_way and not force:
+    if in_the_way:
         differ = "is there already and differs" if len(in_the_way) == 1 else "are there already and differ"
         raise InputError(
             f"{listing(in_the_way, 3)} {differ} from the example; nothing was written: "
-            "choose another folder, or --force to replace"
+            "choose another folder, or delete what is to be replaced"
         )
     for one in missing:
         make_folder((folder / one.name).parent)

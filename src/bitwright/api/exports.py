@@ -78,7 +78,7 @@ def export(
     form = _form(output, to)
     numbers = _numbers(properties)
     if form != "vnnlib" and (properties is not None or vnnlib_version is not None):
-        raise InputError(f"{option('properties')} and {option('vnnlib_version')} go with {option('to')} vnnlib")
+        raise InputError(f"{option('properties')} goes with {option('to')} vnnlib, and the version of its syntax")
     if form != "page" and (graph is not None or inputs):
         raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
     if form not in FOLDERS:

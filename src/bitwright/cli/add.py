@@ -14,7 +14,6 @@ from bitwright.cli.reporting import run_shipped
 @click.argument("p")
 @click.argument("q")
 @opt.bits
-@click.option("--counter", is_flag=True, help="Add the paper's termination counter: the program itself says when.")
 @opt.running
 def command(p: str, q: str, **options: Any) -> int:
     """Add two numbers of any size, bit by bit."""

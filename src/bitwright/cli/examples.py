@@ -19,9 +19,8 @@ _TRY = """try, {here}:
 
 @opt.verb("examples")
 @click.argument("folder", type=opt.FILE, required=False)
-@click.option("--force", is_flag=True, help="Replace files that are there already and differ.")
 @opt.json
-def command(folder: Path | None, force: bool, as_json: bool) -> None:
+def command(folder: Path | None, as_json: bool) -> None:
     """Write the examples that pages and help speak of, so that every command shown there can be typed.
 
     Programs and notebooks go into the folder examples, and the program that checks certificates without this package
@@ -35,7 +34,7 @@ def command(folder: Path | None, force: bool, as_json: bool) -> None:
     from bitwright.api.examples import example_files, write_examples
 
     place = Path() if folder is None else folder
-    written = set(write_examples(place, force))
+    written = set(write_examples(place))
     files = example_files()
     if as_json:
         entries = [{"file": one.name, "about": one.about, "written": one.name in written} for one in files]

@@ -34,10 +34,10 @@ FORMATS = {
 # The options of these forms; the other forms check their own.
 _OPTIONS = {
     "integer": {"program", "weight_bits", "bits", "order", "machine", "let"},
-    "dataset": {"padding", "basis_seed", "bits", "order", "machine", "let"},
+    "dataset": {"padding", "bits", "order", "machine", "let"},
     "executions": {"source", "runs", "states", "sample_seed", "bits", "order", "machine", "let"},
 }
-_OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states", "sample_seed"}
+_OF_OTHERS = {"weight_bits", "padding", "source", "runs", "states", "sample_seed"}
 
 
 @opt.verb("export")
@@ -74,14 +74,8 @@ _OF_OTHERS = {"weight_bits", "padding", "basis_seed", "source", "runs", "states"
 @click.option(
     "--properties", metavar="FROM..TO", help="With --to vnnlib: the states that get a property.  [default: all]"
 )
-@click.option("--vnnlib-version", metavar="VERSION", help="With --to vnnlib: 1.0, the default, or 2.0.")
 @opt.weight_bits
 @opt.padding
-@click.option(
-    "--basis-seed",
-    type=click.IntRange(0),
-    help="With --to dataset: encode each block in a random orthonormal basis instead of unit vectors.",
-)
 @opt.sample
 @opt.json
 @opt.quiet

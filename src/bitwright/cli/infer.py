@@ -35,7 +35,6 @@ from bitwright.errors import InputError
 )
 @click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
 @click.option("--grid", metavar="HxW", help="The states are boards of a cellular automaton on a torus, row by row.")
-@click.option("--neighbourhood", help="With --grid: moore (the default), von-neumann or line.")
 @click.option("--cell", type=opt.FILE, help="With --grid: write the rule of one cell to this .bw file.")
 @click.option(
     "--like",
@@ -49,8 +48,6 @@ from bitwright.errors import InputError
     metavar="TEXT",
     help="For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
 )
-@click.option("--coefficients", type=int, help="For several sizes: how large a may be in x[a*i+b*l+c].")
-@click.option("--offsets", type=int, help="For several sizes: how large c may be in x[a*i+b*l+c], and in bounds b*l+c.")
 @click.option(
     "--seconds",
     type=float,

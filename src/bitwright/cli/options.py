@@ -16,7 +16,7 @@ from bitwright.cli.targets import Target, lets_for
 
 # Groups of options in the order of the help; those of one verb alone come first.
 GROUPS = {
-    "The program": "bits order let sizes program counter graph values directed",
+    "The program": "bits order let sizes program graph values directed",
     "Its machine": "machine words word-width dialect",
     "The engine": "engine rounding padding network evaluate n",
     "Networks": "tile networks width seed device precision",

@@ -47,14 +47,13 @@ def run_shipped(
     *,
     bits: int | None,
     as_json: bool,
-    counter: bool = False,
     **options: Any,
 ) -> int:
     """Runs a shipped algorithm on two numbers, and returns the exit code."""
     from bitwright.api.trained import files_of
 
     values = parse_two(given)
-    algorithm = shipped(name, values, bits, files=files_of(options), counter=counter)
+    algorithm = shipped(name, values, bits, files=files_of(options))
     done = execute(algorithm, values, **options)
     p, q, found = in_base_of(given.values(), [*values.values(), done.value])
     return report(done, f"{p} {sign} {q} = {found}", found, as_json)

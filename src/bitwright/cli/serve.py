@@ -12,14 +12,13 @@ from bitwright.errors import InputError
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any that is free."
 )
-@click.option("--open", "browser", is_flag=True, help="Open the page in the browser.")
-def command(port: int, browser: bool) -> int:
+def command(port: int) -> int:
     """Serve a page to write, run and look at programs, for you on this machine alone.
 
     The address holds a token; requests without it are refused.
 
     \b
-    bitwright serve --open
+    bitwright serve --port 0
     """
     try:
         from bitwright.web.app import serve
@@ -30,10 +29,6 @@ def command(port: int, browser: bool) -> int:
 
     def ready(address: str) -> None:
         click.echo(f"{address} (stop with Ctrl-C)")
-        if browser:
-            import webbrowser
-
-            webbrowser.open(address)
 
     try:
         serve(port, ready)

@@ -15,7 +15,7 @@ from bitwright.api.making import Plan, cells_of, make_network, network_file
 from bitwright.api.numbers import json_text
 from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.web.limits import Limits
-from bitwright.web.programs import Progress, What, read_program, train_network
+from bitwright.web.programs import Progress, What, read_graph, read_program, train_network
 from bitwright.web.requests import Request
 from bitwright.web.work import Done, Files, document
 
@@ -28,7 +28,7 @@ def train(request: Request, limits: Limits, progress: Progress) -> Done:
         raise InputError("networks of machine V and of node programs are those of their cells; choose cells")
     runs = None if cells or not isinstance(what, Algorithm) else what
     pattern, covers = cells_of(what, runs)
-    examples, phase = pattern.program.templates, "a network of cells" if cells else "a network of the whole state"
+    phase = "a network of cells" if cells else "a network of the whole state"
     trainer = partial(train_network, what=phase, progress=progress)
     network, curve = make_network(pattern, runs, request.width, limits.width, request.seed, trainer)
     files, states = {"network.safetensors": network_file(network)}, pattern.local_states
@@ -36,15 +36,13 @@ def train(request: Request, limits: Limits, progress: Progress) -> Done:
     certificate = document(files, "network-certificate.json", prove)
     progress("writing source text")
     claim = ExportClaim(cells, certificate.get("states", states), certificate.get("wrong"))
-    exports, missing = _export(name, what, network, claim)
+    exports, missing = _export(request, limits, what, network, claim)
     weights: Any = network.weights
     result: dict[str, Any] = {
         "title": f"a network for {name}",
         "of": request.of,
         "covers": covers,
         "width": network.width,
-        "examples": examples,
-        "weight_bits": weights.weight_bits,
         "seed": weights.origin.seed,
         "sha256": network.digest,
         "curve": curve,
@@ -65,11 +63,14 @@ def _prove(name: str, what: What, network: Any, states: int, limits: Limits, rep
     return certify(own, network, device="cpu", yes=True, progress=report)
 
 
-def _export(name: str, what: What, network: Any, claim: ExportClaim) -> tuple[Files, dict[str, str]]:
+def _export(request: Request, limits: Limits, what: What, network: Any, claim: ExportClaim) -> tuple[Files, Any]:
     """The network as a page and as source text, with its program if that runs by itself; and why others are missing."""
     own: Any = what if isinstance(what, Algorithm) else None
-    page: Any = program_page if own else graph_page if isinstance(what, NodeProgram) else computer_page
-    files, missing, weights, pattern = Files(), dict[str, str](), network.weights, network.pattern
+    page: Any = program_page if own else computer_page
+    if isinstance(what, NodeProgram):
+        page = partial(graph_page, graph=read_graph(request.source.graph, limits))
+    name, weights, pattern = request.source.title, network.weights, network.pattern
+    files, missing = Files(), dict[str, str]()
     try:
         tables = exported_cells(weights, pattern, own)
     except BitwrightError as error:

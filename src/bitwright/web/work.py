@@ -74,7 +74,7 @@ def run(request: Request, limits: Limits, progress: Progress) -> Done:
     facts.pop("value", None)
     shown = facts | {
         "title": run_title(done),
-        "templates": algorithm.program.templates,
+        "sentences": done.sentences,
         "exact": done.exact,
         "networks": list(engine.digests),  # which show that it is the network that was proved
         "inputs": {name: str(value) for name, value in done.inputs.items()},  # JSON readers refuse long numbers
@@ -100,7 +100,7 @@ def document(files: Files, name: str, make: Callable[[], Any]) -> dict[str, Any]
         return {"problem": str(error)}
     facts: dict[str, Any] = found.to_dict()
     files[name] = (found.text() if hasattr(found, "text") else json_text(facts)).encode()
-    return facts
+    return facts | {"report": str(found).splitlines()}
 
 
 def _cell(value: Any) -> str:
@@ -129,7 +129,7 @@ def _run_computer(program: SubleqProgram, request: Request, limits: Limits, prog
     facts = done.to_dict()
     shown = {
         "title": f"{program.name} on machine V",
-        "shape": str(program.machine.shape),
+        "sentences": done.sentences,
         "console": done.output.decode("utf-8", "replace"),
         "memory": memory,
         "labels": program.labels,

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import for_each
 from long import LONG
-from subleq_lockstep import compare, random_image
+from subleq_lockstep import compare, machine_of, random_image, reader
 
 from bitwright.bits import BoolArray
 from bitwright.engines.make import make_engine, network_engine
 from bitwright.engines.protocol import Batch
 from bitwright.machines.subleq import (
     DIALECTS,
-    Assembly,
     Interpreter,
     MachineV,
     Shape,
     assemble_sq,
     find_dialect,
-    load_image,
     load_sq,
     machine_v,
 )
@@ -42,18 +38,6 @@ PRINTS = {
     "matrix": "4 18 8 \n13 39 20 \n22 24 23 \n",
     "interpreter": "guest's word",
 }
-
-
-def machine_of(program: Assembly) -> MachineV:
-    assert program.words is not None
-    assert program.width is not None
-    assert program.dialect is not None
-    return machine_v(Shape(program.words, program.width, find_dialect(program.dialect)))
-
-
-def reader(text: bytes) -> Callable[[], int | None]:
-    supply = list(text)
-    return lambda: supply.pop(0) if supply else None
 
 
 def finish(
@@ -86,16 +70,6 @@ def test_examples_print_what_the_interpreter_prints(name: str) -> None:
 
 def test_every_example_is_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.sq")} == set(PRINTS)
-
-
-def test_without_compiled_loops_the_run_is_the_same() -> None:
-    program = load_sq(EXAMPLES / "hello.sq")
-    v = machine_of(program)
-    fast, said = finish(v, program.image, "templates", b"", "calibrated")
-    slow, said_too = finish(v, program.image, "templates", b"", "calibrated", compiled=False)
-    assert said == said_too
-    assert (fast.tally.steps, fast.tally.instructions) == (slow.tally.steps, slow.tally.instructions)
-    assert (fast.memory, fast.pc) == (slow.memory, slow.pc)
 
 
 def test_n_is_the_range_of_all_steps() -> None:
@@ -198,34 +172,6 @@ def test_wherever_it_is_stopped_the_state_is_that_of_whole_instructions(
     assert "stopped" in reasons or (fast and v.ports is None)  # there one leap leads to the limit, without a look
 
 
-def test_a_clock_that_jumps_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits of time are of the clock that only goes on; the one on the wall may be set by anyone."""
-    ticks = iter(10.0**9 * (-1) ** n * n for n in range(10**9))
-    monkeypatch.setattr("time.time", lambda: next(ticks))
-    program = load_sq(EXAMPLES / "hello.sq")
-    v = machine_of(program)
-    computer = Computer(v, make_engine("templates", v.program), v.start(program.image))
-    ending = computer.run(RunLimits(seconds=3600.0))
-    assert (ending.reason, ending.tally.instructions) == ("halt", 70)
-    assert 0 <= ending.tally.seconds < 3600
-
-
-def test_a_machine_that_loses_its_way_is_seen() -> None:
-    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
-    state = v.start([7, 7, 0])
-    state[v.boundary] = False  # nothing begins
-    assert Computer(v, make_engine("templates", v.program), state).run().reason == "stuck"
-
-
-def test_a_run_that_has_ended_makes_no_further_step() -> None:
-    v = machine_v(Shape(8, 5, DIALECTS["plain"]))
-    first = Computer(v, make_engine("templates", v.program), v.start([7, 7, 30]))
-    ending = first.run()
-    again = Computer(v, make_engine("templates", v.program), first.state(), tally=first.tally).run()
-    assert ending.reason == "halt"
-    assert again == ending
-
-
 class _Watched:
     """A batch that remembers the smallest margin."""
 
@@ -266,15 +212,3 @@ def test_a_trained_network_is_the_computer(words: int, bits: int, width: int, im
     ending = Computer(v, engine, v.start(image), truth=make_engine("templates", v.program)).run()
     assert (ending.reason, ending.memory, ending.tally.wrong) == ("halt", truth.memory, 0)
     assert ending.tally.instructions == truth.executed > 4
-
-
-@pytest.mark.skipif("BITWRIGHT_EFORTH" not in os.environ, reason="BITWRIGHT_EFORTH does not name an image")
-def test_an_eforth_of_someone_else_boots_and_computes() -> None:
-    """The image is not part of the project. Words are looked up for a while: twelve million instructions."""
-    image = load_image(os.environ["BITWRIGHT_EFORTH"])
-    v, text, said = machine_v(Shape(1 << 16, 16, DIALECTS["howerj"])), b"2 3 + .\nbye\n", bytearray()
-    truth = Interpreter(v.shape, image, reader(text), said.append)
-    assert truth.run(1 << 40)
-    assert b" 5 ok" in said
-    ending, printed = finish(v, image, "limit", text, "calibrated")
-    assert (ending.reason, printed, ending.memory) == ("halt", bytes(said), truth.memory)

@@ -43,15 +43,6 @@ def test_a_number_and_an_index_may_be_called_so(word: str) -> None:
     assert parse(text).program == parse(text.replace(word, "index")).program
 
 
-def test_inputs_and_outputs_that_begin_with_such_bits_are_as_before() -> None:
-    text = "bits {0} x\nblock {0} x\nwhen {0}=1 write x\n"
-    for word in ("not", "place", "unique", "positive"):
-        for line in ("input a = {0} x", "input {0} x", "input {0}", "output {0}", "output v = {0} x", "output {0} = x"):
-            found, plain = (parse((text + line).format(name)) for name in (word, "other"))
-            assert [word.bits for word in found.inputs] == [word.bits for word in plain.inputs]
-            assert [word.bits for word in found.outputs] == [word.bits for word in plain.outputs]
-
-
 def test_in_a_node_program_bits_go_before_words_as_well() -> None:
     program = parse_node_program("bits not x\nblock not x\nwhen not=1 write far.not\ninput a = not x\noutput b = not x")
     assert program.inputs[0].bits == program.outputs[0].bits == (1, 0)

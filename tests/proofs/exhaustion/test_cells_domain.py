@@ -48,7 +48,7 @@ def test_nor_where_the_pattern_itself_is_named(domain: str) -> None:
         lambda: make_domain(pattern, domain),
         lambda: ProofTask(pattern, cells().weights, domain).domain,
     ):
-        with pytest.raises(InputError, match="cells is the only domain"):
+        with pytest.raises(InputError, match=r"cells.*domain"):
             call()
 
 
@@ -64,12 +64,12 @@ def test_its_domain_is_the_default() -> None:
 
 
 def test_a_program_has_no_local_states_of_its_own() -> None:
-    with pytest.raises(InputError, match="cells is for networks that were trained on cells"):
+    with pytest.raises(InputError, match=r"networks.*trained"):
         make_domain(NINE, "cells")
 
 
 def test_a_certificate_that_speaks_of_the_runs_of_a_pattern_does_not_hold(tmp_path: Path) -> None:
     claim = replace(certify(NINE, cells()), domain="runs", states=1, by_n=((0, 1, None),))
     claim.save(tmp_path / "claim.json")
-    with pytest.raises(ProofError, match="says domain = runs, but cells is the only domain"):
+    with pytest.raises(ProofError, match=r"domain.*cells"):
         Certificate.load(tmp_path / "claim.json").check(NINE, cells())

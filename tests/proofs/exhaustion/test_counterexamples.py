@@ -73,9 +73,9 @@ def test_a_state_names_bits_of_one_kind() -> None:
     assert state_with(program, "kind2")[1] == 1
     state, kind = state_with(program, "kind2 kind2_block1[1]")
     assert (np.flatnonzero(state).tolist(), kind) == ([program.layout.names.index("kind2_block1[1]")], 1)
-    with pytest.raises(InputError, match="bits of one kind only"):
+    with pytest.raises(InputError, match=r"bits.*kind"):
         state_with(program, "kind1 kind2_block1[1]")
-    with pytest.raises(InputError, match="there is no bit 'kind3'"):
+    with pytest.raises(InputError, match="'kind3'"):
         state_with(program, "kind3")
     assert state_with(parse(TWO_KINDS).program, "none")[1] == 0
 
@@ -108,7 +108,7 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
     right = Network(exact_network(pattern.program), pattern)
     assert certify(program, right).certified
     monkeypatch.setattr(IntegerJudge, "__call__", lying)
-    with pytest.raises(BitwrightError, match="comes out otherwise when it is evaluated again"):
+    with pytest.raises(BitwrightError, match=r"otherwise.*evaluated"):
         certify(program, right)
 
 

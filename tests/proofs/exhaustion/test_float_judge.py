@@ -42,7 +42,7 @@ def test_hidden_values_that_overflow_are_not_certified(domain: str) -> None:
     """Both layers together are as they were; the hidden layer alone exceeds the largest float32."""
     network = scaled(adder(2_048), 3.3e38 / float(np.abs(adder(2_048).first).max()))
     assert largest_hidden(network, over_root=True) > LARGEST
-    with pytest.raises(InputError, match="may exceed the largest float32 number"):
+    with pytest.raises(InputError, match=r"largest.*32"):
         certify(addition(2), network, domain=domain)
 
 
@@ -52,14 +52,14 @@ def test_an_engine_that_divides_by_the_root_of_n_last_counts_too() -> None:
     fits, does_not = largest_hidden(plain, over_root=True), largest_hidden(plain, over_root=False)
     network = scaled(plain, LARGEST / ((fits + does_not) / 2))
     assert largest_hidden(network, over_root=True) < LARGEST < largest_hidden(network, over_root=False)
-    with pytest.raises(InputError, match="may exceed the largest float32 number"):
+    with pytest.raises(InputError, match=r"largest.*32"):
         certify(addition(2), network)
 
 
 def test_sums_that_overflow_are_not_certified() -> None:
     plain = adder()
     network = replace(plain, last=(plain.last * 2.0**124).astype(np.float32))
-    with pytest.raises(InputError, match="may exceed the largest float32 number"):
+    with pytest.raises(InputError, match=r"largest.*32"):
         certify(addition(2), network)
 
 

@@ -25,10 +25,6 @@ def test_the_chain_programs_are_proved_at_every_length(name: str) -> None:
     assert (claim.about, claim.verdict, claim.sizes) == ("function", "proved", "l>=1")
 
 
-def test_the_law_of_addition_is_found() -> None:
-    assert prove_function(text_of("addition")).laws == ("p + q + 2*c - in.p - in.q",)
-
-
 def right_by_definition(text: str, size: int, name: str = "l") -> bool:
     """Runs all inputs by the definition of a step, on sets of names."""
     algorithm = parse(text, lets={name: size})
@@ -158,15 +154,6 @@ def test_without_a_line_nothing_is_claimed() -> None:
     assert prove_function(text).claim().verdict == "not stated"
 
 
-def test_an_error_far_from_both_ends_is_not_missed() -> None:
-    """Rules that go wrong only where a carry has walked nine places, in a text without constants larger than 1."""
-    text = text_of("addition").replace("steps 2*l", "steps l+8")
-    proof = prove_function(text)
-    assert proof.verdict == "refuted"
-    text = text_of("addition").replace("steps 2*l", "steps 2*l-2")
-    assert prove_function(text).verdict == "refuted"
-
-
 def test_a_run_that_says_no_number_of_steps_is_not_refuted_for_taking_long() -> None:
     text = """
 let l = 3
@@ -185,12 +172,6 @@ ensure t == in.t
 """
     assert prove_function(text).verdict == "not decided"
     assert prove_function(text.replace("halt at fixed point", "steps 4")).verdict == "proved"
-
-
-def test_progress_is_told() -> None:
-    told: list[str] = []
-    prove_function(text_of("increment"), progress=told.append)
-    assert any("windows" in line for line in told)
 
 
 def test_what_is_no_chain_is_not_decided_and_says_why() -> None:
@@ -239,12 +220,6 @@ def test_closure_alone_proves_no_false_line(what: str, monkeypatch: pytest.Monke
     """Without the runs that would refute it first."""
     monkeypatch.setattr("bitwright.proofs.function.prove.wrong_input", lambda *_: None)
     assert prove_function(FALSE[what]).verdict == "not decided"
-
-
-def test_a_bit_in_two_numbers_of_a_line_is_one_bit() -> None:
-    text = f"{KEPT}input x = p\noutput low = f p[1]\noutput on = f\nsteps 2\n"
-    assert prove_function(f"{text}ensure on == (low >= 2)").verdict == "proved"
-    assert prove_function(f"{text}ensure on == (low >= 3)").verdict == "refuted"
 
 
 def test_a_remainder_of_a_remainder_is_said_not_to_be_read() -> None:

@@ -116,8 +116,3 @@ def test_a_proof_by_cut_points_holds_and_a_changed_one_does_not(tmp_path):
         rewrite_rules(folder, certificate, old, new)
         assert checked(folder, "check_rounds.py").code == 1, new
         (folder / "rules.bw").write_text(rules)
-
-
-def test_checkers_are_short():
-    for name in ("check_at_size.py", "check_rounds.py", "meaning.py", "symbolic.py"):
-        assert len((ROOT / "sceptic" / name).read_text().splitlines()) <= 200

@@ -7,7 +7,7 @@ import pytest
 
 from bitwright.program.ensure_text import read
 from bitwright.proofs.unrolling import numbers
-from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph
+from bitwright.proofs.unrolling.graph import AndGraph
 from bitwright.proofs.unrolling.numbers import Blasted
 
 
@@ -47,16 +47,6 @@ def test_quotients_and_remainders_round_down_as_in_python(by):
         assert value(quotient, values) == value(a, values) // by
         assert value(rest, values) == value(a, values) % by
         assert values[less >> 1] ^ (less & 1) == (value(a, values) < value(b, values))
-
-
-def test_constants_fold():
-    graph = AndGraph()
-    seven = numbers.add(graph, numbers.constant(3), numbers.constant(4))
-    assert numbers.known(seven) == 7
-    assert numbers.known(numbers.multiply(graph, seven, numbers.constant(-6))) == -42
-    assert len(graph) == 1  # the constant alone
-    assert numbers.known((graph.input(), FALSE)) is None
-    assert graph.differ(TRUE, FALSE) == TRUE
 
 
 LINES = [

@@ -12,7 +12,7 @@ import pytest
 from long import LONG
 
 import bitwright
-from bitwright import addition, multiplication
+from bitwright import addition
 from bitwright.errors import InputError
 from bitwright.proofs.unrolling import proof as proofs
 from bitwright.proofs.unrolling import prove_at_size, prove_at_sizes, solver
@@ -174,12 +174,6 @@ def test_a_run_that_goes_in_circles_does_not_end():
     )
     found = prove_at_size(blinker)
     assert (found.verdict, found.counterexample) == ("refuted", {"x": 1})
-
-
-def test_built_in_multiplication_carries_what_it_needs():
-    if not multiplication(4).ensures:
-        pytest.skip("the built-in algorithms have no ensure lines yet")
-    assert prove_at_size(multiplication(4)).verdict == "proved"
 
 
 def test_a_counterexample_that_is_none_when_replayed_decides_nothing(monkeypatch):

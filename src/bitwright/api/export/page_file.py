@@ -13,30 +13,26 @@ from numpy.typing import NDArray
 from bitwright.api.export.claims import ExportClaim
 from bitwright.api.export.js_file import core_tables, core_text
 from bitwright.api.export.model import Exported
-from bitwright.pages.library import plain_script, single_page
+from bitwright.pages.library import plain_script
+from bitwright.pages.page.assemble import Blob, LiveParts, assemble
 from bitwright.program.pattern import Pattern
 
 ENGINE = ("tables", "core", "words", "wires", "answers", "machine", "prove", "breaking")
-SHELL = ("history", "stage", "cells-view", "chosen", "weights", "proof")
-STAGES = {
-    "numbers": ("trace-view", "numbers"),
-    "graph": ("graph-wires", "graph-words", "shapes", "graph"),
-    "life": ("graph-wires", "graph-words", "shapes", "life"),
-    "computer": ("computer",),
-}
+PICTURES = {"numbers": "trace", "graph": "graph", "computer": "trace"}
 
 
-def page_text(found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any]) -> str:
-    """The whole page; `about` is what its view needs besides the network."""
-    facts = {"title": title, "view": view, "network": network_facts(found, claim), **about}
-    start = 'const facts = JSON.parse(element("facts").textContent);\n'
-    script = start + engine_text(found) + joined([*SHELL, *STAGES[view], "main"])
-    return single_page(
-        _asset("page/page.html").replace("{{stage}}", _asset(f"page/{view}.html")),
-        _asset("page/page.css"),
-        script,
-        facts,
-    )
+def page_text(
+    found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any], blob: Blob | None = None
+) -> str:
+    """The whole page; `about` is what its view needs besides the network, and the blob has its arrays."""
+    facts = {"title": title, "steps": 0, "halted": True, "network": network_facts(found, claim), **about}
+    above = _asset("page/live.html")
+    above = above.replace("{{buttons}}", _asset("page/life.html") if about.get("board") else "")
+    above = above.replace("{{console}}", _asset("page/computer.html") if view == "computer" else "")
+    live = LiveParts(engine_text(found), joined(["live", "proof", "weights", view]), above, _asset("page/beside.html"))
+    if blob is None:
+        return assemble(PICTURES[view], facts, b"", live)
+    return assemble(PICTURES[view], {**facts, "arrays": blob.directory}, blob.packed(), live)
 
 
 def engine_text(found: Exported) -> str:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.errors import InputError, printable
 from bitwright.pages.graph.colours import SCALE, SETS
-from bitwright.pages.graph.view import Choice, GraphView
-from bitwright.pages.page.assemble import Blob, SampledSteps, assemble
-from bitwright.program.layout import IntArray
+from bitwright.pages.graph.view import Choice, DrawnGraph, GraphView
+from bitwright.pages.page.assemble import Blob, assemble
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 
 MAX_PAGE = 1 << 25  # bytes
-SCRIPTS = ("graph-state", "graph-view", "graph-panel", "graph-controls")
 
 
 def graph_page(run: Run, *, title: str = "") -> str:
     """The page of a run on a graph, as text; it needs no other file and no network.
 
-    `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Of a run
-    that is too long for a page some steps are shown, and the page says which. Raises InputError where the run was not
-    recorded, is not on a graph, or the graph is too large.
+    `run` must come from `run(..., record=True)` of a node program on a graph, with any engine and any outcome. Raises
+    InputError where the run was not recorded, is not on a graph, or is too large for a page.
 
     >>> from bitwright import parse, run
     >>> from bitwright.program import Topology
@@ -35,70 +33,68 @@ def graph_page(run: Run, *, title: str = "") -> str:
     >>> page.startswith("<!DOCTYPE html>"), "https://" in page
     (True, False)
     """
-    view, sample = GraphView(run), SampledSteps(1, run.steps)
+    view, blob = GraphView(run), Blob()
     differing = np.array(_differing(run, view.trace), dtype=np.int64)
-    while True:
-        page = _page(view, sample, differing, title)
-        if len(page) <= MAX_PAGE:
-            return page
-        if sample.every >= sample.run_steps:
-            raise InputError(
-                f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20} even with "
-                "two of its steps; take a smaller graph"
-            )
-        sample = SampledSteps(min(sample.run_steps, sample.every * -(-len(page) // MAX_PAGE)), sample.run_steps)
+    blob.deltas("states", view.trace.packed)
+    blob.integers("wrong", differing)
+    facts = {
+        "title": printable(title or view.title),
+        "engine": run.engine,
+        "halted": run.halted,
+        "steps": run.steps,
+        "wrong_steps": int(np.count_nonzero(differing)),
+        **graph_facts(view, blob),
+        "given": view.given,
+        "colours": [_choice(view, choice) for choice in view.colours],
+        "arrays": blob.directory,
+    }
+    page = assemble("graph", facts, blob.packed())
+    if len(page) > MAX_PAGE:
+        raise InputError(
+            f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20}; let it run "
+            "for fewer steps, or take a smaller graph"
+        )
+    return page
 
 
-def _page(view: GraphView, sample: SampledSteps, differing: IntArray, title: str) -> str:
-    """The page with the steps of the sample."""
-    run, blob = view.run, Blob()
-    topology, trace, layout = view.topology, view.trace, view.layout
-    blob.deltas("states", trace.packed[sample.steps])
+def graph_facts(graph: DrawnGraph, blob: Blob) -> dict[str, Any]:
+    """What a page knows of a program on a graph; adds the ports and the places of nodes to the blob."""
+    topology, layout, schema = graph.topology, graph.layout, graph.schema
     for name in ("port_node", "port_far", "port_edge"):
         blob.integers(name, getattr(topology, name))
     if topology.opposite is not None:
         blob.integers("opposite", topology.opposite)
-    blob.reals("x", layout.places[:, 0], single=True)
-    blob.reals("y", layout.places[:, 1], single=True)
-    blob.reals("bend", view.bends, single=True)
-    blob.integers("wrong", sample.sums(differing))
-    mark, colour = view.mark(None), view.colour(None)
-    facts = {
-        "title": printable(title or view.title),
-        "description": printable(run.algorithm.description),
-        "engine": run.engine,
-        "halted": run.halted,
-        **sample.facts,
-        "wrong_steps": int(np.count_nonzero(differing)),
-        "bits": trace.layout.size,
-        "program": run.algorithm.program.id,
+    for name, values in (("x", layout.places[:, 0]), ("y", layout.places[:, 1]), ("bend", graph.bends)):
+        blob.reals(name, values, single=True)
+    mark, colour = graph.mark(None), graph.colour(None)
+    return {
+        "description": printable(graph.algorithm.description),
+        "bits": graph.wiring.layout.size,
+        "program": graph.algorithm.program.id,
         "nodes": topology.nodes,
         "edges": topology.edges,
         "directed": topology.directed,
         "grid": layout.grid,
         "spacing": layout.spacing,
-        "names": view.names,
-        "declared": _declared(view),
+        "names": graph.names,
+        "declared": _declared(graph),
         "fields": [
             [field.name, place, list(field.shape), field.offset]
-            for field, place in zip(view.schema.program.layout.fields, view.schema.places, strict=False)
+            for field, place in zip(schema.program.layout.fields, schema.places, strict=False)
         ],
-        "inputs": [asdict(word) for word in view.schema.inputs],
-        "given": view.given,
-        "outputs": [asdict(word) for word in view.schema.outputs],
-        "colours": [_choice(view, choice) for choice in view.colours],
-        "marks": [_choice(view, choice) for choice in view.marks],
-        "colour": view.colours.index(colour) if colour else -1,
-        "mark": view.marks.index(mark) if mark else -1,
-        "rules": _rules(view),
+        "inputs": [asdict(word) for word in schema.inputs],
+        "outputs": [asdict(word) for word in schema.outputs],
+        "colours": [asdict(choice) for choice in graph.colours],
+        "marks": [asdict(choice) for choice in graph.marks],
+        "colour": graph.colours.index(colour) if colour else -1,
+        "mark": graph.marks.index(mark) if mark else -1,
+        "rules": _rules(graph),
         "scale": SCALE,
         "sets": SETS,
-        "arrays": blob.directory,
     }
-    return assemble("graph", SCRIPTS, facts, blob.packed())
 
 
-def _declared(view: GraphView) -> list[tuple[str, str, int, int]]:
+def _declared(view: DrawnGraph) -> list[tuple[str, str, int, int]]:
     """Of each declared bit its name, its place, where it is at the first node or port, and how far the next is."""
     name_of, found = view.schema.program.layout.name_of, list[tuple[str, str, int, int]]()
     for bit in range(view.schema.bits):
@@ -114,7 +110,7 @@ def _choice(view: GraphView, choice: Choice) -> dict[str, object]:
     return {**asdict(choice), "occurring": view.sets(choice) if choice.sort == "set" else []}
 
 
-def _rules(view: GraphView) -> list[dict[str, object]]:
+def _rules(view: DrawnGraph) -> list[dict[str, object]]:
     """Blocks of the node program with what they write: a template by its configuration."""
     program, found = view.schema.program, []
     for block in range(program.blocks):

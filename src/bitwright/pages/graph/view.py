@@ -43,13 +43,12 @@ class Choice:
     first: Choice | None = None  # what is shown in its place before the first step: the input that it comes from
 
 
-class GraphView:
-    """A recorded run on a graph. Raises InputError where it was not recorded, or is too large to be drawn."""
+class DrawnGraph:
+    """A program on a graph, with its layout and what can be shown. Raises InputError where it is too large."""
 
-    def __init__(self, run: Run) -> None:
-        self.run, self.algorithm, self.trace = run, *_checked(run)
-        assert self.algorithm.wiring is not None
-        self.wiring: GraphWiring = self.algorithm.wiring
+    def __init__(self, algorithm: GraphAlgorithm) -> None:
+        self.algorithm = algorithm
+        self.wiring: GraphWiring = algorithm.wiring
         self.schema: Schema = self.wiring.schema
         self.topology: Topology = self.wiring.topology
         self.names = tuple(printable(str(name)) for name in self.algorithm.names)
@@ -145,17 +144,6 @@ class GraphView:
             alike = inputs
         return alike[0] if alike and word in self.schema.outputs and alike[0].bits != word.bits else None
 
-    @cached_property
-    def given(self) -> list[tuple[str, list[int]]]:
-        """Flags that some nodes were given and no output shows, such as the source of a search; and those nodes."""
-        nodes, start = np.arange(self.topology.nodes), self.trace.state(0)
-        shown = {word.bits for output in self.schema.outputs for word in (output, self._given(output)) if word}
-        flags = [one for one in self.schema.inputs if one.place == "node" and one.width == 1 and one.bits not in shown]
-        return [
-            (flag.name, np.flatnonzero(start[self.wiring.bits(flag.bits[0], nodes)] != (flag.way == "not")).tolist())
-            for flag in flags
-        ]
-
     def _bits(self, place: Literal["node", "port"]) -> list[Choice]:
         """Single bits; without those that an output of the same name shows."""
         shown = {(choice.name, choice.bits, choice.where) for choice in self._words(place)}
@@ -167,7 +155,25 @@ class GraphView:
             if (name_of(bit), (bit,), None) not in shown
         ]
 
-    # Values.
+
+class GraphView(DrawnGraph):
+    """A recorded run on a graph. Raises InputError where it was not recorded, or is too large to be drawn."""
+
+    def __init__(self, run: Run) -> None:
+        algorithm, self.trace = _checked(run)
+        super().__init__(algorithm)
+        self.run = run
+
+    @cached_property
+    def given(self) -> list[tuple[str, list[int]]]:
+        """Flags that some nodes were given and no output shows, such as the source of a search; and those nodes."""
+        nodes, start = np.arange(self.topology.nodes), self.trace.state(0)
+        shown = {word.bits for output in self.schema.outputs for word in (output, self._given(output)) if word}
+        flags = [one for one in self.schema.inputs if one.place == "node" and one.width == 1 and one.bits not in shown]
+        return [
+            (flag.name, np.flatnonzero(start[self.wiring.bits(flag.bits[0], nodes)] != (flag.way == "not")).tolist())
+            for flag in flags
+        ]
 
     def values(self, choice: Choice, step: int) -> tuple[FloatArray, BoolArray]:  # (nodes or ports,)
         """What each node or port has after a step, and whether it has any. Numbers above 2^53 are rounded."""

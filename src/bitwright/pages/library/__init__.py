@@ -14,7 +14,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-MODULES = ("dom", "theme", "canvas", "bits", "player", "graph", "layout")  # each imports only earlier ones
+MODULES = ("dom", "theme", "canvas", "bits", "player", "graph", "values")  # each imports only earlier ones
 
 
 def library_script() -> str:

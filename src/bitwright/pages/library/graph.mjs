@@ -78,12 +78,6 @@ export class GraphDrawing {
 
   loopRadius(edge) { return Math.max(4, this.radius * 0.75) * (1 + 0.5 * this.bent(edge)); }
 
-  /** Where the other end of an edge appears from here: on a torus, an edge may cross the border. */
-  far(a, b) {
-    const there = (values) => { const d = values[b] - values[a]; return this.grid && Math.abs(d) > 1.5 ? -Math.sign(d) : d; };
-    return { x: this.x(a) + there(this.xs) * this.view.scale, y: this.y(a) + there(this.ys) * this.view.scale };
-  }
-
   trace(edge) {
     const { paint } = this, a = this.from[edge], b = this.to[edge];
     if (a === b) {
@@ -92,15 +86,10 @@ export class GraphDrawing {
       paint.arc(this.x(a), y, r, 0, 2 * Math.PI);
       return;
     }
-    const end = this.far(a, b), middle = this.bow(edge);
+    if (this.grid && Math.max(Math.abs(this.xs[a] - this.xs[b]), Math.abs(this.ys[a] - this.ys[b])) > 1.5) return; // over the border of a torus
+    const end = { x: this.x(b), y: this.y(b) }, middle = this.bow(edge) ?? end;
     paint.moveTo(this.x(a), this.y(a));
-    if (Math.hypot(end.x - this.x(b), end.y - this.y(b)) > 1) { // across the border: half of it at either end
-      const back = this.far(b, a);
-      paint.lineTo((this.x(a) + end.x) / 2, (this.y(a) + end.y) / 2);
-      paint.moveTo(this.x(b), this.y(b));
-      paint.lineTo((this.x(b) + back.x) / 2, (this.y(b) + back.y) / 2);
-    } else if (middle) paint.quadraticCurveTo(middle.x, middle.y, end.x, end.y);
-    else paint.lineTo(end.x, end.y);
+    paint.quadraticCurveTo(middle.x, middle.y, end.x, end.y);
   }
 
   /** A point of an edge and the direction there, seen from one of its nodes; `way(length)` is 0 at that node and 1 at the other. */
@@ -110,7 +99,7 @@ export class GraphDrawing {
       const r = this.loopRadius(edge);
       return { x: ax + (back ? -r : r), y: ay - this.radius - r * 0.6, dx: 0, dy: back ? 1 : -1 };
     }
-    const end = this.far(a, b), m = this.bow(edge) || { x: (ax + end.x) / 2, y: (ay + end.y) / 2 };
+    const end = { x: this.x(b), y: this.y(b) }, m = this.bow(edge) || { x: (ax + end.x) / 2, y: (ay + end.y) / 2 };
     const length = Math.hypot(end.x - ax, end.y - ay) || 1, at = way(length), u = 1 - at;
     const dx = u * (m.x - ax) + at * (end.x - m.x), dy = u * (m.y - ay) + at * (end.y - m.y), speed = Math.hypot(dx, dy) || 1;
     return { x: u * u * ax + 2 * u * at * m.x + at * at * end.x, y: u * u * ay + 2 * u * at * m.y + at * at * end.y, dx: dx / speed, dy: dy / speed };

@@ -2,7 +2,7 @@
 
 import { element } from "./dom.mjs";
 
-const SLICE = 25; // milliseconds of work before the page is drawn again
+const SLICE = 40; // milliseconds of work before the page is drawn again
 const WORDS = { play: ["Play", "Pause"], run: ["Run", "Stop"] };
 
 /** Calls `work()` until it returns false, with breaks; `between(more)` is called in each. Returns a function that stops it. */
@@ -30,7 +30,7 @@ export class Player {
   toggle(mode) {
     const begins = this.mode !== mode;
     this.stop();
-    if (begins && this.host.ready()) {
+    if (begins && this.host.ready(mode)) {
       this.show(mode);
       if (mode === "run") this.halt = inSlices(() => this.take(1), () => this.host.changed());
       else this.playFrom(performance.now());

@@ -1,8 +1,7 @@
 """The engine's outputs in every step, how far each step was from a wrong bit, and which were wrong.
 
 For the limit the outputs follow from n, c and m alone, so the page has the two weights for every n that occurs and
-computes them itself. Outputs of a network are recorded, or for cells computed again: all or, in long runs, those
-closest to the threshold.
+computes them itself. Outputs of a network are recorded, or for cells computed again, unless they are too many.
 """
 
 from __future__ import annotations
@@ -14,37 +13,33 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.pages.page.assemble import Blob, SampledSteps
+from bitwright.pages.page.assemble import Blob
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray, variance
 from bitwright.theory.rounding import Rounding, check_rounding, scale_weights
 
-MAX_VALUES = 2_000_000  # recorded outputs that a page holds; of more, the closest of each step
-CLOSEST = 32
+MAX_VALUES = 2_000_000  # recorded outputs that a page holds
 
 
-def outputs_data(
-    run: Run, trace: Trace, blob: Blob, sample: SampledSteps, most: int = MAX_VALUES, closest: int = CLOSEST
-) -> dict[str, object]:
-    """Adds n, margins and outputs to the blob, and returns what the page needs to know about them.
-
-    Of the steps shown all recorded outputs if there are at most `most`, else the `closest` of each.
-    """
+def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> dict[str, object]:
+    """Adds n, margins and, if there are at most `most`, outputs to the blob; returns facts about them for the page."""
     rounding = check_rounding(run.rounding or "calibrated")
     # A network of cells has examples and an n of each cell's own.
     examples = trace.program.templates if run.cells is not None else run.examples or trace.program.templates
     closed = run.closed_form
     n, wrong, least, bit = _along(run, trace, rounding, examples)
-    blob.integers("n", n[sample.steps])
-    blob.integers("wrong", sample.sums(wrong))
-    blob.reals("margin", least[sample.least(least)])
+    blob.integers("n", n)
+    blob.integers("wrong", wrong)
+    blob.reals("margin", least)
     stored = "closed form" if closed else "nothing"
-    if (trace.outputs is not None or run.asked is not None) and not closed:
-        few = (len(sample.steps) - 1) * trace.program.bits <= most or trace.program.bits <= closest
-        stored = "all" if few else "closest"
-        _store(run, trace, n, examples, blob, sample.steps[:-1], None if few else closest)
+    if not closed and trace.steps * trace.program.bits <= most and (run.asked is not None or trace.outputs is not None):
+        stored = "all"
+        if run.asked is not None:
+            _store_cells(run.asked, trace, blob)
+        elif trace.outputs is not None:
+            blob.reals("outputs", trace.outputs, single=True)
     kinds, at = np.unique(n, return_inverse=True)
     w, deviation = scale_weights(kinds, examples, run.kind), _deviation(kinds, examples, run)
     random = run.networks is None  # then the deviation of one network is shown; those that are there have none
@@ -61,9 +56,8 @@ def outputs_data(
         "cells": run.asked is not None,
         "deviations": random,
         "followed": run.rounding is not None and run.cells is None,
-        "closest": closest,
         "wrong_steps": int(np.count_nonzero(wrong)),
-        "least": _least(least, bit, spread[at[: len(least)]] if random else None, sample),
+        "least": _least(least, bit, spread[at[: len(least)]] if random else None),
     }
 
 
@@ -74,9 +68,7 @@ def _deviation(n: IntArray, examples: int, run: Run) -> FloatArray:
     return np.asarray(np.sqrt(variance(n, examples, run.kind)))
 
 
-def _least(
-    margin: FloatArray, bit: IntArray, spread: FloatArray | None, sample: SampledSteps
-) -> dict[str, object] | None:
+def _least(margin: FloatArray, bit: IntArray, spread: FloatArray | None) -> dict[str, object] | None:
     """The step that was closest to going wrong: by margin, or in standard deviations if these are known."""
     measure = margin
     if spread is not None:
@@ -87,8 +79,7 @@ def _least(
         return None
     step = int(np.argmin(measure))
     return {
-        "step": int(sample.piece_of(np.array(step))),
-        "number": step,
+        "step": step,
         "bit": int(bit[step]),
         "margin": float(margin[step]),
         "deviations": None if spread is None else float(measure[step]),
@@ -150,43 +141,12 @@ def _margins(
     return np.where((n > 0)[:, None], np.abs(estimate - 0.5), np.inf)
 
 
-def _store(
-    run: Run, trace: Trace, n: IntArray, examples: int, blob: Blob, shown: IntArray, closest: int | None
-) -> None:
-    """Puts the outputs of the steps shown into the page: all of them, or the closest of every step."""
-    if run.asked is not None:
-        _store_cells(run.asked, trace, blob, shown, closest)
-        return
-    assert trace.outputs is not None
-    if closest is None:
-        blob.reals("outputs", trace.outputs[shown], single=True)
-        return
-    rounding = check_rounding(run.rounding or "calibrated")
-    chosen = np.empty((trace.steps, closest), dtype=np.int64)
-    for first, states in _chunks(trace):
-        last = min(first + len(states), trace.steps)
-        margin = _margins(run, trace, np.zeros((0, 0), dtype=bool), first, n[first:last], rounding, examples)
-        assert margin is not None
-        chosen[first:last] = np.sort(np.argpartition(margin, closest, axis=1)[:, :closest], axis=1)
-    chosen = chosen[shown]
-    blob.integers("chosen", chosen.ravel())
-    blob.reals("outputs", np.take_along_axis(trace.outputs[shown], chosen, axis=1), single=True)
-
-
-def _store_cells(asked: CellEngine, trace: Trace, blob: Blob, shown: IntArray, closest: int | None) -> None:
-    """The same of a network of cells: G, T and the margin, with a minus where a bit was not set."""
-    parts, chosen = [], []
-    for at in range(0, len(shown), 64):
-        states = np.unpackbits(trace.packed[shown[at : at + 64]], axis=1, count=trace.program.bits).astype(bool)
-        said = asked.said(states)
-        if closest is not None:
-            nearest = np.argpartition(np.abs(said.signed), closest, axis=1)[:, :closest]
-            chosen.append(np.sort(nearest, axis=1))
-            parts.append([np.take_along_axis(values, chosen[-1], axis=1) for values in said])
-        else:
-            parts.append(list(said))
-    if closest is not None:
-        blob.integers("chosen", np.concatenate([*chosen, np.zeros((0, closest), dtype=np.int64)]).ravel())
+def _store_cells(asked: CellEngine, trace: Trace, blob: Blob) -> None:
+    """Of a network of cells G, T and the margin, with a minus where a bit was not set."""
+    parts = []
+    for at in range(0, trace.steps, 64):
+        packed = trace.packed[at : min(at + 64, trace.steps)]
+        parts.append(asked.said(np.unpackbits(packed, axis=1, count=trace.program.bits).astype(bool)))
     for name, values in zip(("signed", "outputs", "thresholds"), zip(*parts, strict=True), strict=False):
         blob.reals(name, np.concatenate(values), single=True)
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, printable
-from bitwright.pages.page.assemble import Blob, SampledSteps, assemble, sample_of
+from bitwright.pages.page.assemble import Blob, assemble
 from bitwright.pages.page.outputs import outputs_data
 from bitwright.program import Algorithm
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
-SCRIPTS = ("program", "rows", "view", "panel", "controls")
-_STATES = 4_096  # at a time
 
 
 def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
@@ -25,8 +21,7 @@ def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
 
     `run` must come from `run(..., record=True)`, with any engine and any outcome. For an SBN program the
     page marks the phases of every instruction and shows memory as numbers; `computer` is then its machine and code, if
-    the algorithm does not know them. Of a run that is too long for a page some steps are shown, and the
-    page says which. Raises InputError where the run was not recorded, or the program is too large.
+    the algorithm does not know them. Raises InputError where the run was not recorded, or is too large for a page.
 
     >>> from bitwright import addition, run
     >>> page = trace_page(run(addition(4), p=11, q=6, record=True))
@@ -34,8 +29,8 @@ def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
     (True, False)
     """
     trace, computer = _checked(run), computer or run.algorithm.computer
-    blob, sample = Blob(), sample_of(trace.steps, MAX_STEPS, trace.packed.shape[1], MAX_BYTES)
-    blob.deltas("states", trace.packed[sample.steps])
+    blob = Blob()
+    blob.deltas("states", trace.packed)
     program = trace.program
     for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
         blob.integers(name, getattr(program, name))
@@ -51,17 +46,16 @@ def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
         "rounding": run.rounding,
         "halted": run.halted,
         "bits": program.bits,
-        **sample.facts,
+        "steps": trace.steps,
         "program": program.id,
         "fields": [[field.name, list(field.shape)] for field in program.layout.fields],
-        "one_hot": one_hot(trace),
         "words": _words(run.algorithm),
         "rules": [text if text.startswith("when ") else "" for text in program.rules],
-        "real": outputs_data(run, trace, blob, sample),
-        "computer": computer_data(trace, computer, blob, sample) if computer else None,
+        "real": outputs_data(run, trace, blob),
+        "computer": computer_data(trace, computer, blob) if computer else None,
         "arrays": blob.directory,
     }
-    return assemble("trace", SCRIPTS, facts, blob.packed())
+    return assemble("trace", facts, blob.packed())
 
 
 def run_title(run: Run) -> str:
@@ -78,7 +72,9 @@ def _checked(run: Run) -> Trace:
     if trace is None:
         raise InputError("this run was not recorded; run it with record=True to see its trace")
     program = trace.program
-    for size, most, what in ((program.bits, MAX_BITS, "bits"), (program.templates, MAX_TEMPLATES, "templates")):
+    sizes = (program.bits, MAX_BITS, "bits"), (program.templates, MAX_TEMPLATES, "templates")
+    lengths = (trace.steps, MAX_STEPS, "steps"), (trace.packed.nbytes, MAX_BYTES, "bytes of states")
+    for size, most, what in (*sizes, *lengths):
         if size > most:
             raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}")
     return trace
@@ -99,29 +95,14 @@ def _words(algorithm: Algorithm) -> list[tuple[str, tuple[int, ...], bool]]:
     return [(word.name, word.bits, word.signed) for word in (*found, *outputs.values())]
 
 
-def one_hot(trace: Trace) -> list[int]:
-    """The first bits of one-hot arrays of more than two bits, or of such rows of arrays of higher rank."""
-    starts: list[int] = []
-    sizes: list[int] = []
-    for field in trace.layout.fields:
-        width = field.shape[-1] if field.shape else 1
-        starts += range(field.offset, field.offset + field.size, width)
-        sizes += [width] * (field.size // width)
-    most = np.zeros(len(starts), dtype=np.int64)
-    for first in range(0, len(trace), _STATES):
-        states = np.unpackbits(trace.packed[first : first + _STATES], axis=1, count=trace.layout.size)
-        most = np.maximum(most, np.add.reduceat(states, starts, axis=1, dtype=np.int64).max(axis=0))
-    return [start for start, size, on in zip(starts, sizes, most.tolist(), strict=True) if size > 2 and on == 1]
-
-
-def computer_data(trace: Trace, computer: Any, blob: Blob, sample: SampledSteps) -> dict[str, object]:
+def computer_data(trace: Trace, computer: Any, blob: Blob) -> dict[str, object]:
     """Adds the marks in time to the blob, and gives instructions and words as people read them."""
     machine, code = computer.machine, computer.code
     steps, addresses = computer.instructions(trace)
     phases = computer.phases(trace)
-    blob.integers("instruction_step", sample.piece_of(steps))
+    blob.integers("instruction_step", steps)
     blob.integers("instruction_address", addresses)
-    blob.integers("phase_step", sample.piece_of(np.array([step for step, _ in phases], dtype=np.int64)))
+    blob.integers("phase_step", [step for step, _ in phases])
     blob.integers("phase_kind", [number for _, number in phases])
     return {
         "phases": list(machine.phases),

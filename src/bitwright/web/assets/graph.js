@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { element, grouped, hear, make } from "./library/dom.mjs";
 import { drawGraph, focusOn, place } from "./graph-draw.js";
-import { items, keysOf, renamed, textOf, valueAt, withValue } from "./graph-values.js";
+import { items, placeKeys, renamed, textOf, valueAt, withValue } from "./library/values.mjs";
 import { inputText, inputWords, setInput } from "./inputs.js";
 
 const SIZES = { path: "6", ring: "8", star: "8", complete: "5", grid: "4x6", board: "4x6", torus: "6x6", random: "12,18" };
@@ -102,7 +102,7 @@ export function showGraph(keepFrame = false) {
 
 function labels(where, at) {
   const words = inputWords().filter(({ place: own }) => own === where), names = graph.nodes.map(({ name }) => name);
-  const found = words.map((word) => [word, valueAt(items(inputText(word.name), names), keysOf(word, graph, at), word)]).filter(([word, value]) => value !== "" && !(word.marks && value === "0"));
+  const found = words.map((word) => [word, valueAt(items(inputText(word.name), names), placeKeys(word, graph, at), word)]).filter(([word, value]) => value !== "" && !(word.marks && value === "0"));
   return { words: found.map(([word, value]) => (word.marks ? word.name : words.length > 1 ? `${word.name} ${value}` : value)).join(", "), on: found.some(([word]) => word.marks) };
 }
 
@@ -116,7 +116,7 @@ function inspector() {
   if (chosen === null) { box.replaceChildren(); return; }
   const title = where === "node" ? graph.nodes[at].name : graph.edges[at].map((end) => graph.nodes[end].name).join(graph.directed ? " → " : " – ");
   const fields = inputWords().filter(({ place: own }) => own === where).map((word) => {
-    const value = valueAt(items(inputText(word.name), graph.nodes.map(({ name }) => name)), keysOf(word, graph, at), word);
+    const value = valueAt(items(inputText(word.name), graph.nodes.map(({ name }) => name)), placeKeys(word, graph, at), word);
     const field = make("input", word.marks ? { type: "checkbox", checked: value !== "0" } : { value, inputMode: "numeric" });
     field.addEventListener("input", () => { put(word, at, word.marks ? (field.checked ? "1" : "0") : field.value.trim()); showGraph(true); });
     return word.marks ? make("label.tick", field, `${word.name} at ${title}`) : make("label", `${word.name} of ${title}`, field);
@@ -132,7 +132,7 @@ function inspector() {
 function put(word, at, value) {
   let found = items(inputText(word.name), graph.nodes.map(({ name }) => name));
   if (word.one && value === "1") found = new Map();
-  setInput(word.name, textOf(withValue(found, keysOf(word, graph, at), value), word));
+  setInput(word.name, textOf(withValue(found, placeKeys(word, graph, at), value), word));
 }
 
 function forget(old, name = null) {

@@ -3,9 +3,9 @@
 import { ask } from "./ask.js";
 import { element, grouped, hear, make, notice, sentence, submitted, terms } from "./library/dom.mjs";
 import { graphEditor } from "./graph.js";
-import { given, keep, kind, number, program, refused, settled, soon, source } from "./program.js";
+import { given, kind, number, program, refused, settled, soon, source } from "./program.js";
 import { clearResults, showLive, showMade, showRun } from "./results.js";
-import { openLink, share } from "./share.js";
+import { openLink, restore, share, state } from "./share.js";
 import { split } from "./split.js";
 import { tabs } from "./tabs.js";
 import { followTheme } from "./library/theme.mjs";
@@ -27,7 +27,8 @@ async function start() {
   try { known = await ask("api/about"); } catch (error) { fail(error.message); return; }
   limits(known.limits, known.version);
   graphEditor(soon, known.limits);
-  program(known, recalled(), engine, changed);
+  program(known, engine, changed);
+  try { restore(JSON.parse(localStorage.getItem(STORE))); } catch { /* the first visit, or what another version kept */ }
   share(fail);
   await openLink(fail);
   for (const id of ["engine", "rounding"]) element(id).addEventListener("input", engine);
@@ -160,11 +161,7 @@ function limits(l, version) {
 // What was typed is kept for a reload, or the next visit.
 
 function remember() {
-  try { localStorage.setItem(STORE, JSON.stringify(keep())); } catch { /* a browser that keeps nothing */ }
-}
-
-function recalled() {
-  try { return JSON.parse(localStorage.getItem(STORE)); } catch { return null; }
+  try { localStorage.setItem(STORE, JSON.stringify(state())); } catch { /* a browser that keeps nothing */ }
 }
 
 start();

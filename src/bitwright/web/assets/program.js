@@ -21,7 +21,7 @@ export const kind = () => document.querySelector("input[name=kind]:checked").val
 const slot = (which = kind()) => (which in LANGUAGES ? `${which} ${languages[which]}` : which);
 export const isText = (which) => TEXTS.includes(slot(which));
 
-export function program(known, kept, told, altered) {
+export function program(known, told, altered) {
   limits = known.limits;
   examples = known.examples.map((one) => ({ inputs: {}, console: "", ...one, name: one.file.split("/").at(-1), language: one.file.endsWith(".py") ? "python" : "assembly" }));
   described = told;
@@ -34,7 +34,6 @@ export function program(known, kept, told, altered) {
     if (first) choose(which, first.name);
   }
   texts["subleq image"] = "# prints a word, and halts: M[6] goes to the port at -1\n6 -1 3\n7 7 -1\n65 0\n";
-  recall(kept);
   for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", show);
   hear("example", "change", (event) => {
     if (event.target.value) { choose(slot(), event.target.value); useGraph(); show(); }
@@ -190,8 +189,6 @@ function summary({ bits, blocks, templates, steps, machine, notes }) {
 
 // What a reload finds again, and what a link brings.
 
-export const keep = () => ({ kind: kind(), languages, texts, values, consoles, graph: graphState(), ...Object.fromEntries(FIELDS.map((id) => [id, element(id).value])) });
-
 export const shared = () => ({
   kind: kind(), language: languages[kind()] ?? "", text: isText(kind()) ? read() : "", inputs: { ...values[slot()] },
   console: element("console-in").value, graph: kind() === "nodes" ? graphState() : null, counter: element("counter").checked, ...Object.fromEntries(FIELDS.map((id) => [id, element(id).value])),
@@ -213,20 +210,3 @@ export function load(link) {
 }
 
 export const knowsLanguage = (which, language) => (which in LANGUAGES ? Object.hasOwn(LANGUAGES[which], language) : language === "");
-
-function recall(kept) {
-  if (!kept) return;
-  for (const which of TEXTS) {
-    if (typeof kept.texts?.[which] === "string" && kept.texts[which]) {
-      texts[which] = kept.texts[which];
-      chosen[which] = examples.find((example) => slotOf(example) === which && example.text === texts[which])?.name ?? "";
-    }
-  }
-  for (const which of Object.keys(LANGUAGES)) if (knowsLanguage(which, kept.languages?.[which])) languages[which] = kept.languages[which];
-  Object.assign(values, kept.values);
-  Object.assign(consoles, kept.consoles);
-  for (const id of FIELDS) if (typeof kept[id] === "string" && kept[id]) element(id).value = kept[id];
-  const radio = document.querySelector(`input[name=kind][value="${CSS.escape(kept.kind ?? "")}"]`);
-  if (radio) radio.checked = true;
-  if (kept.graph) try { setGraph(kept.graph); } catch { /* of another version */ }
-}

@@ -20,8 +20,16 @@ export function share(failed) {
   addEventListener("hashchange", () => openLink(failed));
 }
 
+export const state = () => ({ v: 1, ...shared(), settings: Object.fromEntries(CHOICES.map((id) => [id, element(id).value])) });
+
+export function restore(found) {
+  const link = checked(found);
+  for (const id of CHOICES) element(id).value = link.settings[id];
+  load(link);
+}
+
 async function make() {
-  const fragment = await pack({ v: 1, ...shared(), settings: Object.fromEntries(CHOICES.map((id) => [id, element(id).value])) });
+  const fragment = await pack(state());
   const note = element("link-note");
   element("link").value = "";
   if (fragment.length > LONGEST) { note.textContent = "This program is too long for a link; download it instead."; return; }
@@ -40,9 +48,7 @@ export async function openLink(failed) {
   const fragment = location.hash.slice(PREFIX.length);
   history.replaceState(null, "", location.pathname);
   try {
-    const link = checked(await unpack(fragment));
-    for (const id of CHOICES) element(id).value = link.settings[id];
-    load(link);
+    restore(await unpack(fragment));
   } catch (error) {
     failed(`this link cannot be opened: ${error.message}`);
   }

@@ -2,6 +2,7 @@
 
 function go(step) {
   setStep(step);
+  if (live) resize();
   reveal(now.step);
   changed();
 }
@@ -13,10 +14,10 @@ function choose(bit) {
 }
 
 function spokenText() {
-  let text = `Step ${stepNumber(now.step)} of ${runSteps}, ${arrays.n[now.step]} matches.`;
+  let text = `Step ${now.step} of ${facts.steps}, ${matchCount(now.step)} matches.`;
   if (now.bit >= 0) {
-    const template = templateAt(now.step, rules.blockOf[now.bit]);
-    text += ` ${nameOf(now.bit)} is ${on(now.step, now.bit)}. ${template < 0 ? "Its block matches no template." : `Its block matches: ${templateText(template)}.`}`;
+    const block = rules.blockOf[now.bit], template = templateAt(now.step, block);
+    text += ` ${nameOf(now.bit)} is ${on(now.step, now.bit)}. ${template < 0 ? "Its block matches no template." : `Its block matches: ${templateText(template, block)}.`}`;
   } else if (!facts.computer)
     text += ` ${facts.words.slice(0, 8).map(([name, bits, signed]) => `${name} is ${numberAt(now.step, bits, signed)}`).join(", ")}.`;
   if (facts.computer) text += ` ${element("executing").textContent}, ${element("phase").textContent}.`;
@@ -25,13 +26,12 @@ function spokenText() {
 
 const advance = (steps) => go(now.step + steps);
 
-// The address: #step=12&bit=c[3]&by=block&as=positions.
+// The address: #step=12&bit=c[3]&by=block.
 
 function addressParts() {
   const parts = [];
   if (now.bit >= 0) parts.push(`bit=${encodeURIComponent(nameOf(now.bit)).replace(/%5B/g, "[").replace(/%5D/g, "]").replace(/%2C/g, ",")}`);
   if (now.group !== "name") parts.push(`by=${now.group}`);
-  if (now.positions) parts.push("as=positions");
   if (now.query) parts.push(`find=${encodeURIComponent(now.query)}`);
   return parts;
 }
@@ -43,19 +43,10 @@ function recall() {
   element("group").value = now.group;
   element("search").value = now.query;
   now.bit = bitOf(given.get("bit") || "");
-  showPositions(given.get("as") === "positions");
   if (now.bit >= 0) for (const group of groups) if (group.bits.includes(now.bit)) now.folded.delete(group.number);
   rearrange();
   go(askedStep());
   reveal(now.step, now.bit);
-}
-
-// Arrays with at most one bit on in the whole run, each in one row, as the place of that bit.
-
-function showPositions(wanted) {
-  now.positions = wanted && arraysOfBits.some((group) => group.oneHot);
-  element("positions").checked = now.positions;
-  if (now.positions) for (const group of arraysOfBits) if (group.oneHot) now.folded.add(group.number);
 }
 
 // Rows and zoom.
@@ -92,13 +83,13 @@ function fold(all) { // what is shown; arrays stay as they are while cells are f
 
 function zoom(cell) {
   const least = Math.min(1, Math.max(fitting(), 0.05)); // so that a frame is drawn in time
-  const most = Math.min(Math.max(40, fitting()), 8e6 / (facts.steps + 1)); // browsers draw no wider elements
+  const most = Math.min(Math.max(40, fitting()), 8e6 / (facts.steps - begin + 1)); // browsers draw no wider elements
   const centre = columnOf(now.step) - size.label;
   now.cell = Math.max(Math.min(cell, most), least);
   now.zoomed = true;
   if (now.cell > 2) now.cell = Math.round(now.cell);
   measure();
-  scroller.scrollLeft = now.step * now.cell - centre;
+  scroller.scrollLeft = (now.step - begin) * now.cell - centre;
   redraw();
 }
 
@@ -108,11 +99,11 @@ function resize() {
   measure();
   if (now.zoomed || !size.width) return;
   const fits = fitting();
-  now.cell = Math.min(fits >= 2 ? Math.floor(fits) : fits >= 1 ? fits : facts.computer ? 9 : 7, 8e6 / (facts.steps + 1));
+  now.cell = Math.min(fits >= 2 ? Math.floor(live?.goesOn ? Math.min(fits, 26) : fits) : fits >= 1 ? fits : facts.computer ? 9 : 7, 8e6 / (facts.steps - begin + 1));
   measure();
 }
 
-const fitting = () => (size.width - size.label - 8) / (facts.steps + 1);
+const fitting = () => (size.width - size.label - 8) / (facts.steps - begin + 1);
 
 // Pointing.
 
@@ -121,14 +112,7 @@ function point(event) {
   const cell = step !== null && entry !== null ? { step, entry, bit: Math.max(entry, -1) } : null;
   canvas.style.cursor = entry !== null && entry < 0 && x < size.label ? "pointer" : "crosshair";
   if (event.pointerType === "touch") return;
-  if (!cell) { leave(); return; }
-  if (!now.hover || now.hover.step !== cell.step || now.hover.entry !== cell.entry) {
-    now.hover = cell;
-    tip.replaceChildren(...(entry >= 0 ? describe(entry, step) : describeNumber(groups[-1 - entry], step)));
-    tip.hidden = false;
-    redraw();
-  }
-  placeTip(event, 18);
+  hover(event, cell, now.hover?.step === step && now.hover.entry === entry, () => (entry >= 0 ? describe(entry, step) : describeNumber(groups[-1 - entry], step)));
 }
 
 function press(event) {
@@ -167,11 +151,11 @@ const toLeast = () => {
 };
 
 const KEYS = [["↑ ↓", "the bit above, the bit below"], ["[ ]", "instruction before, next instruction"], ["m", "the step with the smallest margin"], ["/", "find bits"], ["+ − 0", "wider, narrower, the whole run"],
-  ["f", "fold and unfold arrays, or cells"], ["p", "arrays with one bit on as positions"], ["g", "by name, by block, by cell"]];
+  ["f", "fold and unfold arrays, or cells"], ["g", "by name, by block, by cell"]];
 const keys = {
   ...stepKeys, ArrowUp: () => moveBit(-1), ArrowDown: () => moveBit(1),
   "+": () => zoom(now.cell * 1.4), "=": () => keys["+"](), "-": () => zoom(now.cell / 1.4), 0: () => zoom(fitting()),
-  f: () => fold(!anyFolded()), m: toLeast, p: () => element("positions-box").hidden || element("positions").click(),
+  f: () => fold(!anyFolded()), m: toLeast,
   g: () => {
     element("group").value = groupings()[(groupings().indexOf(now.group) + 1) % groupings().length];
     element("group").dispatchEvent(new Event("change"));
@@ -186,33 +170,34 @@ function listenHere() {
   hear("instruction-next", "click", keys["]"]);
   hear("least", "click", toLeast);
   hear("group", "change", (e) => { now.group = e.target.value; rearrange(); reveal(now.step, now.bit); rest(); });
-  hear("positions", "change", (e) => { showPositions(e.target.checked); rearrange(); reveal(now.step, now.bit); rest(); });
   hear("fold", "click", () => fold(!anyFolded()));
-  hear("narrower", "click", keys["-"]);
-  hear("wider", "click", keys["+"]);
-  hear("fit", "click", keys[0]);
   scroller.addEventListener("scroll", () => { leave(); redraw(); }, { passive: true });
   for (const kind of ["pointerdown", "pointermove"]) overview.addEventListener(kind, (event) => {
-    if (event.buttons) go(((event.offsetX - 8) / (overview.clientWidth - 16)) * facts.steps);
+    if (event.buttons) go(begin + ((event.offsetX - 8) / (overview.clientWidth - 16)) * (facts.steps - begin));
   });
   new ResizeObserver(() => { resize(); showStep(); redraw(); }).observe(scroller);
 }
 
-begin(() => {
+// The program that is in `facts` and `arrays`; of a page with a network another one may come.
+
+function openProgram() {
   prepare();
-  groupCells();
+  makeGroups();
   const byCell = element("group").querySelector("[value=cell]");
   byCell.hidden = byCell.disabled = !cells.length;
-  element("positions-box").hidden = !arraysOfBits.some((group) => group.oneHot);
+  now.bit = -1;
+  arrange();
+  resize();
+}
+
+openPage(() => {
+  openLive();
+  openProgram();
   if (facts.computer) {
     element("numbers-box").hidden = true;
     element("computer").hidden = element("instruction-controls").hidden = false;
-    element("instruction").max = arrays.instruction_step.length;
-    element("instructions").textContent = `of ${grouped(arrays.instruction_step.length)}`;
+    element("instruction").max = live ? 1e9 : arrays.instruction_step.length;
   }
-  if (facts.bits > 160 && arraysOfBits.length > 5) now.folded = new Set(groups.filter((g) => !g.flag && g.bits.length > 1).map((g) => g.number));
-  arrange();
-  resize();
   describeOnce();
   listenHere();
   // For pages that embed this one, and for tests: where a cell is, in pixels of the window.

@@ -1,7 +1,9 @@
-// The data of the run: facts as JSON, arrays as one deflated piece.
+// The data of the run: facts as JSON, arrays as one deflated piece; and its states. In a page with a network in it they come as it runs.
 
-const facts = JSON.parse(element("facts").textContent);
-const arrays = {};
+const facts = JSON.parse(element("facts").textContent), arrays = {};
+let live = null, openLive = () => {}; // what makes further steps
+let states = null, stride = 0, begin = 0; // of all steps from `begin` on; bytes of a state
+const stateBit = (step, bit) => bitIn(states, bit, (step - begin) * stride);
 
 async function decode() {
   const stream = new Blob([decoded(element("data").textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));

@@ -9,7 +9,7 @@ function go(step) {
 function advance(steps) {
   if (!element("changes").checked) { go(now.step + steps); return; }
   let step = now.step;
-  for (let i = 0; i < steps && step < facts.steps; i++) step = nextChange(step, 1);
+  for (let i = 0; i < steps && (live?.goesOn || step < facts.steps); i++) step = nextChange(step, 1);
   go(step);
 }
 
@@ -31,7 +31,7 @@ function show(what, number) { // what: colour or mark
 }
 
 function spokenText() {
-  const parts = [`Step ${stepNumber(now.step)} of ${runSteps}.`], lamps = namesOn("whole", 0, now.step);
+  const parts = [`Step ${now.step} of ${facts.steps}.`], lamps = namesOn("whole", 0, now.step);
   if (lamps.length) parts.push(`On: ${lamps.join(", ")}.`);
   if (now.node >= 0) {
     const choice = colouring(), bits = namesOn("node", now.node, now.step);
@@ -110,14 +110,7 @@ function point(event) {
   if (event.pointerType === "touch") return;
   const node = drawing.nodeAt(event);
   canvas.style.cursor = node >= 0 ? "pointer" : "grab";
-  if (node < 0) { leave(); return; }
-  if (node !== now.hover) {
-    now.hover = node;
-    tip.replaceChildren(...describe(node));
-    tip.hidden = false;
-    redraw();
-  }
-  placeTip(event, 22);
+  hover(event, node < 0 ? null : node, now.hover === node, () => describe(node));
 }
 
 function grab(event) {
@@ -130,7 +123,9 @@ function grab(event) {
 function press(event) {
   const moved = drag && drag.moved;
   drag = null;
-  if (!moved) choose(drawing.nodeAt(event));
+  if (moved) return;
+  choose(drawing.nodeAt(event));
+  live?.press(now.node);
 }
 
 function wheel(event) {
@@ -156,16 +151,14 @@ const keys = {
 
 function listenHere() {
   for (const what of ["colour", "mark"]) hear(what, "change", (e) => show(what, Number(e.target.value)));
-  hear("smaller", "click", keys["-"]);
-  hear("larger", "click", keys["+"]);
-  hear("fit", "click", wholeGraph);
   hear("ports", "click", (e) => { const chosen = e.target.closest("tr[data-node]"); if (chosen) choose(Number(chosen.dataset.node)); });
   canvas.addEventListener("pointerdown", grab);
   canvas.addEventListener("wheel", wheel, { passive: false });
   new ResizeObserver(() => { measure(); redraw(); }).observe(field);
 }
 
-begin(() => {
+openPage(() => {
+  openLive();
   prepare();
   prepareDrawing();
   element("changes").checked = facts.grid;

@@ -3,13 +3,13 @@
 const MOST_PORTS = 100, MOST_RULES = 40;
 
 function describeOnce() {
-  const parts = [plural(runSteps, "step"), plural(facts.nodes, "node"), plural(facts.edges, facts.directed ? "directed edge" : "edge"), plural(facts.bits, "bit"), `engine ${facts.engine}`];
+  const parts = [plural(facts.steps, "step"), plural(facts.nodes, "node"), plural(facts.edges, facts.directed ? "directed edge" : "edge"), plural(facts.bits, "bit"), `engine ${facts.engine}`];
   const first = facts.description.split(/(?<=\.)\s/)[0]; // its first sentence; all of it stands beside the graph
-  showAbout(first, parts, facts.wrong_steps);
+  if (!live) showAbout(first, parts, facts.wrong_steps);
   element("program").textContent = facts.description;
   element("program-box").hidden = first === facts.description;
   element("there").hidden = facts.directed;
-  element("footer").textContent = `program ${facts.program.slice(0, 16)} · made by bitwright · this page holds everything and loads nothing`;
+  if (!live) element("footer").textContent = `program ${facts.program.slice(0, 16)} · made by bitwright · this page holds everything and loads nothing`;
 }
 
 // The legend says what colours and strong edges mean.
@@ -63,6 +63,7 @@ const chip = ({ label, values, any, flag }) => make("span", { className: any ? "
 // The step.
 
 function showStep() {
+  lookThrough(colouring());
   const lamps = bitsAt("whole", 0, now.step), words = facts.outputs.filter((word) => word.place === "whole" && (word.bits.length > 1 || word.way));
   element("whole-box").hidden = !lamps.length && !words.length;
   element("whole").replaceChildren(...lamps.map(lamp), ...words.map((word) => figure(word, 0, now.step)));
@@ -80,7 +81,7 @@ function showNode() {
   }
   const given = facts.inputs.filter((word) => word.place === "node").map((word) => figure(word, node, 0)), bits = bitsAt("node", node, now.step).map(chip);
   panel.replaceChildren(make("p.node-name", facts.names[node]), make("p", ...figuresOf(node)), make("div.bits", ...bits), make("p.soft", ...(given.length ? ["given: ", ...given] : [])));
-  if (arrays.wrong[now.step - 1]) panel.append(make("p.wrong", `${every > 1 ? "The steps since the one shown before" : "This step"} got ${grouped(arrays.wrong[now.step - 1])} bits of the graph wrong.`));
+  if (arrays.wrong[now.step - 1]) panel.append(make("p.wrong", `This step got ${grouped(arrays.wrong[now.step - 1])} bits of the graph wrong.`));
 }
 
 function showPorts() {

@@ -3,21 +3,22 @@
 // Where the page is: the step, the chosen node, and what is shown.
 const now = { step: 0, node: -1, hover: null, colour: facts.colour, mark: facts.mark };
 
-const stride = Math.ceil(facts.bits / 8); // bytes of a state
 const declared = facts.declared.map(([name, place, first, apart]) => ({ name, place, first, apart }));
-let states = null, firstPort = null;
+let firstPort = null;
 
 function prepare() {
-  states = arrays.states;
+  stride = Math.ceil(facts.bits / 8);
+  states ??= arrays.states;
   firstPort = new Int32Array(facts.nodes + 1);
   for (const node of arrays.port_node) firstPort[node + 1]++;
   for (let node = 0; node < facts.nodes; node++) firstPort[node + 1] += firstPort[node];
 }
 
-const on = (step, bit, at) => bitIn(states, declared[bit].first + at * declared[bit].apart, step * stride);
+const placeOf = (bit, at) => declared[bit].first + at * declared[bit].apart, on = (step, bit, at) => stateBit(step, placeOf(bit, at));
 const portsOf = (node) => Array.from({ length: firstPort[node + 1] - firstPort[node] }, (_, i) => firstPort[node] + i);
 const countOf = (place) => ({ node: facts.nodes, port: arrays.port_node.length, whole: 1 })[place];
 
+const forgetRun = () => {};
 const valueOf = (word, at, step) => wordValue(word, (bit) => on(step, bit, at));
 
 // What a node is coloured by.
@@ -36,6 +37,20 @@ function shadeOf(choice, node, step) {
 const colouring = () => facts.colours[now.colour] || null;
 const marking = () => facts.marks[now.mark] || null;
 
+// The numbers or sets of a colour that occur: a recorded run comes with them, another one is looked through as it grows.
+
+function lookThrough(choice) {
+  if (!live || !choice || choice.sort === "flag") return;
+  if (choice.run !== live.run) Object.assign(choice, { run: live.run, seen: begin - 1, range: null, occurring: [] });
+  for (let step = choice.seen + 1; step <= facts.steps; step++) for (let node = 0; node < facts.nodes; node++) {
+    const value = shadeOf(choice, node, step);
+    if (value === null) continue;
+    if (choice.sort === "number") choice.range = [Math.min(choice.range?.[0] ?? value, value), Math.max(choice.range?.[1] ?? value, value)];
+    else if (!choice.occurring.includes(value)) choice.occurring = [...choice.occurring, value].sort((a, b) => a - b);
+  }
+  choice.seen = facts.steps;
+}
+
 // Whether a step changed a colour or a strong edge.
 
 function changes(step) {
@@ -49,9 +64,12 @@ function changes(step) {
 }
 
 function nextChange(step, by) {
-  const end = by > 0 ? facts.steps : 0;
-  do step += by; while (step !== end && step > 0 && step < facts.steps && !changes(step));
-  return Math.min(Math.max(0, step), facts.steps);
+  for (let tried = 0; tried < 1000 || !live; tried++) { // a live run need not end
+    step += by;
+    live?.reach(step);
+    if (step <= begin || (step >= facts.steps && !live?.goesOn) || changes(step)) break;
+  }
+  return Math.min(Math.max(begin, step), facts.steps);
 }
 
 // Rules whose condition holds at a node or port.

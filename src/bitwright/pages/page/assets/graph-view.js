@@ -1,4 +1,4 @@
-// The picture: nodes in their colours, their names and values, and the bits of ports around one node.
+// The picture: nodes in their colours, their names and values.
 
 const field = element("field"), canvas = element("graph"), drawing = new GraphDrawing(canvas), { view } = drawing;
 let edgePorts = null, everyEdge = []; // the ports at the two ends of each edge
@@ -46,6 +46,7 @@ function draw() {
   drawMarks();
   if (!facts.grid) drawNodes();
   for (const [name, nodes] of facts.given) drawing.given(name, nodes);
+  for (const node of live?.wrongNodes() ?? []) drawing.ring(node, palette.wrong, 3);
   drawFocus();
 }
 
@@ -71,27 +72,12 @@ function drawNodes() {
   }
 }
 
-// The node under the pointer, or the chosen one: a ring, its name, and what is on at the ends of its edges.
-
-const MOST_ENDS = 16;
+// The node under the pointer, or the chosen one: a ring, and its name.
 
 function drawFocus() {
   for (const node of new Set([now.node, now.hover ?? -1]))
     if (node >= 0) drawing.ring(node, node === now.node ? palette.accent : palette.text, node === now.node ? 3 : 1.5);
   const node = now.hover ?? now.node;
   if (node < 0) return;
-  const ports = portsOf(node);
-  if (ports.length <= MOST_ENDS && (!facts.grid || view.scale >= 48)) for (const port of ports) {
-    const edge = arrays.port_edge[port], other = arrays.opposite ? arrays.opposite[port] : -1, back = edgePorts[2 * edge] !== port;
-    const both = other >= 0 && ports.length <= 4; // of many edges only the ends here
-    drawEnd(edge, back, namesOn("port", port, now.step), both ? 0.28 : 0.42);
-    if (both) drawEnd(edge, !back, namesOn("port", other, now.step), 0.28);
-  }
   if (facts.spacing * view.scale < 20 || facts.grid) drawing.label(facts.names[node], drawing.x(node), drawing.y(node) - drawing.radius - 10, true);
-}
-
-function drawEnd(edge, back, names, most) {
-  if (!names.length) return;
-  const { x, y } = drawing.along(edge, back, (length) => Math.min(most, (drawing.radius + 26) / length));
-  plate(drawing.paint, names.length > 3 ? `${names.slice(0, 3).join(" ")} +${names.length - 3}` : names.join(" "), x, y, { letters: DIGITS });
 }

@@ -1,21 +1,20 @@
 // The panel beside the trace: numbers, the machine, one bit in detail, and the engine's outputs.
 
-const MOST_ROWS = 40;
-const plot = element("plot"), dots = plot.getContext("2d");
+const MOST_ROWS = 40, MOST_WORDS = 64; // of outputs, and of memory
 
 function describeOnce() {
   const { real } = facts;
-  const parts = [
-    plural(runSteps, "step"), plural(facts.bits, "bit"), plural(arrays.template_block.length, "template"), `engine ${facts.engine}`,
+  const parts = live ? [] : [
+    plural(facts.steps, "step"), plural(facts.bits, "bit"), plural(arrays.template_block.length, "template"), `engine ${facts.engine}`,
   ];
   if (facts.rounding) parts.push(`${facts.rounding} rounding`);
-  showAbout(facts.description, parts, real.wrong_steps);
+  if (!live) showAbout(facts.description, parts, real.wrong_steps);
 
   const least = real.least;
   const far = least && (least.deviations === null ? "" : `, or ${short(least.deviations)} standard deviations of one network`);
   element("overview-text").textContent = !least
-    ? "The margin of each step: none of them had a bit to decide."
-    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.number)}: ${short(least.margin)}${far}${least.margin < 0 ? ", a wrong answer" : ""}.`;
+    ? live ? "The whole run, and the part of it that is shown." : "The margin of each step: none of them had a bit to decide."
+    : `The margin of each step, how far it was from a wrong bit. Smallest at step ${grouped(least.step)}: ${short(least.margin)}${far}${least.margin < 0 ? ", a wrong answer" : ""}.`;
   element("least").hidden = !least;
 
   const scatter = `± is the standard deviation of one network${real.rounding === "calibrated" ? "'s estimate" : ""}.`;
@@ -24,7 +23,7 @@ function describeOnce() {
       ? `The mean of the infinitely wide network, in closed form; ${scatter}`
       : `The rules decided. This is what the mean of the infinitely wide network says of the same states; ${scatter}`,
     all: "What the engine put out, as recorded in the run.",
-    closest: `What the engine put out, as recorded: of each step the ${real.closest} bits closest to their threshold.`,
+    nothing: "The run has more outputs than a page holds.",
   }[real.stored];
   const rounding = real.rounding === "calibrated"
     ? "Calibrated rounding estimates how many matching templates write the bit, and sets it above ½."
@@ -32,7 +31,7 @@ function describeOnce() {
   element("outputs-text").textContent = real.cells ? source : `${source} ${rounding}`;
   element("value-head").textContent = real.rounding === "calibrated" && !real.cells ? "estimate" : "threshold";
   element("deviation-head").hidden = !real.deviations;
-  element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
+  if (!live) element("footer").textContent = `program ${facts.program.slice(0, 16)} · K = ${grouped(real.examples)} examples · made by bitwright · this page holds everything and loads nothing`;
 }
 
 function showStep() {
@@ -57,66 +56,66 @@ function wordList(words, before) {
 
 function showNumbers() {
   const list = wordList(facts.words.slice(0, 64), Math.max(0, now.step - 1));
-  list.append(make("div", ...terms([["matches n", grouped(arrays.n[now.step])]])));
+  list.append(make("div", ...terms([["matches n", grouped(matchCount(now.step))]])));
   element("numbers").replaceChildren(list);
 }
 
-// The SBN machine: the instruction that is being executed, its phase, and memory.
+// A machine: the instruction that is being executed, its phase, and memory.
 
 function showComputer() {
-  const { instruction_step: begins, instruction_address: addresses, phase_step: steps, phase_kind: kinds } = arrays;
-  const { computer } = facts;
+  const { instruction_step: begins, instruction_address: addresses, phase_step: steps = [], phase_kind: kinds } = arrays, { computer } = facts;
   const at = lastUpTo(begins, now.step), address = addresses[at], phase = lastUpTo(steps, now.step);
-  const chip = element("phase"), sbn = computer.instructions[address];
-  chip.textContent = phase < 0 || !sbn ? "" : computer.phases[kinds[phase]];
+  const chip = element("phase"), code = at < 0 ? null : live ? live.instruction(begins[at], address) : computer.instructions[address];
+  chip.textContent = phase < 0 || !code ? "" : computer.phases[kinds[phase]];
   chip.className = phase < 0 ? "" : "phase";
   chip.style.background = phase < 0 ? "" : phaseTone(kinds[phase]);
+  element("instructions").textContent = `of ${grouped(begins.length)}`;
   const line = element("executing");
   if (at < 0) line.textContent = "No instruction has begun.";
-  else if (!sbn) line.textContent = `Address ${address} is behind the last instruction: the program is done.`;
+  else if (!code) line.textContent = `Address ${address} is behind the last instruction: the program is done.`;
   else {
     line.replaceChildren(
-      make("span.soft", `instruction ${grouped(at + 1)}, address ${address}${sbn.label ? ` (${sbn.label})` : ""}`),
-      make("br"), make("code", `${sbn.b} −= ${sbn.a}; if negative go to ${sbn.c}`), make("span.soft", cameOf(at, sbn)));
+      make("span.soft", `instruction ${grouped(at + 1)}, address ${address}${code.label ? ` (${code.label})` : ""}`),
+      make("br"), make("code", `${code.b} −= ${code.a}; if ${live ? "0 or less" : "negative"} go to ${code.c}`), make("span.soft", cameOf(at, code)));
   }
-  const marked = computer.words.map((word, i) => [...word, sbn && sbn.words[1] === i ? "target" : sbn && sbn.words[0] === i ? "source" : ""]);
+  const marked = computer.words.map((word, i) => [...word, code?.words[1] === i ? "target" : code?.words[0] === i ? "source" : ""]).filter((_, i) => i < MOST_WORDS || Math.abs(i - address) < 12 || code?.words.includes(i));
   element("memory").replaceChildren(wordList(marked, at >= 0 ? begins[at] : undefined));
   if (document.activeElement !== element("instruction")) element("instruction").value = Math.max(1, at + 1);
 }
 
-function cameOf(at, sbn) {
+function cameOf(at, code) {
   const begins = arrays.instruction_step;
-  if (at + 1 >= begins.length || every > 1) return "";
-  const [, bits] = facts.computer.words[sbn.words[1]];
+  if (at + 1 >= begins.length || !facts.computer.words[code.words[1]]) return "";
+  const [, bits] = facts.computer.words[code.words[1]];
   const result = numberAt(begins[at + 1], bits, true), next = arrays.instruction_address[at + 1];
-  return ` → ${result}${result < 0n ? `, go to ${next}` : ""}`;
+  return ` → ${result}${result < 0n || (live && !result) ? `, go to ${next}` : ""}`;
 }
 
 // One bit in one step: its block, the template that the block matches, and what that writes.
 
 function describe(bit, step) {
   const block = rules.blockOf[bit], template = templateAt(step, block), found = [], add = (...row) => found.push(row);
-  add("block", make("span.bits", ...Array.from(blockBits(block), (other) => make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`))));
+  add("block", make("span.bits", ...Array.from(bitsOfBlock(block), (other) => make("span", { className: on(step, other) ? "is-on" : "" }, `${nameOf(other)}=${on(step, other)}`))));
   if (template < 0) add("template", make("span.soft", "none matches"));
   else {
-    add("template", make("code.template", templateText(template)));
-    if (ruleText(template)) add("rule", make("code.rule", ruleText(template)));
-    add("writes", make("span.writes", namesOf(writesOf(template))));
+    add("template", make("code.template", templateText(template, block)));
+    if (rules.text(template)) add("rule", make("code.rule", rules.text(template)));
+    add("writes", make("span.writes", namesOf(rules.writes(template, block))));
   }
   const setters = settersOf(step, bit);
-  if (step > 0 && every === 1 && (on(step, bit) || setters.length)) {
-    const by = setters[0] === template ? make("span", "the same template") : make("code", setters.length ? templateText(setters[0]) : "");
+  if (step > begin && (on(step, bit) || setters.length)) {
+    const by = setters.some(([one, at]) => one === template && at === block) ? make("span", "the same template") : make("code", setters.length ? templateText(...setters[0]) : "");
     if (setters.length) add("set by", by, make("span", setters.length > 1 ? ` and ${setters.length - 1} more` : ""));
     else add("set by", make("span.wrong", "no template: the engine was wrong here"));
   }
-  if (step > 0 && every === 1 && setters.length && !on(step, bit)) add("but", make("span.wrong", "the engine did not set it"));
+  if (step > begin && setters.length && !on(step, bit)) add("but", make("span.wrong", "the engine did not set it"));
   return [headOf(nameOf(bit), bit, ` = ${on(step, bit)}`, step), make("dl.facts", ...terms(found))];
 }
 
 function headOf(label, bit, value, step) {
   const name = make("strong", label);
   name.style.color = colour(bit);
-  return make("p.bit-head", name, make("span", `${value} at step ${stepText(step)}`));
+  return make("p.bit-head", name, make("span", `${value} at step ${grouped(step)}`));
 }
 
 function describeNumber(group, step) {
@@ -134,22 +133,19 @@ function namesOf(bits) {
 
 function showOutputs() {
   const body = element("outputs").tBodies[0], more = element("outputs-more"), said = saidAt(now.step);
-  element("outputs").hidden = plot.hidden = !said;
-  element("outputs-of").textContent = said ? `of step ${stepText(now.step)}, n = ${grouped(said.n)}` : "";
+  element("outputs").hidden = !said;
+  element("outputs-of").textContent = said ? `of step ${grouped(now.step)}, n = ${grouped(said.n)}` : "";
   if (!said) {
     body.replaceChildren();
     more.textContent = now.step >= facts.steps ? "The run ends here." : "";
     return;
   }
-  const bits = said.bits || everyBit, shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
+  const bits = range(0, facts.bits), shown = closest(said, bits, player.mode === "play" ? 12 : MOST_ROWS);
   if (now.bit >= 0) shown.unshift(now.bit);
   body.replaceChildren(...shown.map((bit) => outputRow(bit, said)));
   const left = bits.length - shown.length;
   more.textContent = left > 0 ? `The ${shown.length} closest to the threshold of ${grouped(facts.bits)}; choose any other to see it here.` : "";
-  drawPlot(said, bits);
 }
-
-const everyBit = Array.from({ length: facts.bits }, (_, bit) => bit);
 
 // The bits closest to their threshold but for the chosen one; among equals, set ones first. One pass, few are kept.
 
@@ -168,68 +164,12 @@ function closest(said, bits, most) {
 }
 
 function outputRow(bit, said) {
-  const number = (value) => make("td", { title: String(value) }, Number.isNaN(value) ? "not stored" : short(value)), margin = said.margin(bit);
-  const next = every === 1 ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
+  const number = (value) => make("td", { title: String(value) }, short(value)), margin = said.margin(bit);
+  const next = now.step < facts.steps ? on(now.step + 1, bit) : Number(said.value(bit) > said.threshold), right = (matchesAt(now.step).counts[bit] > 0) === (next === 1);
   const made = row(nameOf(bit), number(said.output(bit)), number(said.limit ? said.limit(bit) : said.calibrated ? said.value(bit) : said.threshold), ...(facts.real.deviations ? [number(said.spread)] : []),
     margin === Infinity ? "–" : number(margin), make("td", { className: right ? (next ? "is-on" : "") : "wrong" }, String(next)));
   made.classList.toggle("chosen", bit === now.bit);
   made.dataset.bit = nameOf(bit);
   made.addEventListener("click", () => choose(bit));
   return made;
-}
-
-// A picture of the same: every bit at its value, the threshold between; bells where the spread of one network is known.
-
-function drawPlot(said, bits) {
-  const w = plot.parentElement.clientWidth, h = 92;
-  if (w <= 0) return;
-  sheet(plot, w, h);
-  const apart = Math.ceil(bits.length / 20000); // more dots than these would only hide each other
-  const values = (apart > 1 ? bits.filter((_, i) => i % apart === 0) : Array.from(bits)).map(said.value), reach = facts.real.deviations ? 2.2 * said.spread : 0;
-  let low = Math.min(...sample(values), said.threshold) - reach, high = Math.max(...sample(values), said.threshold) + reach;
-  if (said.calibrated) { low = Math.min(low, -0.25); high = Math.max(high, 1.25); }
-  const pad = (high - low) * 0.04 || 1;
-  const x = (value) => 6 + ((value - low + pad) / (high - low + 2 * pad)) * (w - 12), base = h - 18;
-  fillBox(dots, palette.line, 0, base, w, 1);
-  const hue = (value) => (value > said.threshold ? palette.accent : palette.soft);
-  if (facts.real.deviations) {
-    const tally = new Map();
-    for (const value of values) tally.set(value, (tally.get(value) || 0) + 1);
-    const kinds = Array.from(tally).sort((a, b) => b[1] - a[1]).slice(0, 12), tallest = Math.log2(1 + kinds[0][1]);
-    for (const [value, count] of kinds) bell(x, value, said.spread, base, (0.3 + 0.7 * Math.log2(1 + count) / tallest) * (base - 16), hue(value));
-  } else {
-    dots.globalAlpha = values.length > 400 ? 0.35 : 0.7;
-    values.forEach((value, i) => {
-      if (!Number.isFinite(value)) return;
-      dots.fillStyle = hue(value);
-      dots.beginPath();
-      dots.arc(x(value), 10 + ((i * 0.618034) % 1) * (base - 18), 2.4, 0, 7); // spread evenly, the same every time
-      dots.fill();
-    });
-    dots.globalAlpha = 1;
-  }
-  dots.setLineDash([4, 3]);
-  drawLine(dots, palette.wrong, 1, [x(said.threshold), 2], [x(said.threshold), base]);
-  dots.setLineDash([]);
-  const mark = (text, at) => write(dots, text, at, h - 8, { colour: palette.soft, align: "center" });
-  mark(said.calibrated ? "threshold ½" : "threshold 0", Math.min(Math.max(x(said.threshold), 34), w - 34));
-  if (said.calibrated) for (const value of [0, 1]) mark(String(value), x(value));
-  const own = now.bit >= 0 ? said.value(now.bit) : NaN;
-  if (Number.isFinite(own)) drawLine(dots, palette.text, 2, [x(own), base - 12], [x(own), base + 3]);
-}
-
-const sample = (values) => values.filter(Number.isFinite).reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
-
-function bell(x, value, spread, base, height, hue) {
-  Object.assign(dots, { fillStyle: hue, strokeStyle: hue, lineWidth: 1 });
-  if (!(spread > 0)) { dots.fillRect(x(value) - 1.5, base - height, 3, height); return; }
-  dots.beginPath();
-  for (let i = -30; i <= 30; i++) {
-    const d = (i / 30) * 3;
-    dots.lineTo(x(value + d * spread), base - height * Math.exp(-d * d / 2));
-  }
-  dots.globalAlpha = 0.22;
-  dots.fill();
-  dots.globalAlpha = 1;
-  dots.stroke();
 }

@@ -5,26 +5,44 @@ const slider = element("slider"), tip = element("tip");
 const redraw = oncePerFrame(() => draw());
 const player = new Player({
   speed: () => Number(element("speed").value),
-  ready: () => { if (now.step >= facts.steps) go(0); return true; },
-  advance: (steps) => { advance(steps); return now.step < facts.steps; },
-  changed: () => { if (player.mode === "idle") changed(); },
+  ready: (mode) => { if (mode === "play" && atEnd()) go(begin); return live ? live.ready() : true; },
+  advance: (steps) => { if (player.mode === "run") live.advance(); else advance(steps); return !atEnd(); },
+  changed: () => { if (player.mode !== "play") showSometimes(); },
 });
 
-// A long run is sampled: `step` counts the steps shown, and readers see the numbers of the run.
+// While a run is made as fast as possible, most of the time is for the run.
 
-const every = facts.every || 1, runSteps = facts.run_steps || facts.steps;
-const stepNumber = (step) => (step >= facts.steps ? runSteps : step * every);
-const stepShown = (number) => (number >= runSteps ? facts.steps : Math.round(number / every));
-const stepText = (step) => grouped(stepNumber(step));
+let shownAt = 0, cost = 0; // milliseconds
+
+function showSometimes() {
+  const began = performance.now();
+  if (player.mode === "run" && began - shownAt < 8 * cost) return;
+  go(now.step);
+  shownAt = performance.now();
+  cost = shownAt - began;
+}
+
+const atEnd = () => now.step >= facts.steps && !live?.goesOn;
 
 function setStep(step) {
-  now.step = Math.min(Math.max(0, Math.round(step) || 0), facts.steps);
+  if (live) {
+    live.reach(step);
+    showLength();
+  }
+  now.step = Math.min(Math.max(begin, Math.round(step) || 0), facts.steps);
   slider.value = now.step;
-  slider.setAttribute("aria-valuetext", `step ${stepNumber(now.step)} of ${runSteps}`);
-  if (document.activeElement !== element("step")) element("step").value = stepNumber(now.step);
+  slider.setAttribute("aria-valuetext", `step ${now.step} of ${facts.steps}`);
+  if (document.activeElement !== element("step")) element("step").value = now.step;
+}
+
+function showLength() {
+  Object.assign(slider, { min: begin, max: facts.steps });
+  element("step").max = facts.steps;
+  element("steps").textContent = `of ${grouped(facts.steps)}`;
 }
 
 function changed() { // shows everything again
+  live?.describe();
   showStep();
   redraw();
   rest();
@@ -39,7 +57,7 @@ function rest() {
   if (player.mode !== "idle") return;
   resting = setTimeout(() => {
     element("spoken").textContent = spokenText();
-    try { history.replaceState(null, "", `#${[`step=${stepNumber(now.step)}`, ...addressParts()].join("&")}`); } catch { /* inside a frame without an address */ }
+    try { history.replaceState(null, "", `#${[`step=${now.step}`, ...addressParts()].join("&")}`); } catch { /* inside a frame without an address */ }
   }, 200);
 }
 
@@ -47,12 +65,19 @@ function asked() {
   try { return new URLSearchParams(location.hash.slice(1)); } catch { return new URLSearchParams(); }
 }
 
-const askedStep = () => stepShown(Number(asked().get("step")) || 0);
+const askedStep = () => Number(asked().get("step")) || 0;
 
 // The tip beside the pointer, where it is inside the window.
 
-function placeTip(event, aside) {
-  const box = tip.getBoundingClientRect();
+function hover(event, target, same, content) {
+  if (target === null) { leave(); return; }
+  if (!same) {
+    now.hover = target;
+    tip.replaceChildren(...content());
+    tip.hidden = false;
+    redraw();
+  }
+  const box = tip.getBoundingClientRect(), aside = 20;
   const beside = (at, side, room) => `${Math.max(4, at + aside + side > room ? at - side - aside + 4 : at + aside)}px`;
   tip.style.left = beside(event.clientX, box.width, innerWidth);
   tip.style.top = beside(event.clientY, box.height, innerHeight);
@@ -70,7 +95,7 @@ function leave() {
 let toggleTheme = () => {};
 const stepKeys = {
   ArrowLeft: (e) => go(now.step - (e.shiftKey ? 10 : 1)), ArrowRight: (e) => go(now.step + (e.shiftKey ? 10 : 1)),
-  Home: () => go(0), End: () => go(facts.steps), " ": () => player.toggle("play"), "/": () => element("search").focus(),
+  Home: () => go(begin), End: () => go(facts.steps), " ": () => player.toggle("play"), "/": () => element("search").focus(),
   t: () => toggleTheme(), "?": () => element("help").showModal(),
 };
 
@@ -97,8 +122,9 @@ function helpText() {
 }
 
 function listen() {
-  for (const [id, step] of [["first", () => 0], ["back", () => now.step - 1], ["next", () => now.step + 1], ["last", () => facts.steps]]) hear(id, "click", () => go(step()));
-  hear("step", "change", (e) => go(stepShown(Number(e.target.value))));
+  for (const [id, step] of [["first", () => begin], ["back", () => now.step - 1], ["next", () => now.step + 1], ["last", () => facts.steps]]) hear(id, "click", () => go(step()));
+  hear("step", "change", (e) => go(Number(e.target.value)));
+  for (const [id, key] of [["narrower", "-"], ["wider", "+"], ["fit", "0"]]) hear(id, "click", () => keys[key]());
   hear("slider", "input", () => go(Number(slider.value)));
   hear("search", "input", (e) => find(e.target.value));
   hear("help-button", "click", keys["?"]);
@@ -114,24 +140,22 @@ function listen() {
 function showAbout(description, parts, wrong) {
   const about = element("about");
   about.textContent = `${description ? `${description.replace(/\.*$/, "")}. ` : ""}${parts.join(" · ")}`;
-  if (every > 1) about.append(" · ", make("span.sampled", `of ${grouped(runSteps)} steps ${grouped(facts.steps + 1)} are shown: 0, ${grouped(every)}, ${grouped(2 * every)}, … and the last`));
   if (!facts.halted) about.append(" · ", make("span.wrong", "did not halt within its step limit"));
   if (wrong) about.append(" · ", make("span.wrong", `${plural(wrong, "step differs", "steps differ")} from the rules`));
 }
 
-async function begin(open) {
+async function openPage(open) {
   try {
     if (typeof DecompressionStream === "undefined")
       throw new Error("This browser is too old for this page; it needs Chrome 99, Firefox 113, Safari 16.4 or later.");
-    await decode();
-    slider.max = facts.steps;
-    element("step").max = runSteps;
-    element("steps").textContent = `of ${grouped(runSteps)}`;
+    if (facts.arrays) await decode();
+    showLength();
     helpText();
     open();
     listen();
     toggleTheme = followTheme(() => { showStep(); draw(); });
     recall();
+    if (live && stage.runs) player.toggle("run");
     document.documentElement.dataset.ready = "true";
   } catch (error) {
     notice(error.message);

@@ -1,14 +1,7 @@
 // The program and its run: names of bits, matches, and what the engine said in a step.
 
-const stride = Math.ceil(facts.bits / 8); // bytes of a state
-let states = null;
-const on = (step, bit) => bitIn(states, bit, step * stride);
-
-const fields = [];
-for (const [name, extents] of facts.fields) {
-  const before = fields.at(-1);
-  fields.push({ name, extents, offset: before ? before.offset + before.size : 0, size: extents.reduce((a, b) => a * b, 1), number: fields.length });
-}
+const on = stateBit;
+let fields = [];
 const fieldAt = (bit) => fieldOf(fields, bit), nameOf = (bit) => bitName(fields, bit);
 
 function bitOf(name) {
@@ -27,63 +20,77 @@ function bitOf(name) {
 
 const numberAt = (step, bits, signed) => numberOf(bits, (bit) => on(step, bit), signed);
 
-// Blocks and templates.
+// Blocks, and for each its templates: a range of `configs`, which ascend in it; what each writes at a block, and its rule.
 
-const rules = {};
+const rules = { blockOf: null, writers: null, configs: null, range: null, writes: null, text: null };
 
 function prepare() {
-  states = arrays.states;
-  const { block_start: start, block_bits: members, template_block: block } = arrays;
+  stride = Math.ceil(facts.bits / 8);
+  fields = [];
+  for (const [name, extents] of facts.fields) {
+    const before = fields.at(-1);
+    fields.push({ name, extents, offset: before ? before.offset + before.size : 0, size: extents.reduce((a, b) => a * b, 1), number: fields.length });
+  }
+  const { block_start: start, block_bits: members } = arrays;
   rules.blockOf = new Int32Array(facts.bits);
   for (let b = 0; b + 1 < start.length; b++)
     for (let i = start[b]; i < start[b + 1]; i++) rules.blockOf[members[i]] = b;
-  rules.first = new Int32Array(start.length); // templates are sorted by block, and inside by configuration
-  for (let t = 0; t < block.length; t++) rules.first[block[t] + 1]++;
-  for (let b = 1; b < rules.first.length; b++) rules.first[b] += rules.first[b - 1];
-  rules.writers = new Int32Array(facts.bits); // c
-  for (const bit of arrays.write_bits) rules.writers[bit]++;
+  if (arrays.template_block) recordedRules(arrays);
 }
 
-const blockBits = (block) => arrays.block_bits.subarray(arrays.block_start[block], arrays.block_start[block + 1]);
-const writesOf = (template) => arrays.write_bits.subarray(arrays.write_start[template], arrays.write_start[template + 1]);
+function recordedRules({ block_start, template_block, template_config, template_rule, write_start, write_bits, states: recorded }) {
+  const first = new Int32Array(block_start.length); // templates are sorted by block, and inside by configuration
+  for (const block of template_block) first[block + 1]++;
+  for (let b = 1; b < first.length; b++) first[b] += first[b - 1];
+  states = recorded;
+  rules.writers = new Int32Array(facts.bits); // c
+  for (const bit of write_bits) rules.writers[bit]++;
+  Object.assign(rules, {
+    configs: template_config, range: (block) => [first[block], first[block + 1]],
+    writes: (template) => write_bits.subarray(write_start[template], write_start[template + 1]),
+    text: (template) => facts.rules[template_rule[template]] || "",
+  });
+}
+
+const bitsOfBlock = (block) => arrays.block_bits.subarray(arrays.block_start[block], arrays.block_start[block + 1]);
 
 function templateAt(step, block) {
-  const begin = rules.first[block], end = rules.first[block + 1], from = arrays.block_start[block], to = arrays.block_start[block + 1];
-  if (begin === end) return -1;
+  const [begins, ends] = rules.range(block), from = arrays.block_start[block], to = arrays.block_start[block + 1];
+  if (begins === ends) return -1;
   let config = 0;
   for (let i = from; i < to; i++) config |= on(step, arrays.block_bits[i]) << (i - from);
-  const found = lastUpTo(arrays.template_config, config, begin, end);
-  return found >= begin && arrays.template_config[found] === config ? found : -1;
+  const found = lastUpTo(rules.configs, config, begins, ends);
+  return found >= begins && rules.configs[found] === config ? found : -1;
 }
 
-function templateText(template) {
-  const config = arrays.template_config[template];
-  const when = Array.from(blockBits(arrays.template_block[template]), (bit, i) => `${nameOf(bit)}=${(config >> i) & 1}`);
-  return `when ${when.join(" ")} write ${Array.from(writesOf(template), nameOf).join(" ")}`;
+function templateText(template, block) {
+  const config = rules.configs[template];
+  const when = Array.from(bitsOfBlock(block), (bit, i) => `${nameOf(bit)}=${(config >> i) & 1}`);
+  return `when ${when.join(" ")} write ${Array.from(rules.writes(template, block), nameOf).join(" ")}`;
 }
 
-const ruleText = (template) => facts.rules[arrays.template_rule[template]] || "";
+// All matches of a state as pairs of a template and its block, and for every bit how many of them write it (m); the last few steps are kept.
 
-// All matches of a state, and for every bit how many of them write it (m); the last few steps are kept.
-
-const known = new Map();
+const known = new Map(), forgetRun = () => known.clear();
 
 function matchesAt(step) {
   if (known.has(step)) return known.get(step);
-  const templates = [], counts = new Int32Array(facts.bits);
+  const matches = [], counts = new Int32Array(facts.bits);
   for (let block = 0; block + 1 < arrays.block_start.length; block++) {
     const template = templateAt(step, block);
     if (template < 0) continue;
-    templates.push(template);
-    for (const bit of writesOf(template)) counts[bit]++;
+    matches.push([template, block]);
+    for (const bit of rules.writes(template, block)) counts[bit]++;
   }
   if (known.size > 64) known.delete(known.keys().next().value);
-  known.set(step, { templates, counts });
+  known.set(step, { matches, counts });
   return known.get(step);
 }
 
+const matchCount = (step) => (arrays.n ? arrays.n[step] : matchesAt(step).matches.length);
+
 function settersOf(step, bit) {
-  return step === 0 || every > 1 ? [] : matchesAt(step - 1).templates.filter((t) => writesOf(t).includes(bit));
+  return step === begin ? [] : matchesAt(step - 1).matches.filter((match) => rules.writes(...match).includes(bit));
 }
 
 // What the engine said about the state of a step: outputs F, and the value that rounding compares with a threshold:
@@ -95,33 +102,21 @@ function weightsAt(step) {
 }
 
 function saidAt(step) {
-  const { real } = facts, w = weightsAt(step);
+  const { real } = facts;
+  if (live) return live.said(step);
   if (step >= facts.steps || real.stored === "nothing") return null;
-  const calibrated = real.rounding === "calibrated", threshold = calibrated ? 0.5 : 0;
-  let bits = null, output, place;
-  if (real.stored === "closed form") {
-    const { counts } = matchesAt(step);
-    output = (bit) => w.w0 * rules.writers[bit] + w.gap * counts[bit];
-  } else if (real.stored === "all") {
-    place = (bit) => step * facts.bits + bit;
-  } else {
-    const from = step * real.closest;
-    bits = arrays.chosen.subarray(from, from + real.closest);
-    const at = new Map(Array.from(bits, (bit, i) => [bit, from + i]));
-    place = (bit) => at.get(bit);
-  }
-  output ||= (bit) => arrays.outputs[place(bit)] ?? NaN;
-  if (real.cells) { // the margin is stored, with a minus where the bit was not set
-    const signed = (bit) => arrays.signed[place(bit)] ?? NaN;
-    return {
-      ...w, threshold, calibrated, bits, output, value: (bit) => threshold + signed(bit), margin: (bit) => Math.abs(signed(bit)),
-      limit: (bit) => arrays.thresholds[place(bit)] ?? NaN,
-    };
-  }
+  const w = weightsAt(step), calibrated = real.rounding === "calibrated", threshold = calibrated ? 0.5 : 0;
+  const place = (bit) => step * facts.bits + bit, counts = real.stored === "closed form" && matchesAt(step).counts;
+  const output = counts ? (bit) => w.w0 * rules.writers[bit] + w.gap * counts[bit] : (bit) => arrays.outputs[place(bit)];
+  if (real.cells) return { ...w, ...comparisons((bit) => arrays.signed[place(bit)], output, (bit) => arrays.thresholds[place(bit)]) };
   const exact = calibrated && real.stored === "closed form" && w.n > 0; // then the estimate is m itself
   const value = (bit) =>
     exact ? matchesAt(step).counts[bit] : calibrated ? (output(bit) - w.w0 * rules.writers[bit]) / (w.gap || 1) : output(bit);
   const decided = (bit) => (calibrated ? w.n > 0 : w.n > 1 && rules.writers[bit] > 0); // is anything at stake?
   const margin = (bit) => (decided(bit) ? Math.abs(value(bit) - threshold) : Infinity);
-  return { ...w, threshold, calibrated, bits, output, value, margin };
+  return { ...w, threshold, calibrated, output, value, margin };
 }
+
+// Of a network of cells: the sum G and the threshold T of each bit, and its margin, with a minus where the bit was not set.
+
+const comparisons = (signed, output, limit) => ({ threshold: 0, calibrated: false, value: signed, margin: (bit) => Math.abs(signed(bit)), output, limit });

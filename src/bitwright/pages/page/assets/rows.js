@@ -2,42 +2,32 @@
 // that shows all their bits in one row.
 
 // Where the page is: the step, the chosen bit, and how things are shown.
-const now = { step: 0, bit: -1, hover: null, group: "name", query: "", positions: false, cell: 14, folded: new Set(), zoomed: false };
+const now = { step: 0, bit: -1, hover: null, group: "name", query: "", cell: 14, folded: new Set(), zoomed: false };
 
-const oneHot = new Set(facts.one_hot); // where arrays begin that never have more than one bit on
-const groups = []; // one for each array of bits, or row of an array of higher rank; behind them, one for each cell
-for (const field of fields) {
-  const length = field.extents.length ? field.extents[field.extents.length - 1] : 1;
-  for (let from = 0; from < field.size; from += length) {
-    const bits = Array.from({ length }, (_, i) => field.offset + from + i);
-    const heading = field.extents.length > 1 ? nameOf(bits[0]).replace(/,\d+\]$/, "]") : field.name;
-    groups.push({ label: heading, bits, field, signed: false, flag: !field.extents.length, oneHot: oneHot.has(bits[0]) });
-  }
-}
+let groups = [], arraysOfBits = [], cells = []; // one for each array of bits, or row of an array of higher rank; behind them, one for each cell
 
-// Words of a machine's memory have names of their own, and come first.
-
-if (facts.computer) {
-  const words = new Map(facts.computer.words.map(([name, bits]) => [bits[0], name]));
-  for (const group of groups) {
-    group.word = words.get(group.bits[0]);
-    if (group.word === undefined || group.flag) continue;
-    group.label = group.word;
-    group.signed = true;
-  }
-  groups.sort((a, b) => (a.word === undefined) - (b.word === undefined));
-}
-groups.forEach((group, number) => { group.number = number; });
-const arraysOfBits = groups.slice(), cells = [];
-
-function groupCells() { // where blocks are grouped; called once, when the arrays are there
+function makeGroups() {
+  const words = new Map((facts.computer?.words ?? []).map(([name, bits]) => [bits[0], name]));
+  groups = fields.flatMap((field) => {
+    const length = field.extents.at(-1) ?? 1;
+    return range(0, field.size / length).map((row) => {
+      const bits = range(field.offset + row * length, field.offset + (row + 1) * length), word = words.get(bits[0]), flag = !field.extents.length;
+      const heading = field.extents.length > 1 ? nameOf(bits[0]).replace(/,\d+\]$/, "]") : field.name, isWord = word !== undefined && !flag;
+      return { label: isWord ? word : heading, bits, field, word, signed: isWord, flag };
+    });
+  });
+  if (facts.computer) groups.sort((a, b) => (a.word === undefined) - (b.word === undefined)); // the memory of a machine comes first
+  arraysOfBits = groups.slice();
   const { cell_start: start, cell_blocks: blocks, cell_kind: kinds } = arrays;
-  for (let cell = 0; start && cell + 1 < start.length; cell++) {
-    const bits = Array.from(blocks.subarray(start[cell], start[cell + 1]), (block) => Array.from(blockBits(block))).flat();
-    const kind = kinds[cell] < 0 ? "no rules" : `kind ${kinds[cell] + 1}`, label = `${nameOf(bits[0])} … (${kind})`;
-    cells.push({ label, bits, field: fieldAt(bits[0]), number: groups.length, signed: false, flag: bits.length === 1, cell: true });
-    groups.push(cells[cell]);
-  }
+  cells = range(0, start ? start.length - 1 : 0).map((cell) => {
+    const bits = Array.from(blocks.subarray(start[cell], start[cell + 1]), (block) => Array.from(bitsOfBlock(block))).flat();
+    const kind = kinds[cell] < 0 ? "no rules" : `kind ${kinds[cell] + 1}`;
+    return { label: `${nameOf(bits[0])} … (${kind})`, bits, field: fieldAt(bits[0]), signed: false, flag: bits.length === 1, cell: true };
+  });
+  groups.push(...cells);
+  groups.forEach((group, number) => { group.number = number; });
+  const many = facts.bits > 160 && arraysOfBits.length > 5; // then arrays are folded
+  now.folded = new Set(many ? groups.filter((group) => !group.flag && group.bits.length > 1).map((group) => group.number) : []);
 }
 
 const shownGroups = () => (now.group === "cell" ? cells : arraysOfBits);

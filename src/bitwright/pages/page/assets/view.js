@@ -8,25 +8,25 @@ let strong = null;
 function measure() {
   size.width = scroller.clientWidth;
   size.height = scroller.clientHeight;
-  size.ruler = facts.computer ? 40 : 24;
+  size.ruler = arrays.phase_step ? 40 : 24;
   const room = (size.height - size.ruler - 6) / Math.max(1, rows.length); // all rows at once, if they stay readable
   size.row = room < 13 ? 17 : Math.min(34, Math.floor(room));
   let longest = 5;
   const some = Math.max(1, Math.floor(rows.length / 3000));
   for (let row = 0; row < rows.length; row += some) longest = Math.max(longest, labelOf(rows[row]).length);
   size.label = Math.min(Math.max(56, longest * 7.3 + 30), Math.max(110, size.width * 0.3));
-  spacer.style.width = `${size.label + (facts.steps + 1) * now.cell + 8}px`;
+  spacer.style.width = `${size.label + (facts.steps - begin + 1) * now.cell + 8}px`;
   spacer.style.height = `${size.ruler + rows.length * size.row + 4}px`;
 }
 
 const labelOf = (entry) => (entry < 0 ? groups[-1 - entry].label : nameOf(entry));
-const columnOf = (step) => size.label + step * now.cell - scroller.scrollLeft;
+const columnOf = (step) => size.label + (step - begin) * now.cell - scroller.scrollLeft;
 const lineOf = (row) => size.ruler + row * size.row - scroller.scrollTop;
 
 function draw() {
   sheet(canvas, size.width, size.height);
-  const first = Math.max(0, Math.floor(scroller.scrollLeft / now.cell));
-  const last = Math.min(facts.steps, Math.floor((scroller.scrollLeft + size.width - size.label) / now.cell));
+  const first = begin + Math.max(0, Math.floor(scroller.scrollLeft / now.cell));
+  const last = Math.min(facts.steps, begin + Math.floor((scroller.scrollLeft + size.width - size.label) / now.cell));
   const top = Math.max(0, Math.floor(scroller.scrollTop / size.row));
   const bottom = Math.min(rows.length - 1, Math.floor((scroller.scrollTop + size.height - size.ruler) / size.row));
   within(size.label, size.ruler, () => {
@@ -93,28 +93,17 @@ function drawNumber(group, row, first, last) {
       continue;
     }
     paint.fillStyle = hue;
-    if (now.positions && group.oneHot) { // a mark at the height of the place
-      const share = group.bits.findIndex((bit) => on(from, bit)) / (group.bits.length - 1);
-      paint.fillRect(x, y + size.row - 6 - share * (size.row - 9), Math.max(w, 1), 3);
-    } else {
-      paint.globalAlpha = 0.16;
-      paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
-      paint.globalAlpha = 0.8;
-      paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
-      paint.globalAlpha = 1;
-    }
+    paint.globalAlpha = 0.16;
+    paint.fillRect(x + 0.5, y + 2, Math.max(w - 1, 1), size.row - 5);
+    paint.globalAlpha = 0.8;
+    paint.fillRect(x + 0.5, y + 2, 1, size.row - 5);
+    paint.globalAlpha = 1;
     const left = Math.max(x, size.label) + 4, fits = Math.floor((x + w - left - 2) / 6.7), text = fits > 0 ? valueText(group, from) : "";
     if (text.length <= fits || fits > 3) write(paint, shortened(text, fits), left, middle, { letters: DIGITS });
   }
 }
 
-// The value of an array: a number, or the place of the bit that is on.
-
-function valueText(group, step) {
-  if (!now.positions || !group.oneHot) return String(numberAt(step, group.bits, group.signed));
-  const place = group.bits.findIndex((bit) => on(step, bit));
-  return place < 0 ? "none" : `[${place + 1}]`;
-}
+const valueText = (group, step) => String(numberAt(step, group.bits, group.signed));
 
 // A cell in one row: a thin line for each of its bits.
 
@@ -127,7 +116,7 @@ function drawSmall(group, row, first, last) {
 }
 
 function same(bits, one, other) { // they are adjacent, so whole bytes can be compared
-  const from = bits[0], to = bits[bits.length - 1], a = one * stride, b = other * stride;
+  const from = bits[0], to = bits[bits.length - 1], a = (one - begin) * stride, b = (other - begin) * stride;
   for (let at = from >> 3; at <= to >> 3; at++) {
     let differing = states[a + at] ^ states[b + at];
     if (at === from >> 3) differing &= 0xff >> (from & 7);
@@ -143,7 +132,7 @@ function drawWrong(top, bottom, first, last) {
   let budget = 200; // columns; a run that goes wrong usually stays wrong
   paint.strokeStyle = palette.wrong;
   paint.lineWidth = 2;
-  for (let step = Math.max(1, first); step <= last && budget && every === 1; step++) {
+  for (let step = Math.max(begin + 1, first); step <= last && budget; step++) {
     if (!arrays.wrong[step - 1]) continue;
     budget--;
     const { counts } = matchesAt(step - 1);
@@ -166,9 +155,9 @@ function drawFocus() {
     paint.lineWidth = wide;
     paint.strokeRect(columnOf(at) + 0.5, lineOf(row) + 1, Math.max(now.cell, 3), size.row - 3);
   };
-  for (const other of blockBits(block)) outline(other, step, palette.text, other === bit ? 2 : 1.25);
-  if (template >= 0 && step < facts.steps && every === 1) // else the step that follows is not shown
-    for (const other of writesOf(template)) outline(other, step + 1, palette.accent, 2);
+  for (const other of bitsOfBlock(block)) outline(other, step, palette.text, other === bit ? 2 : 1.25);
+  if (template >= 0 && step < facts.steps) // else the step that follows is not shown
+    for (const other of rules.writes(template, block)) outline(other, step + 1, palette.accent, 2);
 }
 
 function drawLabels(top, bottom) {
@@ -186,18 +175,18 @@ function drawRuler(first, last) {
   const apart = niceStep(56 / now.cell), centre = (step) => columnOf(step) + now.cell / 2, { least } = facts.real, soft = { colour: palette.soft };
   fillBox(paint, palette.paper, 0, 0, size.width, size.ruler);
   within(size.label, 0, () => {
-    if (facts.computer) drawPhases(first, last);
+    if (arrays.phase_step) drawPhases(first, last);
     for (let step = Math.ceil(first / apart) * apart; step <= last; step += apart) {
       if (Math.abs(centre(step) - centre(now.step)) < 34) continue;
-      const name = stepText(step);
+      const name = grouped(step);
       write(paint, name, Math.min(Math.max(centre(step), size.label + 4 + 3 * name.length), size.width - 4 - 3.5 * name.length), 11, { ...soft, align: "center" });
       fillBox(paint, palette.soft, centre(step), 20, 1, 3);
     }
     if (least && least.step >= first && least.step <= last) write(paint, "▼", centre(least.step), 21, { colour: palette.wrong, align: "center" });
-    if (now.step >= first - 1 && now.step <= last + 1) plate(paint, stepText(now.step), centre(now.step), 10.5, { fill: palette.accent, least: size.label + 1, most: size.width - 1 });
+    if (now.step >= first - 1 && now.step <= last + 1) plate(paint, grouped(now.step), centre(now.step), 10.5, { fill: palette.accent, least: size.label + 1, most: size.width - 1 });
   });
   write(paint, "step", 20, 11, soft);
-  if (facts.computer) write(paint, "phase", 20, 30, soft);
+  if (arrays.phase_step) write(paint, "phase", 20, 30, soft);
   fillBox(paint, palette.line, 0, size.ruler - 1, size.width, 1);
 }
 
@@ -242,13 +231,13 @@ function closenessByPixel(w) {
 function drawOverview(first, last) {
   const w = overview.parentElement.clientWidth || 1, h = 46;
   sheet(overview, w, h);
-  const at = (step) => 8 + (step / Math.max(1, facts.steps)) * (w - 16); // as the slider's thumb moves
+  const at = (step) => 8 + ((step - begin) / Math.max(1, facts.steps - begin)) * (w - 16); // as the slider's thumb moves
   strip.fillStyle = palette.well;
   strip.beginPath();
   strip.roundRect(0, 0, w, h, 5);
   strip.fill();
   fillBox(strip, palette.now, at(first), 0, at(last) - at(first), h);
-  if (!strong || strong.w !== w) strong = closenessByPixel(w);
+  if (strong?.w !== w) strong = arrays.margin ? closenessByPixel(w) : { w, heights: [] };
   strip.fillStyle = palette.accent;
   strip.globalAlpha = 0.55;
   strong.heights.forEach((c, i) => {
@@ -260,7 +249,7 @@ function drawOverview(first, last) {
   strip.globalAlpha = 1;
   strip.fillStyle = palette.wrong;
   const wrongs = arrays.wrong;
-  for (let step = 0, x = -9; step < wrongs.length; step++)
+  for (let step = begin, x = -9; step < wrongs.length; step++)
     if (wrongs[step] && at(step) > x + 1) { x = at(step); strip.fillRect(x, 0, 2, 7); }
   const { least } = facts.real;
   if (least) {
@@ -278,14 +267,14 @@ function drawOverview(first, last) {
 // Pointer and position.
 
 function cellAt(event) {
-  const { x, y } = pointOn(canvas, event), step = Math.floor((x - size.label + scroller.scrollLeft) / now.cell);
+  const { x, y } = pointOn(canvas, event), step = begin + Math.floor((x - size.label + scroller.scrollLeft) / now.cell);
   const row = Math.floor((y - size.ruler + scroller.scrollTop) / size.row);
   const entry = y < size.ruler || row >= rows.length ? null : rows[row];
-  return { step: x < size.label || step < 0 || step > facts.steps ? null : step, entry, x, y };
+  return { step: x < size.label || step < begin || step > facts.steps ? null : step, entry, x, y };
 }
 
 function reveal(step, bit) {
-  const left = step * now.cell, room = size.width - size.label;
+  const left = (step - begin) * now.cell, room = size.width - size.label;
   if (left < scroller.scrollLeft) scroller.scrollLeft = left - room * 0.2;
   else if (left + now.cell > scroller.scrollLeft + room) scroller.scrollLeft = left - room * 0.8;
   const row = bit === undefined ? undefined : rowOfBit.get(bit);

@@ -27,7 +27,7 @@ function answerTo(kind, matched) {
   return found;
 }
 
-/** What the rules say of a port: 1 if some example that matches writes it. */
+/** What the rules give for a port: 1 if some example that matches writes it. */
 function ruled(kind, port, matched) {
   const writers = portExamples[kindPort[kind] + port];
   return matched.some((example) => writers.includes(example)) ? 1 : 0;

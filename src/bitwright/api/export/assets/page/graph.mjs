@@ -1,181 +1,100 @@
-/* A node program on a graph that is chosen by its shape, or written as edges. */
+/* A node program on the graph of this page: what nodes and edges are given is written in boxes, or clicked. */
 
-const SHOWN = ["path:12", "ring:12", "star:8", "complete:6", "grid:4x6", "board:4x6", "torus:5x5", "random:20,30"];
-const LARGEST = 5000; // nodes
+const GUN = "24 22,24 12,13,20,21,34,35 11,15,20,21,34,35 0,1,10,16,20,21 0,1,10,14,16,17,22,24 10,16,24 11,15 12,13"; // of Life, row by row
+const GLIDER = [[0, 1], [1, 2], [2, 0], [2, 1], [2, 2]];
 
-class Stage extends BaseStage {
-  constructor(app) {
-    super(app);
-    this.drawing = new GraphDrawing(element("picture"));
-    this.form();
-    this.use(() => shapeOf(this.shapeBox.value));
-    submitted("edges-form", () => this.use(() => writtenGraph(element("edges").value)));
-    hear("picture", "click", (event) => this.click(this.drawing.nodeAt(event)));
-    const marks = this.markable ? `Click a node to set or clear ${this.markable.name}. ` : "";
-    element("picture-help").textContent = `${marks}Shapes: ${SHOWN.join(", ")}.`;
-  }
+const stage = {
+  runs: !facts.board,
 
-  /** A box for the shape and one for each input. */
-  form() {
-    const { inputs } = schemaFor(facts.node.most), boxes = [make("datalist", { id: "shapes" }, ...SHOWN.map((value) => make("option", { value })))];
-    this.shapeBox = inputBox(boxes, "graph", { id: "shape", value: facts.graph, list: "shapes" }, () => this.use(() => shapeOf(this.shapeBox.value)));
-    this.boxes = new Map();
-    for (const word of inputs) {
-      if (word.place === "port") continue; // the third number of an edge
-      const isNode = word.place === "node", isFlag = isNode && word.bits.length === 1, hint = isFlag ? " (nodes)" : isNode ? " (order, or a number for each node)" : "";
-      const box = inputBox(boxes, word.name + hint, { id: `input-${word.name}`, value: isFlag ? "0" : isNode ? "order" : "1" }, () => this.again());
-      this.boxes.set(word.name, { word, box, isFlag });
-    }
-    this.markable = inputs.find((word) => word.place === "node" && word.bits.length === 1);
+  open() {
+    Object.assign(arrays, { opposite: arrays.opposite ?? null });
+    const boxes = [];
+    this.boxes = new Map(facts.inputs.map((word) => {
+      const hint = word.marks ? `${word.place}s` : word.place === "whole" ? "of the graph" : `of ${word.place}s: order, *:1 or a:3,b:5`;
+      return [word.name, inputBox(boxes, `${word.name} (${hint})`, { id: `input-${word.name}`, value: this.usual(word) }, () => live.restart())];
+    }));
+    this.markable = facts.inputs.find((word) => word.place === "node" && word.marks);
+    for (const box of boxes) box.className = "wide";
     element("inputs").replaceChildren(...boxes);
-  }
+    const wires = wiresOf(describedAt(facts.sizes, facts.sizes.chosen));
+    live.use(facts.board ? { ...wires, ending: "steps", steps: Infinity } : wires);
+    live.press = (node) => this.press(node);
+    live.wrongNodes = () => this.wrongNodes();
+    for (const [id, nodes] of Object.entries(this.boards)) if (element(id)) hear(id, "click", () => this.mark(nodes()));
+  },
 
-  /** Another graph; where it cannot be had, nothing runs until there is one. */
-  use(given) {
-    this.bad = "";
-    this.again(() => {
-      try {
-        this.build(given());
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        this.bad = error.message;
-      }
+  usual({ place, marks, one, unique, least }) {
+    if (facts.board && marks) return this.boards.glider().join(",");
+    return unique ? "order" : marks ? (place === "node" ? facts.names[0] : "") : place === "whole" || one ? least : `*:${least}`;
+  },
+
+  /** Boards for a grid of cells. */
+  boards: {
+    random: () => facts.names.filter(() => Math.random() < 0.3),
+    clear: () => [],
+    glider: () => [[1, 1], [Math.floor(facts.rows / 2), Math.floor(facts.columns / 2)], [1, Math.floor((3 * facts.columns) / 4)]]
+      .flatMap(([down, right]) => GLIDER.map(([row, column]) => `${(row + down) % facts.rows}.${(column + right) % facts.columns}`)),
+    gun: () => GUN.split(" ").flatMap((line, row) => line.split(",").map((column) => `${row + 1}.${Number(column) + 1}`)),
+  },
+
+  mark(names) {
+    this.boxes.get(this.markable.name).value = names.join(",");
+    live.restart();
+  },
+
+  /** The values of an input, one for each node, edge end, or for the graph; a RangeError says what is wrong with them. */
+  values(word) {
+    const found = items(this.boxes.get(word.name).value, facts.names), count = countOf(word.place), seen = new Set();
+    const keys = (at) => (word.place === "node" ? [facts.names[at]] : endsOf(at).map((ends) => ends.map((node) => facts.names[node]).join("-")));
+    const values = range(0, count).map((at) => {
+      if (word.place === "whole") return Number(this.boxes.get(word.name).value);
+      const own = keys(at), value = valueAt(found, own, word);
+      for (const key of own) seen.add(key);
+      return value === "" ? NaN : Number(value);
     });
-  }
-
-  build(shape) {
-    const most = Math.min(facts.node.most, LARGEST);
-    if (shape.nodes > most) throw new RangeError(`This page takes graphs of up to ${grouped(most)} nodes.`);
-    const schema = schemaFor(shape.nodes), graph = topologyOf(shape.nodes, shape.edges), values = shape.values ?? shape.edges.map(() => 1);
-    checkGraph(schema, shape, graph);
-    Object.assign(this, { shape, schema, graph, values, wires: graphWires(schema, graph) });
-    const [x, y] = [0, 1].map((axis) => layoutOf(shape).map((place) => place[axis])), [from, to] = [0, 1].map((end) => shape.edges.map((ends) => ends[end]));
-    this.drawing.use({ x, y, from, to, spacing: 1 });
-    element("edges").value = shape.edges.map(([one, other], at) => `${one} ${other}${values[at] === 1 ? "" : ` ${values[at]}`}`).join("\n");
-    this.app.use(new Machine(this.wires));
-  }
-
-  /** What is in the boxes, as a number for every node, port or the graph. */
-  read() {
-    const given = {};
-    for (const word of this.schema.inputs) {
-      if (word.place === "port") given[word.name] = this.graph.portEdge.map((edge) => this.values[edge]);
-    }
-    for (const [name, { word, box, isFlag }] of this.boxes) {
-      const parts = numbersIn(box.value);
-      if (isFlag) {
-        const bad = parts.find((node) => !Number.isInteger(node) || node < 0 || node >= this.graph.nodes);
-        if (bad !== undefined) throw new RangeError(`${name} takes nodes from 0 to ${this.graph.nodes - 1}.`);
-        given[name] = range(0, this.graph.nodes).map((node) => (parts.includes(node) ? 1 : 0));
-      } else if (word.place === "node") {
-        const least = word.positive ? 1 : 0;
-        given[name] = box.value.trim() === "order" ? range(least, this.graph.nodes + least) : parts;
-        if (given[name].length !== this.graph.nodes) throw new RangeError(`${name} takes the word order, or ${grouped(this.graph.nodes)} numbers.`);
-      } else given[name] = [Number(box.value)];
-    }
-    return given;
-  }
+    const strange = word.place === "whole" ? undefined : [...found.keys()].find((key) => key !== "*" && !seen.has(key));
+    if (strange !== undefined) throw new RangeError(`There is no ${word.place === "node" ? "node" : "edge"} ${strange} for ${word.name}.`);
+    const wrong = values.find((value) => !Number.isInteger(value) || value < word.least || value > word.most);
+    if (wrong !== undefined) throw new RangeError(`${word.name} must lie between ${word.least} and ${word.most} at every ${word.place}.`);
+    if (word.one && values.filter((value) => value).length !== 1) throw new RangeError(`${word.name} is one node.`);
+    if (word.unique && new Set(values).size < values.length) throw new RangeError(`No two nodes may have the same ${word.name}.`);
+    return values;
+  },
 
   start() {
-    if (this.bad) throw new RangeError(this.bad);
-    return graphStart(this.schema, this.graph, this.wires, this.read());
-  }
+    const state = new Uint8Array(facts.bits), given = [];
+    for (const bit of facts.start) state[bit] = 1;
+    for (const word of facts.inputs) this.values(word).forEach((value, at) => {
+      word.bits.forEach((bit, place) => {
+        if (word.way === "place" ? value === place + 1 : Math.floor(value / 2 ** place) % 2 === (word.way === "not" ? 0 : 1)) state[placeOf(bit, at)] = 1;
+      });
+      if (value > 0) for (const bit of word.reached[at] ?? []) state[bit] = 1;
+      if (value > 0 && word === this.markable) given.push(at);
+    });
+    facts.given = this.markable && !facts.board ? [[this.markable.name, given]] : [];
+    return state;
+  },
 
-  bitName = (bit) => placeName(this.wires, bit, String, this.graph);
+  press(node) {
+    if (node < 0 || !this.markable) return;
+    const found = items(this.boxes.get(this.markable.name).value, facts.names), name = facts.names[node], others = [...found.keys()].filter((key) => key !== name);
+    this.mark(this.markable.one ? [name] : found.has(name) ? others : [...others, name]);
+  },
 
-  /** The nodes in the box of the input that clicks set. */
-  marked() {
-    return this.markable ? numbersIn(this.boxes.get(this.markable.name).box.value) : [];
-  }
+  /** Nodes that have wrong bits, themselves or at their ends of edges, in the state that is shown. */
+  wrongNodes() {
+    const bits = new Set(live.wrongBits.get(now.step)), found = new Set();
+    if (bits.size) declared.forEach(({ place }, bit) => {
+      for (let at = 0; at < countOf(place); at++) if (bits.has(placeOf(bit, at))) found.add(place === "port" ? arrays.port_node[at] : place === "node" ? at : -1);
+    });
+    return [...found].filter((node) => node >= 0);
+  },
 
-  click(node) {
-    if (node < 0) return;
-    this.app.choose(Math.max(0, this.wires.cellPlace.findIndex(([where, at]) => where === "node" && at === node)));
-    if (!this.markable) return;
-    const marked = this.marked(), others = marked.filter((one) => one !== node);
-    this.boxes.get(this.markable.name).box.value = (this.markable.one ? [node] : others.length < marked.length ? others : [...marked, node]).join(", ");
-    this.again();
-  }
+  result: () => JSON.stringify(facts.outputs.map((word) => range(0, countOf(word.place)).map((at) => String(valueOf(word, at, facts.steps))))),
+};
 
-  result() {
-    return JSON.stringify(this.schema.outputs.map((word) => graphValues(word, this.wires, this.app.machine.state)));
-  }
-
-  paint() {
-    const { state, steps } = this.app.machine, outputs = this.schema.outputs.map((word) => ({ word, values: graphValues(word, this.wires, state) }));
-    this.picture(outputs);
-    this.table(outputs);
-    this.say(`Step ${grouped(steps)}. ${ENDINGS[this.ended] ?? ""}`);
-    element("picture-note").textContent = `${plural(this.graph.nodes, "node")}, ${plural(this.shape.edges.length, "edge")}`;
-  }
-
-  /** Edges: wrong ones, those of an output, those that are busy, and the others; nodes in the colour of their first output. */
-  picture(outputs) {
-    const { drawing, graph } = this, bad = this.app.wrongPlaces(this.wires), flat = (drawing.bottom - drawing.top) / (drawing.right - drawing.left || 1);
-    drawing.beginWide((width) => Math.round(Math.min(560, 110 * (drawing.bottom - drawing.top) + 90, Math.max(220, width * Math.min(1, Math.max(0.35, flat))))));
-    const main = outputs.find(({ word }) => word.place === "node"), isNumber = main?.word.bits.length > 1;
-    const trees = outputs.filter(({ word }) => word.place === "port" && word.bits.length === 1), busy = this.busyAt("port"), lit = this.busyAt("node");
-    const edgesOf = (isSo) => [...new Set(graph.portEdge.filter((_, port) => isSo(port)))];
-    drawing.lines(this.shape.edges.keys(), palette.edge, 1.2);
-    drawing.lines(edgesOf((port) => busy.has(port)), tone(5), 2.5);
-    drawing.lines(edgesOf((port) => trees.some(({ values }) => values[port])), tone(1), 3);
-    drawing.lines(edgesOf((port) => bad.has(`port ${port}`)), palette.wrong, 4);
-    for (let node = 0; node < graph.nodes; node++) {
-      const value = main?.values[node] ?? null, has = value !== null && (isNumber || value);
-      drawing.node(node, has ? tone(isNumber ? value : 0) : palette.paper, { text: String(has && isNumber ? value : node), name: isNumber && drawing.radius >= 9 ? String(node) : "" });
-      if (bad.has(`node ${node}`)) drawing.ring(node, palette.wrong, 3);
-      else if (lit.has(node)) drawing.ring(node, tone(5), 2);
-    }
-    if (this.markable && !this.stale) drawing.given(this.markable.name, this.marked());
-    const named = main ? `; ${plural(main.values.filter((value) => value !== null).length, "node has", "nodes have")} a value` : "";
-    drawing.canvas.setAttribute("aria-label", `Graph of ${plural(graph.nodes, "node")} and ${plural(this.shape.edges.length, "edge")}${named}`);
-  }
-
-  /** Nodes, or ports, in whose cells a bit has just changed. */
-  busyAt(where) {
-    const { machine } = this.app;
-    return new Set(machine.steps ? this.wires.cellPlace.filter(([place], cell) => place === where && machine.isDirty[cell]).map(([, at]) => at) : []);
-  }
-
-  table(outputs) {
-    const own = outputs.filter(({ word }) => word.place !== "whole"), { firstPort, portFar } = this.graph, table = element("nodes");
-    const said = ({ word, values }, node) => {
-      if (word.place === "node") return String(values[node] ?? "–");
-      const ports = range(firstPort[node], firstPort[node + 1]).filter((port) => values[port]);
-      return ports.map((port) => (word.bits.length === 1 ? portFar[port] : `${portFar[port]}: ${values[port]}`)).join(", ") || "–";
-    };
-    table.tHead.replaceChildren(headRow("node", ...own.map(({ word }) => word.name)));
-    table.tBodies[0].replaceChildren(...range(0, Math.min(this.graph.nodes, 300)).map((node) => row(String(node), ...own.map((output) => said(output, node)))));
-    const whole = outputs.filter(({ word }) => word.place === "whole");
-    element("outputs").replaceChildren(...whole.map(({ word, values }) => make("div", ...terms([[word.name, String(values[0] ?? "–")]]))));
-  }
-}
-
-const numbersIn = (text) => text.split(/[\s,]+/).filter(Boolean).map(Number);
-
-/** A graph that is written as lines: two numbers of nodes, and a third for the value of the edge. */
-function writtenGraph(text) {
-  const rows = text.split("\n").map((line) => line.trim()).filter(Boolean).map(numbersIn);
-  const bad = rows.findIndex((own) => own.length > 3 || !own.every((value) => Number.isInteger(value) && value >= 0));
-  if (bad >= 0) throw new RangeError(`Line ${bad + 1} of the edges must be the numbers of two nodes, and a third for the weight of the edge if it has one.`);
-  const edges = rows.filter((own) => own.length > 1), nodes = 1 + Math.max(0, ...rows.flatMap((own) => own.slice(0, 2)));
-  return { name: "edges", nodes, edges: edges.map((own) => own.slice(0, 2)), values: edges.map((own) => own[2] ?? 1), columns: nodes };
-}
-
-/** Raises a RangeError for a graph that the program is not for. */
-function checkGraph(schema, shape, graph) {
-  if (schema.requires.includes("simple")) {
-    if (shape.edges.some(([one, other]) => one === other)) throw new RangeError("This program is for graphs without loops.");
-    const pairs = shape.edges.map(([one, other]) => `${Math.min(one, other)} ${Math.max(one, other)}`);
-    if (new Set(pairs).size < pairs.length) throw new RangeError("This program is for graphs with one edge between two nodes.");
-  }
-  if (schema.requires.includes("connected")) {
-    const seen = new Set([0]);
-    for (const node of seen) for (let port = graph.firstPort[node]; port < graph.firstPort[node + 1]; port++) seen.add(graph.portFar[port]); // a set grows while it is walked
-    if (seen.size < graph.nodes) throw new RangeError("This program is for connected graphs.");
-  }
-  if (schema.degree !== null) {
-    const odd = range(0, graph.nodes).find((node) => graph.firstPort[node + 1] - graph.firstPort[node] !== schema.degree);
-    if (odd !== undefined) throw new RangeError(`Every node needs ${schema.degree} edges; node ${odd} has others. A torus of eight neighbours will do.`);
-  }
+/** The two ways to name the edge of a port. */
+function endsOf(port) {
+  const ends = [arrays.port_node[port], arrays.port_far[port]];
+  return facts.directed ? [ends] : [ends, [...ends].reverse()];
 }

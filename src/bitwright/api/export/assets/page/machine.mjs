@@ -15,6 +15,7 @@ class Machine {
       for (let at = this.cellAt[cell]; at < this.cellAt[cell + 1]; at++) this.bitCell[wires.cellBit[at]] = cell;
     }
     this.state = new Uint8Array(wires.bits);
+    this.packed = new Uint8Array(Math.ceil(wires.bits / 8)); // the same, eight bits to a byte
     this.writers = new Int32Array(wires.bits); // how many wires are on that lead to a bit
     this.said = new Array(cells);
     this.isDirty = new Uint8Array(cells);
@@ -24,17 +25,23 @@ class Machine {
   /** Starts again from this state. */
   load(state) {
     this.state.set(state);
+    this.packed.fill(0);
+    state.forEach((value, bit) => { if (value) this.flip(bit); });
     this.steps = 0;
-    this.asked = 0; // how often a cell was asked
-    this.firstWrong = null; // the first state that is not that of the rules: its step, its wrong bits, the cell that set one
+    this.asked = 0; // how often a cell was evaluated
+    this.wrong = this.firstWrong = null; // how the last state is not that of the rules, and the first one that is not: its step and wrong bits
     this.again();
   }
 
-  /** Asks all cells again, after a weight has changed. */
+  flip(bit) {
+    this.packed[bit >> 3] ^= 128 >> (bit & 7);
+  }
+
+  /** Evaluates all cells again, after a weight has changed. */
   again() {
     this.writers.fill(0);
     this.said.fill(null);
-    this.wrongCells = new Set(); // which speak otherwise than the rules
+    this.wrongCells = new Set(); // which answer otherwise than the rules
     this.isDirty.fill(1);
     this.dirty = Array.from(this.said.keys());
     this.touched = Array.from(this.state.keys());
@@ -45,6 +52,7 @@ class Machine {
     for (const bit of bits) {
       if (this.state[bit]) continue;
       this.state[bit] = 1;
+      this.flip(bit);
       this.touched.push(bit);
       this.mark(this.bitCell[bit]);
     }
@@ -95,23 +103,26 @@ class Machine {
       const value = this.writers[bit] > 0 ? 1 : 0;
       if (this.state[bit] === value) continue;
       this.state[bit] = value;
+      this.flip(bit);
       this.mark(this.bitCell[bit]);
       changed = true;
     }
     this.steps++;
-    this.firstWrong ??= this.wrongState();
+    this.wrong = this.wrongState();
+    this.firstWrong ??= this.wrong;
     return changed;
   }
 
   /** Where the state that was just reached is not that of the rules; null where it is. */
   wrongState() {
-    const missing = new Map(); // how many more wires to a bit would be on by the rules, and a cell that they come from
+    if (!this.wrongCells.size) return null;
+    const missing = new Map(); // how many more wires to a bit would be on by the rules
     for (const cell of this.wrongCells) {
       const { on, wrong } = this.said[cell];
-      for (const port of wrong) for (const bit of this.wired(cell, port)) missing.set(bit, { more: (missing.get(bit)?.more ?? 0) + (on.includes(port) ? -1 : 1), cell });
+      for (const port of wrong) for (const bit of this.wired(cell, port)) missing.set(bit, (missing.get(bit) ?? 0) + (on.includes(port) ? -1 : 1));
     }
-    const bits = [...missing.keys()].filter((bit) => this.writers[bit] > 0 !== this.writers[bit] + missing.get(bit).more > 0);
-    return bits.length ? { step: this.steps, bits, cell: missing.get(bits[0]).cell } : null;
+    const bits = [...missing.keys()].filter((bit) => this.writers[bit] > 0 !== this.writers[bit] + missing.get(bit) > 0);
+    return bits.length ? { step: this.steps, bits } : null;
   }
 
   /** The bits that a port of a cell is wired to. */

@@ -4,11 +4,14 @@ const MOST_PROVED = 2 ** 32;
 const STATE = facts.network.cells ? "local state" : "state";
 
 class ProofView {
-  constructor(changed) {
-    this.changed = changed; // is called when something is known
-    this.known = null; // what was found of the network as it is now
-    this.total = countLocalStates();
-    this.possible = this.total <= MOST_PROVED;
+  known = null; // what was found of the network as it is now
+  total = countLocalStates();
+  possible = this.total <= MOST_PROVED;
+
+  constructor() {
+    element("proof-about").textContent = facts.network.cells
+      ? "The numbers are integers, so trying every local state is a proof: then every step of every program made of these cells is that of the rules."
+      : "The numbers are integers, so trying every state is a proof: then every step is that of the rules.";
     hear("prove", "click", () => this.begin());
     hear("cancel", "click", () => this.end("Cancelled: nothing is proved."));
     if (this.possible) return;
@@ -35,7 +38,7 @@ class ProofView {
 
   done(found) {
     const { states, wrong, distance, margin } = (this.known = found);
-    this.changed();
+    live.describe();
     const margins = distance === null ? "" : ` The smallest margin is ${margin.toFixed(3)}: G is at least ${grouped(distance)} from the other answer.`;
     this.end();
     element("proof-progress").value = 1;

@@ -1,0 +1,73 @@
+"""`bitwright export`: files for other people's tools, quantized networks, and notes about what a file lacks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from calling import Captured, answer, call, document, refusal
+from facts import missing
+
+OWN = "bits x a b\nblock x\nblock a b\nwhen x=1 write a b\ninput x\noutput a\nsteps 1\n"
+DOUBLE = "let n = 3\nbits dec[n]\nblock dec[i] for i in 1..n\nwhen dec[i]=1 write dec[i+1] for i in 1..n-1\ninput dec\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.bw").write_text(OWN)
+    Path("dec.bw").write_text(f"{DOUBLE}steps 1\n")
+
+
+def test_onnx_and_properties_of_the_whole_state(capsys: Captured) -> None:
+    onnx = pytest.importorskip("onnx")
+    whole = "train --tile all addition --bits 2 --width 64 -q"
+    for name, how, inputs in (("real", "", "inputs"), ("whole", "--integer", "matched")):
+        answer(capsys, f"{whole} {how} -o {name}.safetensors")
+        answer(capsys, f"export {name}.safetensors --to onnx -o net.onnx")
+        assert [value.name for value in onnx.load("net.onnx").graph.input] == [inputs]
+    export = "export whole.safetensors --to vnnlib -o"
+    said = document(capsys, export, "net")
+    assert said["files"] == ["net/instances.csv", "net/onnx/sums.onnx"]
+    assert (said["first_state"], said["last_state"], said["states"]) == (0, 63, 64)
+    assert (said["properties"], said["cases"]) == (63, 63 * 6)
+    lines = Path("net/instances.csv").read_text().splitlines()
+    assert lines == [f"onnx/sums.onnx,vnnlib/state_{number}.vnnlib,60" for number in range(1, 64)]
+    assert [node.op_type for node in onnx.load("net/onnx/sums.onnx").graph.node] == ["MatMul", "Relu", "MatMul"]
+    code, _, err = call(capsys, export, "few", "--properties", "5..6", "--vnnlib-version", "2.0")
+    assert (code, missing(err, "5 6 64, 2 files")) == (0, [])
+    assert sorted(path.name for path in Path("few/vnnlib").iterdir()) == ["state_5.vnnlib", "state_6.vnnlib"]
+    assert all("(vnnlib-version <2.0>)" in path.read_text() for path in Path("few/vnnlib").iterdir())
+    assert "empty" in refusal(capsys, export, "net")
+
+
+def test_quantize_finds_the_program_in_the_file_or_asks_for_it(capsys: Captured) -> None:
+    answer(capsys, "train --tile all addition --bits 2 --width 512 -q -o real.safetensors")
+    code, out, err = call(capsys, "export real.safetensors -o whole.safetensors --weight-bits 6")
+    assert (code, out, "6-bit" in err) == (0, "whole.safetensors\n", True)
+    assert answer(capsys, "add 3 2 --network whole.safetensors -q") == "5\n"
+    assert document(capsys, "export real.safetensors --to integer -o eight.safetensors")["weight_bits"] == 8
+    answer(capsys, "train --tile all own.bw --width 64 --networks 3 -o nets -q")  # a block of two bits has no name
+    assert missing(refusal(capsys, "export nets --to integer -o three.safetensors"), "--program") == []
+    code, _, err = call(capsys, "export nets --to integer -o three.safetensors --program own.bw")
+    assert (code, missing(err, "192")) == (0, [])  # one network as wide as the three together
+    assert call(capsys, "certify own.bw --network three.safetensors")[0] == 0
+    assert answer(capsys, "run own.bw x=1 --network three.safetensors -q") == "1\n"
+
+
+def test_source_without_a_program_says_so_in_words_and_to_the_compiler(capsys: Captured) -> None:
+    answer(capsys, "train dec.bw --sizes n=2..4 -o net.safetensors -q")
+    for file in ("net.c", "net.mjs"):
+        assert "--program" in call(capsys, "export net.safetensors -o", file)[2]
+        assert "--program" not in call(capsys, "export net.safetensors --program dec.bw -o", f"own-{file}")[2]
+    answer(capsys, "export net.safetensors --program dec.bw -o dec.html")
+    assert "<title>dec " in Path("dec.html").read_text()
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+    done = subprocess.run(["gcc", "-DBW_MAIN", "net.c", "-o", "net"], capture_output=True, text=True, check=False)
+    assert missing(done.stderr, "#error --program") == []
+    subprocess.run(["gcc", "-DBW_MAIN", "own-net.c", "-o", "own"], check=True)
+    done = subprocess.run(["./own", "1", "2"], capture_output=True, text=True, check=False)
+    assert (done.returncode, missing(done.stderr, "1 dec")) == (2, [])

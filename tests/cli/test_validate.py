@@ -1,0 +1,228 @@
+"""`validate`: verdict, report, JSON, quiet answer and exit code agree; its commands show the failures they speak of."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calling import Captured, call, document
+from cases import for_each
+from facts import missing
+from long import LONG
+from waiting import PATIENCE, wait_until
+
+from bitwright import addition
+from bitwright.cli.main import main
+from bitwright.networks import FloatNetwork, Plan, Recipe, save_network, train
+
+ROOT = Path(__file__).parents[2]
+GCD = ROOT / "examples" / "sbn" / "gcd.sbn"
+SWAP = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\noutput y\n"
+STAY = "bits x[3]\nblock x[i] for i in 1..3\nwhen x[i]=1 write x[i] for i in 1..3\ninput x\nsteps 2\n"
+RULES = "bits x y z\nblock x y\nblock z\nwhen x=1 y=0 write z\nwhen z=1 write z\ninput x y\noutput z\n"
+ORACLES = """def never(x): return None if x else 0
+def zero(x): return 0
+def one(x): return 1
+def minus(**inputs): return -1
+def nine(**inputs): return {'z': 9}
+def both(**inputs): return {'difference': 0, 'negative': 0}
+def product(multiplicand, multiplier): return multiplicand * multiplier
+def total(p, q): return p + q
+def nothing(p, q): p + q
+def broken(p, q): raise BaseException('no')
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs, oracles, and networks that say the opposite of what they were taught; some names are odd."""
+    place = pytest.MonkeyPatch()
+    place.chdir(tmp_path_factory.mktemp("files"))
+    Path("says.py").write_text(ORACLES)
+    Path("five.bw").write_text(f"{SWAP}steps 5\n")
+    Path("swap.bw").write_text(f"{SWAP}halt at fixed point\n")
+    Path("fifty.bw").write_text(f"{SWAP}halt at fixed point\nsteps 50\n")
+    Path("loop.sbn").write_text(".width 3\n.in a\n.out a\nagain: sub zero a\n jmp again\n.word zero 0\n")
+    Path("a sum.sbn").write_text(".width 4\n.in a b\n.out a\n    sub b a\n")
+    Path("-r'ules.bw").write_text(RULES)
+    for declared in (1, 3):
+        Path(f"stay{declared}.bw").write_text(f"{STAY}matches {declared}\n")
+    right = "when c[3]=1 write q[4]"
+    assert right in addition(5).text()
+    Path("wrong rule.bw").write_text(addition(5).text().replace(right, "when c[3]=1 write q[3]"))
+    program = addition(2).program
+    network = train(program, Recipe(2_048, plan=Plan(descent="momentum")))[0]
+    Path("many").mkdir()
+    for path in ("opposite network.safetensors", "many/member-000000.safetensors", "many/member-000001.safetensors"):
+        save_network(FloatNetwork(network.first, -network.last, network.origin), program, Path(path))
+    yield
+    place.undo()
+
+
+@pytest.mark.parametrize("rounding", ["sign", *["calibrated"] * LONG])
+def test_all_products_of_ten_bits(capsys: Captured, rounding: str) -> None:
+    found = document(capsys, "validate multiplication --bits 10 --engine limit --rounding", rounding)
+    assert (found["inputs"], found["wrong"], found["wrong_steps"], found["failures"]) == (1_048_576, 0, 0, [])
+    assert (found["steps"], found["evaluations"], found["exact"]) == (430, 450_887_680, True)
+    assert 1 < found["n_max"] < 71
+
+
+def all_three(capsys: Captured, *arguments: object) -> tuple[str, dict[str, Any], str]:
+    """The report, the JSON and what -q says on stderr, after seeing that they agree."""
+    code, report, _ = call(capsys, "validate", *arguments)
+    found, (quiet, out, err) = document(capsys, "validate", *arguments), call(capsys, "validate", *arguments, "-q")
+    assert report.startswith(f"{found['verdict'].upper()}: ")
+    assert out == f"{found['verdict']}\n"
+    assert found["exact"] is (found["verdict"] == "exact")
+    assert code == quiet == (0 if found["exact"] else 1)
+    return report, found, err
+
+
+@for_each("plain", [[], *[["--engine", "kernel"]] * LONG])
+@for_each(
+    ("arguments", "verdict", "undecided", "facts"),
+    [
+        (f"{GCD} --random 64 --max-steps 1", "not decided", 64, "64 1"),
+        ("five.bw --max-steps 3", "not decided", 2, "--max-steps"),
+        ("five.bw", "exact", 0, "0"),
+        ("fifty.bw", "not decided", 1, "'steps'"),
+        ("swap.bw --max-steps 9 --oracle says:never", "exact", 0, "1 9"),
+        ("swap.bw --max-steps 9 --oracle says:zero", "not decided", 1, "0 says:zero"),
+        ("swap.bw --max-steps 9 --oracle says:one", "not exact", 1, "1 says:one"),
+        ("loop.sbn --max-steps 1000", "exact", 0, "8 1,000"),
+        ("loop.sbn --max-steps 2", "not decided", 8, "8 2"),
+        ("multiplication --bits 6 --oracle arrays:says:product", "exact", 0, "4,096 0 says:product"),
+        ("addition --bits 3 --engine sampled --seed 3", "not exact", 0, "64"),
+    ],
+)
+def test_the_verdict(
+    capsys: Captured, arguments: str, verdict: str, undecided: int, facts: str, plain: list[str]
+) -> None:
+    report, found, err = all_three(capsys, *arguments.split(), *plain)
+    assert (found["verdict"], found["undecided"], err) == (verdict, undecided, "")
+    assert missing(report, facts) == []
+
+
+def test_a_declared_bound_that_is_broken_is_said_everywhere(capsys: Captured) -> None:
+    report, found, err = all_three(capsys, "stay1.bw")
+    assert found["verdict"] == "exact"  # and exit code 0: the verdict is about exactness
+    assert found["declared"] == {"matches": 1, "broken": True, "runs_beyond": 4, "first": {"x": 3}}
+    for said in (report, err):
+        assert missing(said, "matches 1 n = 3 4 x=3 --n declared reachable blocks") == []
+    assert err.count("\n") == 1
+    report, found, err = all_three(capsys, "stay3.bw")
+    assert found["declared"] == {"matches": 3, "broken": False, "runs_beyond": 0, "first": None}
+    assert ("declared" in report, err) == (False, "")
+
+
+def test_seeds_choose_networks_and_sample_seeds_inputs(capsys: Captured) -> None:
+    base = "validate multiplication --bits 3 --engine sampled --random 12"
+
+    def failures(*more: object) -> str:
+        return json.dumps([(one["inputs"], one["outputs"]) for one in document(capsys, base, *more)["failures"]])
+
+    assert failures() == failures("--seed", "0", "--sample-seed", "0")
+    assert len({failures(), failures("--seed", 1), failures("--sample-seed", 1)}) == 3
+    found = document(capsys, base, "--seed", 4, "--sample-seed", 6)
+    assert [found[key] for key in ("name", "seed", "sample_seed", "inputs", "networks")] == [
+        *("multiplication", 4, 6, 12, 1)
+    ]
+    found = document(capsys, "validate addition --bits 2 --engine network")
+    assert (len(found["network_digests"]), found["seed"], found["sample_seed"]) == (1, 0, None)
+
+
+def test_rule_files_judge_themselves(capsys: Captured) -> None:
+    report, found, _ = all_three(capsys, "wrong rule.bw", "--engine", "limit", "--oracle", "says:total")
+    first = found["failures"][0]
+    assert (first["inputs"], first["expected"], found["wrong_steps"]) == ({"p": 7, "q": 1}, {"sum": 8}, 0)
+    assert len(found["failures"]) == 10 < found["wrong"]
+    assert [failure["command"] in report for failure in found["failures"]] == [True] * 3 + [False] * 7
+    assert document(capsys, "validate", "wrong rule.bw")["oracle"] == "its ensure lines"
+    Path("unstated.bw").write_text(Path("wrong rule.bw").read_text().replace("ensure sum == p + q\n", ""))
+    code, _, err = call(capsys, "validate unstated.bw --engine templates")
+    assert (code, missing(err, "engine program")) == (0, [])  # only the engine has been tested
+    found = document(capsys, "validate", GCD, "--random", 20)
+    assert (found["oracle"], found["wrong"], found["inputs"]) == ("the plain interpreter", 0, 20)
+
+
+def test_oracles_that_do_not_answer(capsys: Captured) -> None:
+    code, _, err = call(capsys, "validate addition --bits 2 --oracle says:nothing")
+    assert (code, missing(err, "None return")) == (1, [])
+    code, out, err = call(capsys, "validate addition --bits 2 --oracle says:broken")
+    assert (code, out, missing(err, "p=0, q=0: BaseException: no")) == (2, "", [])
+
+
+@for_each(
+    "command",
+    [
+        "addition --oracle says:minus",
+        "addition --bits 6 --engine sampled --networks 2 --seed 3 --random 200 --sample-seed 4",
+        "multiplication --bits 2 --engine sampled --random 15 --max-steps 1000",
+        "multiplication --bits 3 --engine sampled --rounding sign --seed 1 --random 15",
+        "multiplication --bits 3 --engine limit --rounding sign --padding 0 --oracle says:minus",
+        "permutation --bits 6 --engine sampled --rounding sign --random 40",
+        "permutation --order 3,1,2 --engine kernel --oracle says:minus",
+        "addition --bits 2 --engine network --network many --network 'opposite network.safetensors'",
+        "addition --bits 2 --engine network --width 2048 --networks 2 --seed 3 --oracle says:minus",
+        "'a sum.sbn' --machine A --engine templates --oracle says:minus --random 20",
+        "'a sum.sbn' --machine B --engine limit --rounding sign --oracle says:minus --random 20",
+        "'wrong rule.bw' --engine templates --oracle says:minus --max-steps 12",
+        f"{ROOT / 'examples' / 'subtraction.bw'} --let l=3 --oracle says:both",
+        "addition --bits 3 --tile 3 --engine sampled --seed 0",
+        '--oracle says:nine -- "-r\'ules.bw"',
+    ],
+)
+def test_the_printed_command_shows_the_failure(capsys: Captured, command: str) -> None:
+    code = main(["validate", "--json", *shlex.split(command)])
+    found = json.loads(capsys.readouterr().out)
+    assert (code, found["verdict"], found["wrong"] >= len(found["failures"]) > 0) == (1, "not exact", True)
+    for failure in found["failures"][:2]:
+        words = shlex.split(failure["command"])
+        assert words[:2] == ["bitwright", "run"]
+        main([*words[1:], "--json"])
+        shown = json.loads(capsys.readouterr().out)
+        assert shown["outputs"] == failure["outputs"] != failure["expected"]
+        assert shown["engine"] == found["engine"]
+
+
+@pytest.mark.waits
+def test_killed_and_resumed_equals_uninterrupted(capsys: Captured, tmp_path: Path) -> None:
+    """Killed, or stopped by Ctrl-C, as soon as there is something to go on from; then to the end."""
+    path = tmp_path / "progress.json"
+    task = ["multiplication", "--bits", "5", "--engine", "kernel", "--random", "3000"]  # three batches
+    arguments = ["validate", *task, "--resume", str(path), "--json"]
+    if LONG:
+        interrupt(signal.SIGKILL, path, arguments)
+    code, out, err = interrupt(signal.SIGINT, path, arguments)
+    if code:
+        assert (code, out) == (130, ""), err
+        assert "goes on" in err
+    assert json.loads(path.read_text())["batches"] > 0
+    resumed, whole = document(capsys, *arguments[:-1]), document(capsys, "validate", *task)
+    for name in ("seconds", "evaluations_per_second"):
+        del resumed[name], whole[name]
+    assert resumed == whole
+
+
+def interrupt(blow: signal.Signals, path: Path, arguments: list[str]) -> tuple[int, str, str]:
+    """Starts this, and hits it as soon as its file has something new, or when all is done."""
+    before = path.read_text() if path.exists() else ""
+    command = [sys.executable, "-m", "bitwright", *arguments]
+    pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(command, text=True, env={**os.environ, "PYTHONWARNINGS": ""}, **pipes)
+
+    def new() -> bool:
+        return path.exists() and path.read_text() != before
+
+    wait_until(lambda: new() or process.poll() is not None, "something new was saved, or all is done")
+    process.send_signal(blow)
+    out, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, out, err
