@@ -71,7 +71,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "list"),
     "proof of a part": (lambda: bw.certify(small(), cells().weights), "cells given"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "among them"),  # type: ignore[list-item]
-    "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells False"),
     "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "network adder"),
     "a rounding": (lambda: bw.certify(small(), "sign"), "'sign'"),
     "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave cells"),
@@ -150,7 +149,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "0 -1"),
     "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks integer"),
     "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "must integer"),
-    "cells": (lambda: bw.run(small(), ONES, engine="limit", cells="yes"), "'yes'"),
+    "tile of a run": (lambda: bw.run(small(), ONES, engine="limit", tile="yes"), "1 16 yes"),
     "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "'5'"),
     "random": (lambda: bw.validate(small(), random="x"), "random integer"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers number"),  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
         {"tile": "all", "width": 512},
     ),
     "side by side": (
-        [*ADDER, "--tile", "all", "--width", "128", "--networks", "2"],
+        [*ADDER, "--tile", "all", "--width", "512", "--networks", "2", "--seeds", "1"],
         [bw.addition(3)],
         {"tile": "all", "width": 512, "networks": 2, "seeds": 1},
     ),

@@ -34,12 +34,12 @@ FOLDER_RULES = {
     "result.sq": ".words 32\n.width 8\n.dialect plain\n sub b, a\n halt\nn: .data -6\na: .data 5\nb: .data 7\n",
 }
 TRAINED = (
-    "--tile all addition --bits 2 --width 64 --integer -o whole.safetensors",
-    "--tile all addition --bits 2 --width 64 -o float.safetensors",
-    "--tile all addition --bits 2 --width 64 --networks 2 -o two",
-    "--tile all multiplication --bits 3 --width 256 --tolerance 0.3 -o product.safetensors",
-    "--tile all permutation --order 3,1,2 -o order.safetensors",
-    "--tile all own.bw -o own.safetensors",
+    "--tile all addition --bits 2 --width 64 -o whole.safetensors",
+    "--tile all --float addition --bits 2 --width 64 -o float.safetensors",
+    "--tile all --float addition --bits 2 --width 64 --networks 2 -o two",
+    "--tile all --float multiplication --bits 3 --width 256 --tolerance 0.3 -o product.safetensors",
+    "--tile all --float permutation --order 3,1,2 -o order.safetensors",
+    "--tile all --float own.bw -o own.safetensors",
     "addition -o cells.safetensors",
 )
 EVERY_VERB = """
@@ -65,15 +65,12 @@ add 3 2 --engine network --network own.safetensors | 2 1 addition
 add 3 2 --engine network --network float.safetensors --counter | --counter
 multiply 3 9 --engine network --network product.safetensors | multiplication 3 multiplier 9, 4
 multiply 3 2 --bits 4 --engine network --network product.safetensors | 3 --bits 4;
-add 3 4 --engine network --tile all --evaluate -q | --evaluate
-add 130 4 --engine templates --tile 1 -q | --tile 1 --engine limit kernel sampled network templates
-add 130 4 --engine limit --tile 2 -q | --tile --tile 1
-add 130 4 --engine network --tile all --tile 1 -q | --tile all
+add 130 4 --engine templates --tile 1 -q | --tile --engine limit kernel sampled network templates
 add 130 4 --engine network --tile 1 --rounding sign -q | --rounding sign
 add 130 4 --engine network --tile 1 --device cuda -q | --device
 add 130 4 --engine network --tile 2 --network cells.safetensors -q | --tile
-add 3 4 --engine network --network cells.safetensors --tile all | cells
-add 3 2 --engine network --tile 1 --network float.safetensors -q | whole
+add 3 4 --engine network --network cells.safetensors --tile all | --tile
+add 3 2 --engine network --tile 1 --network float.safetensors -q | --tile
 multiply 3 4 --engine network --network cells.safetensors | cell
 run permutation p=0b1012 --order 1,2,3,4 | p
 run permutation p=0b101 --order 1,2 | p 2 5, 3
@@ -184,9 +181,8 @@ certify addition --network whole.safetensors --state p[1] --domain runs | --stat
 certify addition --network whole.safetensors -o cert.txt | .json
 certify addition --network whole.safetensors --device gpu | 'gpu'
 certify addition --network cells.safetensors --domain runs | cells domain
-certify addition --tile 1 --network whole.safetensors | whole
+certify addition --tile 1 --network whole.safetensors | --tile --network
 size addition --delta 0 | delta 0 1, 0
-size addition --tile 2 | --tile --tile 1
 size addition --tile 1 --n declared | whole
 size addition --sample-seed 1 | --sample-seed --of network
 size addition --of network --n blocks | --n
@@ -201,12 +197,11 @@ train addition --bits 9 --tile 4 -o x.safetensors | 4 9
 train addition --float --networks 2 -o x.safetensors | 2 folder,
 train examples/gray.bw --sizes k=1..4 -o x.safetensors | k
 train --tile all addition -o x.onnx | .safetensors
-train --tile all addition -o x.safetensors --networks 2 | folder
+train --tile all --float addition -o x.safetensors --networks 2 | folder
 train --tile all addition -o x.safetensors --workers 2 | --workers folder
-train --tile all addition -o x --networks 2 --workers 0 | workers 256
+train --tile all --float addition -o x --networks 2 --workers 0 | workers 256
 train --tile all addition -o /no/such/folder/x.safetensors | /no/such/folder/x.safetensors
-train --tile all addition --weight-bits 4 -o x.safetensors | --weight-bits --integer
-train --tile all addition --tile 2 -o x.safetensors | --tile cells
+train --float addition --weight-bits 4 -o x.safetensors | --weight-bits --integer
 train --tile all addition --sizes 1..3 -o x.safetensors | --sizes cells
 train --tile all addition multiplication -o x.safetensors | programs
 train --tile all flood.bw -o x.safetensors | flood --graph
@@ -216,7 +211,7 @@ train addition --states 5 -o x.safetensors | --states --from
 train addition --labels plain -o x.safetensors | --labels --from
 train addition --from x.npz --states 5 -o x.safetensors | states
 train addition --from runs --padding 3 -o x.safetensors | --padding
-train addition --tile all --from runs --networks 3 -o x.safetensors | --from
+train addition --tile all --float --from runs --networks 3 -o x.safetensors | --from
 train addition --from x.npz --sizes 1..3 -o x.safetensors | size
 train addition --tile all --bits 8 --from states --states 100000 -o x.safetensors | 5,000
 train permutation --ensemble --tile all --accuracy 2 | --accuracy

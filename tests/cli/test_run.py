@@ -157,7 +157,7 @@ def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -
     """The command of a failure takes cells and tile along."""
     found = document(capsys, "validate addition --bits 3 --tile 3 --engine sampled --seed 0")
     words = shlex.split(found["failures"][0]["command"])
-    assert {"--tile", "1"} <= set(words)
+    assert {"--tile", "3"} <= set(words)
     code, _, err = call(capsys, *words[1:])
     assert (code, missing(err, "margin - WRONG networks")) == (1, [])
 
@@ -165,7 +165,7 @@ def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -
 def test_precisions(tmp_path: Path, capsys: Captured) -> None:
     pytest.importorskip("torch")
     network = tmp_path / "n.safetensors"
-    assert call(capsys, "train --tile all addition --bits 3 --precision float64 -o", network)[0] == 0
+    assert call(capsys, "train --tile all --float addition --bits 3 --precision float64 -o", network)[0] == 0
     margins = {}
     for precision in ("float32", "float64", "bfloat16"):
         found = document(capsys, "add 5 6 --bits 3 --network", network, "--precision", precision)
