@@ -32,6 +32,12 @@ demo: $(VENV)/ready
 	  $(BIN)/bitwright certify multiplication --network $(VENV)/net.safetensors --domain runs
 	@echo; echo '$$ bitwright multiply 13 11 --engine network --network $(VENV)/net.safetensors'; \
 	  $(BIN)/bitwright multiply 13 11 --engine network --network $(VENV)/net.safetensors
+	@echo; echo '$$ bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors'; \
+	  $(BIN)/bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors
+	@echo; echo '$$ python examples/transformers/change_weight.py examples/transformers/adder.safetensors $(VENV)/changed.safetensors'; \
+	  $(BIN)/python examples/transformers/change_weight.py examples/transformers/adder.safetensors $(VENV)/changed.safetensors
+	@echo; echo '$$ bitwright certify examples/transformers/adder.task --network $(VENV)/changed.safetensors'; \
+	  ! $(BIN)/bitwright certify examples/transformers/adder.task --network $(VENV)/changed.safetensors
 	@echo; echo '$$ bitwright run examples/comparison.bw a=719 b=483'; $(BIN)/bitwright run examples/comparison.bw a=719 b=483
 	@echo; echo '$$ bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0 --engine network'; \
 	  $(BIN)/bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0 --engine network

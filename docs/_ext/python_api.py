@@ -31,6 +31,7 @@ HEADINGS = {
     "validation": "Validations",
     "theory": "Theory",
     "errors": "Errors",
+    "transformers": "Transformers",
 }
 # Rooms whose names are imported from there: a heading, and the names; without these all that the room offers.
 ROOMS: dict[str, tuple[str, str]] = {
@@ -57,6 +58,7 @@ ROOMS: dict[str, tuple[str, str]] = {
     "bitwright.errors": ("Problems", "Problem"),
     "bitwright.program.trace": ("Recorded runs", "Trace"),
     "bitwright.pages": ("Pages and pictures", ""),
+    "bitwright.transformers": ("Tasks by columns, decoders, proofs and training", ""),
 }
 VALUES = {
     "DIALECTS": "The dialects of SUBLEQ, by name.",

@@ -16,7 +16,7 @@ from programs import EXAMPLES
 from serving import RING
 from waiting import PATIENCE
 
-from bitwright import __version__
+from bitwright import __version__, addition, parse
 from bitwright.cli.main import VERBS
 
 FIVE_MISTAKES = """\
@@ -56,6 +56,7 @@ def test_show(capsys: Captured) -> None:
     assert (document["bits"], document["blocks"], document["templates"]) == (30, 20, 40)
     assert document["writers_max"] == 2
     assert document["never_written"] == ["q[1]"]
+    assert parse(answer(capsys, "show addition --text")).program == addition(4).program
 
 
 def test_version_and_help(capsys: Captured) -> None:

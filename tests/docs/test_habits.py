@@ -16,21 +16,10 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MAKEFILE = (ROOT / "Makefile").read_text()
 TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))
-YAML = sorted(
-    path
-    for pattern in (".github/**/*.yml", ".pre-commit-config.yaml", ".readthedocs.yaml", "CITATION.cff")
-    for path in ROOT.glob(pattern)
-)
 
 
 def read(name: str) -> Any:
     return yaml.safe_load((ROOT / name).read_text())
-
-
-def test_files_of_settings_can_be_read() -> None:
-    assert len(YAML) == 9
-    for path in YAML:
-        assert isinstance(yaml.safe_load(path.read_text()), dict), path
 
 
 def test_the_version_is_written_once() -> None:

@@ -27,11 +27,16 @@ NOT_RUN: dict[str, dict[str, str]] = {
 if not LONG:  # these take seconds
     NOT_RUN["explanation/results.md"] = {"python -m paper templates": "paper/tests draws it"}
     NOT_RUN["explanation/paper.md"] = {"python -m paper.check": "paper/tests runs it at fewer bits"}
+    NOT_RUN["guides/transformers.md"] = {
+        "bitwright train examples/transformers/adder.task": "tests/transformers trains smaller ones",
+        "python sceptic/check_decoder.py": "tests/sceptic checks decoders with it",
+    }
     NOT_RUN["guides/proof.md"] = {"python sceptic/check_network.py": "tests/sceptic checks networks with it"}
 # Commands that do not end with 0, by how they begin.
 EXITS: dict[str, dict[str, int]] = {
     "guides/computer.md": {"echo bitwright | bitwright run backwards.sq --max-instructions 100": 1},
     "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
+    "guides/transformers.md": {"bitwright certify examples/transformers/adder.task --network changed.safetensors": 1},
     "reference/rule-text.md": {"bitwright check five.bw": 1},
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -101,6 +102,10 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no" / "such"):
         with pytest.raises(InputError, match="cannot write"):
             Journal(path, HEADER)
+    os.mkfifo(tmp_path / "pipe")
+    for odd in (tmp_path / "pipe", Path("/dev/zero")):  # a file that grows is a regular one
+        with pytest.raises(InputError, match="not a file"):
+            Journal(odd, HEADER)
 
 
 @for_each(

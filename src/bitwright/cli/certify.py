@@ -12,6 +12,7 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, keep_sizes, option_words
+from bitwright.cli.tasks import certify_task, is_task
 from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _BESIDE = "."  # the certificate next to the network
 @opt.workers
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
+@click.option("--seconds", type=click.FloatRange(min=0), help="For a .task: stop after this time.  [default: 600]")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -77,6 +79,8 @@ def command(
     If the program has an ensure line, what its rules compute is proved too: at every size if possible, else at the
     sizes looked at. A network of cells is proved at every size if the rule text allows it (--sizes all).
 
+    With a task (.task) the network is a transformer: it is proved on every input, or refuted by one.
+
     The network may be one of your own, in ONNX: it is proved if its arithmetic is known, else tested in every state.
 
     The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown),
@@ -88,6 +92,11 @@ def command(
     from bitwright.api.models import model_of
     from bitwright.api.trained import is_of_cells
 
+    seconds = how.pop("seconds")
+    if is_task(target.name):
+        return certify_task(Path(target.name), network, output, check, seconds, as_json)
+    if seconds is not None:
+        raise InputError("--seconds goes with tasks of transformers (.task); leave it out")
     _check_together(output, check, how)
     if check == Path(_BESIDE):
         if network is None:

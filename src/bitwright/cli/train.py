@@ -12,6 +12,7 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, keep_sizes
+from bitwright.cli.tasks import is_task, train_task
 from bitwright.errors import BitwrightWarning, InputError, counted
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
     type=click.IntRange(1, 10**7),
     help="Train this many: side by side as one integer network, as floats in a folder, or to average.  [default: 1]",
 )
+@click.option(
+    "--until", type=click.Choice(["trained", "proved"]), help="For a task (.task): train on until a seed is proved."
+)
 @click.option("--ensemble", is_flag=True, help="Keep no network; measure the average of many against the limit.")
 @click.option("--accuracy", type=float, help="With --ensemble: stop once this fraction of the states is right.")
 @click.option("--delta", type=float, help="With --ensemble: train the proven number for this probability of error.")
@@ -78,7 +82,13 @@ def command(
     bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
     bitwright train addition --bits 4 --tile all -o whole.safetensors
     bitwright train permutation --bits 6 --tile all --ensemble -n 40
+    bitwright train examples/transformers/addition.task --until proved --seeds 4 -o adder.safetensors
     """
+    until = how.pop("until")
+    if is_task(target.name):
+        return train_task(Path(target.name), output, how["seed"], how["seeds"], until, as_json)
+    if until is not None:
+        raise InputError("--until goes with tasks of transformers (.task); leave it out")
     for name in _KEPT if ensemble else _MEASURED:
         if how[name] is not None:
             spelt = {"source": "from"}.get(name, name.replace("_", "-"))

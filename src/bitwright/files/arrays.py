@@ -91,8 +91,11 @@ class ArrayFile:
         """The bytes under a name; raises InputError where they are damaged or more than `most`."""
         return self.read_array(name, "u", 1, most).tobytes()
 
-    def read_array(self, name: str, kinds: str, dimensions: int, most: int) -> np.ndarray[Any, Any]:
-        """The array under a name: its type is one of `kinds` (letters of NumPy), and it takes at most `most` bytes."""
+    def read_array(self, name: str, kinds: str, dimensions: int | None, most: int) -> np.ndarray[Any, Any]:
+        """The array under a name: its type is one of `kinds` (letters of NumPy), and it takes at most `most` bytes.
+
+        It may have any number of dimensions up to 4 if `dimensions` is None.
+        """
         data = self._unpacked(name, most)
         begin = 10 + int.from_bytes(data[8:10], "little")
         form = _FORM.fullmatch(data[10:begin])
@@ -110,7 +113,7 @@ class ArrayFile:
             or (kind.kind in "ui" and kind.itemsize > 1)
         ):
             raise self._refusal(f"its {name} is of type {kind}; store it as {_words(kinds)}")
-        if len(shape) != dimensions:
+        if dimensions not in (None, len(shape)):
             raise self._refusal(f"its {name} has {len(shape)} dimensions, and must have {dimensions}")
         if prod(shape) * kind.itemsize != len(data) - begin:
             raise self._refusal(f"its {name} is damaged")
@@ -152,5 +155,5 @@ def _check_end(file: BinaryIO, entries: range) -> None:
 
 
 def _words(kinds: str) -> str:
-    known = {"b": "bool", "u": "uint8", "i": "int8", "U": "text"}
+    known = {"b": "bool", "u": "uint8", "i": "int8", "f": "floating-point numbers", "U": "text"}
     return " or ".join(known[kind] for kind in kinds)

@@ -59,7 +59,7 @@ def read(text: str, invariant: bool = False) -> EnsureLine:
 
 def read_tokens(tokens: Sequence[Token], invariant: bool) -> EnsureLine:
     """Reads a statement from tokens, the last of which is of kind `end`; raises WrongError."""
-    return _EnsureReader(tokens).statement(invariant)
+    return EnsureReader(tokens).statement(invariant)
 
 
 class ExpressionReader(ABC):
@@ -136,7 +136,9 @@ class ExpressionReader(ABC):
         return inner
 
 
-class _EnsureReader(ExpressionReader):
+class EnsureReader(ExpressionReader):
+    """Reads an `ensure` or `invariant` line."""
+
     products = ("*", "//", "%", "mod")
 
     def refuse(self, expected: str) -> WrongError:

@@ -7,7 +7,7 @@ cover: 0 for real arithmetic, 2^-24 for float32 with sums in any order and libra
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,7 +42,7 @@ class Affine:
 
     def linear_part(self) -> Reals:
         """(n, d) how far the variables move each quantity."""
-        moved: Reals = (self.box[:, None, :] @ np.abs(self.slopes))[:, 0] * (1 + own(self.box.shape[1]))
+        moved: Reals = np.einsum("nm,nmd->nd", self.box, np.abs(self.slopes)) * (1 + own(self.box.shape[1]))
         return moved
 
     def deviation(self) -> Reals:
@@ -92,7 +92,22 @@ class Affine:
         """Plus a constant vector."""
         return replace(self, center=self.center + np.asarray(bias, np.float64)).rounded(1)
 
+    def with_variables(self) -> Affine:
+        """The same with the radius of each coordinate as a variable of its own, so that what it scales shares it."""
+        n, d = self.center.shape
+        slopes = np.concatenate([self.slopes, np.broadcast_to(np.eye(d), (n, d, d))], 1)
+        box = np.concatenate([self.box, self.radius], 1)
+        return replace(self, slopes=slopes, radius=np.zeros_like(self.radius), box=box)
+
+    def _beside(self, other: Affine) -> Affine:
+        """The same with the variables that only the other has."""
+        more = other.box.shape[1] - self.box.shape[1]
+        if more <= 0:
+            return self
+        return replace(self, slopes=np.pad(self.slopes, ((0, 0), (0, more), (0, 0))), box=other.box)
+
     def __add__(self, other: Affine) -> Affine:
+        self, other = self._beside(other), other._beside(self)
         return replace(
             self,
             center=self.center + other.center,
@@ -102,6 +117,7 @@ class Affine:
 
     def __mul__(self, other: Affine) -> Affine:
         """Coordinate by coordinate; either may have one coordinate that serves for all."""
+        self, other = self._beside(other), other._beside(self)
         mine, theirs = np.abs(self.center), np.abs(other.center)
         return replace(
             self,
@@ -137,7 +153,7 @@ def normed(norm: Norm | None, x: Affine) -> Affine:
     width = x.center.shape[1]
     if norm.kind == "layer":
         x = x.linear(Linear(np.eye(width) - np.full((width, width), 1 / width)))
-    y = x * _inverse_root(_mean_square(x, norm.eps))
+    y = x * _inverse_root(_mean_square(x, norm.eps)).with_variables()
     if norm.weight is not None:
         y = y.scaled(norm.weight)
     return y if norm.bias is None else y.shifted(norm.bias)
@@ -161,7 +177,7 @@ def _inverse_root(x: Affine) -> Affine:
     bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
     safe = np.where(bad, 1.0, lowest)
     around = replace(x, center=np.where(bad, 1.0, x.center))
-    root = around.applied(lambda t: 1 / np.sqrt(t), -0.5 * around.center**-1.5, 0.75 * safe**-2.5).rounded(4)
+    root = around.applied(lambda t: 1 / np.sqrt(t), -0.5 * around.center**-1.5, 0.75 * safe**-2.5).rounded(10)
     return replace(root, radius=np.where(bad, HUGE, root.radius))
 
 
@@ -225,15 +241,19 @@ def finished(decoder: Decoder, x: Affine) -> Affine:
     return chained(decoder.head[:-1], normed(decoder.final_norm, x))
 
 
-def margins(decoder: Decoder, x: Affine, right: int) -> Affine:
-    """(n, tokens - 1): how far the logit of the right token is above each other one; x comes from `finished`."""
-    last = decoder.head[-1]
+def margins(decoder: Decoder, x: Affine, right: int, also: Sequence[int] = ()) -> Affine:
+    """(n, other tokens): how far the logit of the right token is above each other one; x comes from `finished`.
+
+    Args:
+        also: tokens that are right too, and not compared with.
+    """
+    last, left = decoder.head[-1], [right, *also]
     weight = last.weight.astype(np.float64)
-    best, others = weight[:, [right]], np.delete(weight, right, 1)
+    best, others = weight[:, [right]], np.delete(weight, left, 1)
     bias = None if last.bias is None else last.bias.astype(np.float64)
-    apart = None if bias is None else bias[right] - np.delete(bias, right)
+    apart = None if bias is None else bias[right] - np.delete(bias, left)
     difference = replace(x, unit=0.0).linear(Linear(best - others, apart))
     roundings = (len(weight) + 2) * x.unit * (x.magnitude() @ (np.abs(best) + np.abs(others)))
     if bias is not None:
-        roundings = roundings + 2 * x.unit * (np.abs(bias[right]) + np.abs(np.delete(bias, right)))
+        roundings = roundings + 2 * x.unit * (np.abs(bias[right]) + np.abs(np.delete(bias, left)))
     return replace(difference, unit=x.unit).wider(roundings + x._tiny(4 * len(weight)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,8 @@ class Columns(FrozenArrays):
         n, rows = len(inputs), np.arange(len(inputs))
         factors, (before, answer, after) = self._steps
         read = np.tensordot(inputs, factors, axes=(1, 0))  # (n, length) all symbols of a column as one number
+        if self._next is not None:
+            return self._run_forward(read, *self._next)
         possible = np.zeros((self.length + 1, n, self.states), np.bool_)  # an end can be reached from here
         possible[-1] = self.ends
         for column in range(self.length - 1, -1, -1):
@@ -101,6 +104,24 @@ class Columns(FrozenArrays):
             edge = taken.argmax(1)
             answers[:, column], state = answer[read[:, column], edge], after[read[:, column], edge]
         return answers, {name: of[state] for name, of in self.flags.items()}
+
+    def _run_forward(self, read: Ints, answer: Ints, after: Ints) -> tuple[Ints, dict[str, Ints]]:
+        """The same for an automaton that never guesses."""
+        state = np.full(len(read), self.starts.argmax())
+        answers = np.empty(read.shape, np.int64)
+        for column, symbols in enumerate(read.T):
+            answers[:, column], state = answer[symbols, state], after[symbols, state]
+        return answers, {name: of[state] for name, of in self.flags.items()}
+
+    @cached_property
+    def _next(self) -> tuple[Ints, Ints] | None:
+        """(symbols, states) the answer and the state after, if each is the only one and any state may be the last."""
+        factors, _ = self._steps
+        at = self.edges[:, 1:-2] @ factors, self.edges[:, 0]
+        tables = np.full((2, int(np.prod(self.symbols)), self.states), NONE, np.int64)
+        tables[(slice(None), *at)] = self.edges[:, -2:].T
+        guesses = len(np.unique(np.stack(at), axis=1).T) < len(self.edges)
+        return None if guesses or self.starts.sum() != 1 or not self.ends.all() else (tables[0], tables[1])
 
     @cached_property
     def _steps(self) -> tuple[Ints, tuple[Ints, Ints, Ints]]:
@@ -124,8 +145,10 @@ def from_step(
     start: Hashable = 0,
     answer: str = "z",
     flags: Mapping[str, Callable[[Any], int]] | None = None,
+    guesses: Sequence[Hashable] = (),
+    accepts: Callable[[Any], bool] = lambda _: True,
 ) -> Columns:
-    """An automaton of your own: every state that `step` can reach from `start` is tried with every symbol.
+    """An automaton of your own: every state that `step` can reach within `length` columns is tried with every symbol.
 
     >>> def add(carry, digits):
     ...     total = sum(digits) + carry
@@ -142,24 +165,27 @@ def from_step(
         length: how many columns there are.
         answer: the name of what `step` answers; empty where it answers None.
         flags: functions of the last state.
+        guesses: states to start in instead of `start`: an automaton that guesses starts in each of them.
+        accepts: which states a run may end in: those whose guess came true.
     """
-    states: dict[Hashable, int] = {start: 0}
-    waiting, edges, symbols = [start], [], tuple(words.values())
-    while waiting:
-        state = waiting.pop()
-        for read in product(*(range(count) for count in symbols)):
+    starts = tuple(guesses) or (start,)
+    states: dict[Hashable, int] = {state: number for number, state in enumerate(starts)}
+    waiting, symbols = list(states), tuple(words.values())
+    edges: list[tuple[int, ...]] = []
+    for _ in range(length):
+        if len(edges) + len(waiting) * prod(symbols) > MAX_EDGES:
+            raise InputError(f"the automaton has more than {counted(MAX_EDGES, 'step')}; use fewer states or symbols")
+        reached = []
+        for state, read in product(waiting, product(*(range(count) for count in symbols))):
             after, written = step(state, read)
             if after not in states:
                 states[after] = len(states)
-                waiting.append(after)
-            if (written is None) == bool(answer):
+                reached.append(after)
+            if (written is None) == bool(answer) or (written is not None and written < 0):
                 what = "None" if written is None else str(written)
                 raise InputError(f"step answers {what} to {read} in state {state!r}; answer is {answer!r}")
             edges.append((states[state], *read, NONE if written is None else written, states[after]))
-            if len(edges) > MAX_EDGES:
-                raise InputError(
-                    f"the automaton has more than {counted(MAX_EDGES, 'step')}; use fewer states or symbols"
-                )
+        waiting = reached
     table = np.array(edges, np.int64)
     return Columns(
         statement,
@@ -169,8 +195,8 @@ def from_step(
         int(table[:, -2].max()) + 1 if answer else 0,
         length,
         table,
-        np.arange(len(states)) == 0,
-        np.ones(len(states), np.bool_),
+        np.arange(len(states)) < len(starts),
+        np.array([accepts(state) for state in states], np.bool_),
         {name: np.array([of(state) for state in states], np.int64) for name, of in (flags or {}).items()},
     )
 

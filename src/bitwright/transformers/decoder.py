@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitwright.errors import InputError
 from bitwright.frozen import FrozenArrays
 
 Weights = NDArray[np.float32] | NDArray[np.float64]
@@ -107,3 +108,83 @@ class Decoder:
         """(positions, tokens, width); positions is 1 where there is no table of positions, so that any number fits."""
         positions, tokens, width = np.broadcast_shapes(*(table.shape for table in self.tables))
         return positions, tokens, width
+
+
+def check(decoder: Decoder) -> None:
+    """Raises InputError unless all shapes fit together, all weights are finite, and all options exist."""
+    for number, table in enumerate(decoder.tables):
+        _check_array(table, (None, None, None), f"table {number + 1}")
+    try:
+        _, _, width = decoder.shape
+    except ValueError:
+        shapes = ", ".join(str(table.shape) for table in decoder.tables)
+        raise InputError(f"tables must broadcast to (positions, tokens, width), got {shapes or 'none'}") from None
+    for number, layer in enumerate(decoder.layers):
+        _check_layer(layer, width, f"layer {number + 1}")
+    _check_norm(decoder.final_norm, width, "the final norm")
+    if not decoder.head:
+        raise InputError("the head of the decoder needs at least one matrix")
+    _check_chain(decoder.head, width, "the head")
+
+
+def _check_layer(layer: Layer, width: int, where: str) -> None:
+    _check_norm(layer.attention_norm, width, f"{where}, attention norm")
+    widths = {_check_head(head, width, f"{where}, head {n + 1}") for n, head in enumerate(layer.heads)}
+    if len(widths) > 1:
+        raise InputError(f"{where}: the outputs of its heads need one width, got {sorted(widths)}")
+    for inner in widths:
+        _check_chain(layer.output, inner, f"{where}, output", width)
+    _check_norm(layer.mlp_norm, width, f"{where}, MLP norm")
+    if (mlp := layer.mlp) is not None:
+        if mlp.activation not in get_args(Activation):
+            raise InputError(f"{where}: activation must be one of {get_args(Activation)}, got {mlp.activation!r}")
+        hidden = _check_chain(mlp.up, width, f"{where}, MLP up")
+        if mlp.gate is not None:
+            _check_chain(mlp.gate, width, f"{where}, MLP gate", hidden)
+        _check_chain(mlp.down, hidden, f"{where}, MLP down", width)
+
+
+def _check_head(head: Head, width: int, where: str) -> int:
+    """The width of the head's output."""
+    inner = _check_chain(head.query, width, f"{where}, query")
+    _check_chain(head.key, width, f"{where}, key", inner)
+    _check_norm(head.query_norm, inner, f"{where}, query norm")
+    _check_norm(head.key_norm, inner, f"{where}, key norm")
+    if not np.isfinite(head.scale):
+        raise InputError(f"{where}: scale must be a finite number, got {head.scale}")
+    if head.rope is not None and (inner % 2 or not (np.isfinite(head.rope.base) and head.rope.base > 0)):
+        raise InputError(f"{where}: RoPE needs an even width and a positive base, got {inner} and {head.rope.base}")
+    return _check_chain(head.output, _check_chain(head.value, width, f"{where}, value"), f"{where}, output")
+
+
+def _check_chain(chain: Chain, width: int, where: str, result: int | None = None) -> int:
+    """The width after the chain, which must be `result` if that is given."""
+    for linear in chain:
+        _check_array(linear.weight, (width, None), where)
+        width = linear.weight.shape[1]
+        _check_array(linear.bias, (width,), f"{where}, bias")
+    if result not in (None, width):
+        raise InputError(f"{where} must give {result} numbers, and gives {width}")
+    return width
+
+
+def _check_norm(norm: Norm | None, width: int, where: str) -> None:
+    if norm is None:
+        return
+    if norm.kind not in ("rms", "layer") or not (np.isfinite(norm.eps) and norm.eps >= 0):
+        raise InputError(f"{where} must be 'rms' or 'layer' with eps of at least 0, got {norm.kind!r} and {norm.eps}")
+    _check_array(norm.weight, (width,), where)
+    _check_array(norm.bias, (width,), f"{where}, bias")
+
+
+def _check_array(array: Weights | None, shape: tuple[int | None, ...], where: str) -> None:
+    if array is None:
+        return
+    wanted = tuple("any" if size is None else size for size in shape)
+    fits = len(array.shape) == len(shape) and all(size in (None, n) for size, n in zip(shape, array.shape, strict=True))
+    if not fits or not array.size:
+        raise InputError(f"{where} must have shape {wanted}, got {array.shape}".replace("'any'", "any"))
+    if array.dtype not in (np.float32, np.float64):
+        raise InputError(f"{where} must be of float32 or float64, got {array.dtype}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{where} has weights that are NaN or infinite")

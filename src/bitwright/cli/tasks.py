@@ -1,0 +1,72 @@
+"""`certify` and `train` for tasks of transformers (.task)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from bitwright.cli.progress import TerminalTeller, is_quiet, note
+from bitwright.cli.reporting import print_json
+from bitwright.errors import InputError, counted
+
+SUFFIX = ".task"
+
+
+def is_task(name: str) -> bool:
+    """Whether an argument of the command line names a task."""
+    return Path(name).suffix.lower() == SUFFIX
+
+
+def certify_task(
+    task: Path, network: Path | None, output: Path | None, check: Path | None, seconds: float | None, as_json: bool
+) -> int:
+    """Decides a decoder on every input of a task; exit 1 unless it is proved."""
+    from bitwright.api.decoders import check_file, decide_file
+
+    _refuse_others("network", "output", "check", "seconds", "as_json")
+    seconds = 600.0 if seconds is None else seconds
+    if check is not None:
+        decision = check_file(task, network, check, seconds=seconds, tell=TerminalTeller())
+    else:
+        decision = decide_file(task, network, output, seconds=seconds, tell=TerminalTeller())
+    if output is not None:
+        note(f"wrote {output}")
+    if as_json:
+        print_json(decision.to_dict())
+    else:
+        click.echo(decision.sentence if is_quiet() else str(decision))
+    return 0 if decision else 1
+
+
+def train_task(
+    task: Path, output: Path | None, seed: int | None, seeds: int | None, until: str | None, as_json: bool
+) -> int:
+    """Trains a decoder on a task; exit 1 unless it is proved."""
+    from bitwright.api.decoders import train_file
+
+    _refuse_others("output", "seed", "seeds", "until", "as_json")
+    if output is None:
+        raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
+    first = seed or 0
+    trained = train_file(
+        task, output, seeds=range(first, first + (seeds or 1)), until=until or "trained", tell=TerminalTeller()
+    )
+    if as_json:
+        print_json({"file": str(output), "seed": trained.seed, "rounds": trained.rounds, **trained.decision.to_dict()})
+    else:
+        rounds = counted(trained.rounds, "round")
+        note(f"{trained.decision}\n  training   seed {trained.seed}, {rounds} after the first training")
+        click.echo(str(output))
+    return 0 if trained.decision else 1
+
+
+def _refuse_others(*allowed: str) -> None:
+    """Raises InputError for an option that says nothing about tasks."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and isinstance(parameter, click.Option) and parameter.expose_value and name not in allowed:
+            raise InputError(f"{parameter.opts[0]} does not go with a task (.task); leave it out")

@@ -1,0 +1,227 @@
+"""What the attention of a one-layer decoder reads: queries, keys and values of every position and token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bitwright.errors import InputError
+from bitwright.transformers.affine import TINY, Affine, Reals, chained, constant, normed, own
+from bitwright.transformers.columns import Ints
+from bitwright.transformers.decoder import Decoder, Head, Rope
+from bitwright.transformers.layout import ColumnTask, Place
+from bitwright.transformers.sums import Edges, edges_of
+
+MAX_SIZE = 2**15  # boxes and trees hold numbers of 16 bits
+EXP = 8.0  # units by which the library's exp may be wrong: 4 ulp
+WEIGHT, ERROR, VALUE = 0, 1, 2  # where the parts of an entry begin
+
+
+@dataclass(frozen=True)
+class HeadTable:
+    """What a head reads at every position and token; a row is position * tokens + token."""
+
+    scale: float
+    query: Affine
+    key: Affine
+    value: Reals  # (rows, r) after the head's output
+    error: Reals  # (rows, r) by which a value and its part of a sum may be wrong
+
+
+@dataclass(frozen=True)
+class AttentionTable:
+    """The residual stream and the heads of a decoder of one layer, for the tokens of a task."""
+
+    decoder: Decoder
+    task: ColumnTask
+    unit: float
+    tokens: Ints  # (tokens,) that the task uses
+    edges: Edges
+    residual: Affine
+    heads: tuple[HeadTable, ...]
+
+    @property
+    def rank(self) -> int:
+        """The width of what the heads add up."""
+        return int(self.heads[0].value.shape[1])
+
+    def rows(self, position: int, tokens: Ints) -> Ints:
+        """The rows of tokens at a position."""
+        return position * len(self.tokens) + np.searchsorted(self.tokens, tokens)
+
+
+def tabulate(decoder: Decoder, task: ColumnTask, unit: float) -> AttentionTable:
+    """The tables of a decoder of one layer; `unit` is that of the arithmetic to cover, 0 for real numbers."""
+    names = (*task.columns.words, *task.columns.outputs)
+    tokens = np.unique([*(t for name in names for t in task.tokens(name)), *task.fixed.values()]).astype(np.int64)
+    length = task.prompt_length + len(task.layout.answer) - (0 if task.layout.stop else 1)
+    check_fit(decoder, task)
+    layer, rows = decoder.layers[0], length * len(tokens)
+    position, token = np.repeat(np.arange(length), len(tokens)), np.tile(tokens, length)
+    box, parts = np.zeros((rows, 0)), []
+    for table in decoder.tables:
+        looked_up = table[position * (table.shape[0] > 1), token * (table.shape[1] > 1)].astype(np.float64)
+        parts.append(constant(np.broadcast_to(looked_up, (rows, decoder.shape[2])), box, unit))
+    residual = parts[0]
+    for part in parts[1:]:
+        residual = residual + part
+    x = normed(layer.attention_norm, residual)
+    width = sum(len(head.output[0].weight) for head in layer.heads if head.output) + len(layer.heads)
+    heads = tuple(_tabulated(head, x, position, length, width) for head in layer.heads)
+    return AttentionTable(decoder, task, unit, tokens, edges_of(task.columns, len(task.fixed)), residual, heads)
+
+
+def check_fit(decoder: Decoder, task: ColumnTask) -> None:
+    """Raises InputError unless a decoder has the positions and tokens of a task."""
+    positions, tokens, _ = decoder.shape
+    length = task.prompt_length + len(task.layout.answer) - (0 if task.layout.stop else 1)
+    if 1 < positions < length:
+        raise InputError(f"the decoder has {positions} positions; the task needs {length}")
+    vocabulary = min(tokens, decoder.head[-1].weight.shape[1])
+    if vocabulary < task.vocabulary:
+        raise InputError(f"the decoder has {vocabulary} tokens; the task needs {task.vocabulary}")
+    columns = task.columns
+    largest = max(columns.states, *columns.symbols, (len(columns.words) + 1) * columns.length + 1)
+    if largest > MAX_SIZE:
+        raise InputError(
+            f"the task's automaton has up to {largest:,} states, symbols or variables; at most {MAX_SIZE:,}"
+        )
+
+
+def _tabulated(head: Head, x: Affine, position: Ints, length: int, width: int) -> HeadTable:
+    query = _turned(head.rope, normed(head.query_norm, chained(head.query, x)), position)
+    key = _turned(head.rope, normed(head.key_norm, chained(head.key, x)), position)
+    value = chained(head.value, x)
+    center, radius, size, terms = value.center, value.deviation(), value.magnitude(), 2 * length + width + 8
+    for linear in head.output:
+        weight = linear.weight.astype(np.float64)
+        bias = 0.0 if linear.bias is None else linear.bias.astype(np.float64)
+        center, radius = center @ weight + bias, radius @ np.abs(weight)
+        size, terms = size @ np.abs(weight) + np.abs(bias), terms + len(weight) + 2
+    roundings = (terms * x.unit * (1 + 2.0**-10) + own(terms)) * size + (terms * TINY if x.unit else 0)
+    return HeadTable(head.scale, query, key, center, radius * (1 + 2.0**-40) + roundings)
+
+
+def _turned(rope: Rope | None, x: Affine, position: Ints) -> Affine:
+    if rope is None:
+        return x
+    half, unit = x.center.shape[1] // 2, x.unit
+    exponent = np.arange(half) * 2 / x.center.shape[1]
+    angle = position[:, None] * rope.base**-exponent
+    # the rate, a power, is wrong by the error of its exponent and that of the library; so is the angle
+    relative = (2 * abs(np.log(rope.base)) * exponent + EXP + 4) * unit + 2.0**-46
+    wrong = np.abs(angle) * relative + (EXP + 2) * unit + 2.0**-50
+    cosine, sine = np.cos(angle), np.sin(angle)
+
+    order = np.arange(2 * half).reshape(half, 2) if rope.interleaved else np.arange(2 * half).reshape(2, half).T
+    first, second = order.T
+    other = np.empty(2 * half, np.int64)  # the partner of each coordinate
+    other[first], other[second] = second, first
+    straight, crossed = np.empty((len(position), 2 * half)), np.empty((len(position), 2 * half))
+    straight[:, first], straight[:, second] = cosine, cosine
+    crossed[:, first], crossed[:, second] = -sine, sine
+    size = x.magnitude() + x.magnitude()[:, other]
+    error = np.empty_like(size)
+    error[:, first] = error[:, second] = wrong + 3 * unit + 2.0**-48
+    return replace(
+        x,
+        center=x.center * straight + x.center[:, other] * crossed,
+        slopes=x.slopes * straight[:, None] + x.slopes[:, :, other] * crossed[:, None],
+        radius=x.radius * np.abs(straight) + x.radius[:, other] * np.abs(crossed),
+    ).wider(size * error * (1 + error))
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a query adds up at one step of decoding, the symbol in front of it being fixed.
+
+    The rows are those of `Edges`; one more column holds flags. An entry is the weight of a symbol, the relative error
+    of the weight, r weighted values, and r errors of them.
+    """
+
+    step: int
+    symbol: int
+    residual: Affine  # one row
+    entries: Reals  # (heads, rows, length + 1, symbols, 2 + 2 r)
+    noise: Reals  # (2, heads, r): bounds on the sums of |values| and of weights, times the rounding of a sum
+
+
+def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
+    """The query of a step of decoding; `symbol` stands in the slot before the answer, -1 if that is a fixed token."""
+    task, columns = table.task, table.task.columns
+    slots = (*task.layout.prompt, *task.layout.answer)[: task.prompt_length + step]
+    last = slots[-1]
+    token = task.tokens(last.word)[symbol] if isinstance(last, Place) else last
+    row = int(table.rows(len(slots) - 1, np.array([token]))[0])
+    where = _entries(table, row, slots)
+    edges, length = table.edges, columns.length
+    most = max(int(edges.reads.max()) + 1, *columns.symbols, columns.answers)
+    entries = np.zeros((len(table.heads), edges.reads.shape[1], length + 1, most, where.shape[2]))
+    constants = 0
+    for position, slot in enumerate(slots):
+        if not isinstance(slot, Place):
+            at = edges.flags + len(columns.flags) + constants // (length + 1), constants % (length + 1)
+            read, constants = table.rows(position, np.array([slot])), constants + 1
+        else:
+            read = table.rows(position, np.array(task.tokens(slot.word)))
+            if slot.word in columns.flags:
+                at = edges.flags + list(columns.flags).index(slot.word), length
+                read = read[columns.flags[slot.word]]
+            else:
+                at = (*columns.words, columns.answer).index(slot.word), slot.column
+                read = read[: (*columns.symbols, columns.answers)[at[0]]]
+        entries[:, at[0], at[1], : len(read)] = where[:, read]
+    if not np.isfinite(entries).all():
+        raise InputError("the decoder's attention is not finite; check its weights for NaN and infinity")
+    at_query = slice(row, row + 1)
+    residual = replace(
+        table.residual,
+        center=table.residual.center[at_query],
+        slopes=table.residual.slopes[at_query],
+        radius=table.residual.radius[at_query],
+        box=table.residual.box[at_query],
+    )
+    total, r = np.abs(entries).max(3).sum((1, 2)), table.rank
+    sums = np.stack([total[:, VALUE : VALUE + r], np.repeat(total[:, :1], r, 1)])
+    noise = sums * (entries[0, :, :, 0, 0].size + 20) * 2.0**-50
+    return Query(step, symbol, residual, entries, noise)
+
+
+def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) -> Reals:
+    """(heads, rows of these slots, entry) for the query of a row."""
+    possible = np.zeros((len(slots), len(table.tokens)), np.bool_)
+    for at, slot in enumerate(slots):
+        tokens = table.task.tokens(slot.word) if isinstance(slot, Place) else (slot,)
+        possible[at, np.searchsorted(table.tokens, tokens)] = True
+    may, r, u = possible.ravel(), table.rank, table.unit
+    entries = np.zeros((len(table.heads), may.size, 2 + 2 * r))
+    for entry, head in zip(entries, table.heads, strict=True):
+        score, error = _scores(head, row, may.size, u)
+        below = np.where(may, score[may].max() - score, 0.0)
+        error += u * (2 * np.abs(score) + 2 * below + EXP + 2) + 2.0**-48 * (1 + np.abs(score) + below)
+        weight, relative = np.where(may, np.exp(-below), 0.0), np.expm1(np.minimum(error * (1 + 2.0**-20), 600.0))
+        relative[below > 80] += 1  # float32 may lose such a weight altogether
+        entry[:, WEIGHT], entry[:, ERROR] = weight, relative
+        entry[:, VALUE : VALUE + r] = weight[:, None] * head.value[: may.size]
+        entry[:, VALUE + r :] = (weight * (1 + relative))[:, None] * head.error[: may.size] * (1 + 2.0**-40)
+    return entries
+
+
+def _scores(head: HeadTable, row: int, rows: int, unit: float) -> tuple[Reals, Reals]:
+    """(rows,) scores of a query and all keys, and how far each may be off, up to what all are off by together.
+
+    Softmax does not see what all scores share: an error e of the query moves the score of key k by e . (k - c) for any
+    common c, here the key that the query likes best.
+    """
+    q, q_slopes, q_radius, q_box = (getattr(head.query, name)[row] for name in ("center", "slopes", "radius", "box"))
+    k, k_slopes, k_radius, k_box = (getattr(head.key, name)[:rows] for name in ("center", "slopes", "radius", "box"))
+    q_off, k_off = head.query.deviation()[row], head.key.deviation()[:rows]
+    score = head.scale * (k @ q)
+    weight = np.exp(score - score.max())
+    apart = k - weight @ k / weight.sum()
+    moved = np.abs(apart @ q_slopes.T) @ q_box + np.abs(apart) @ q_radius  # by the query's error
+    moved += (np.abs(k_slopes @ q) * k_box).sum(1) + k_radius @ np.abs(q)  # by the key's
+    size = (np.abs(k) + k_off) @ (np.abs(q) + q_off)
+    roundings = ((len(q) + 1) * unit + own(len(q))) * size + (2 * len(q) * TINY if unit else 0)
+    return score, np.abs(head.scale) * (moved * (1 + 2.0**-40) + k_off @ q_off + roundings)

@@ -1,0 +1,131 @@
+"""Boxes of inputs: ranges of symbols and of states of the automaton, how they are split, and the trees of splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bitwright.compiling import compiled
+from bitwright.transformers.affine import Reals
+from bitwright.transformers.columns import Columns, Ints
+from bitwright.transformers.decision import Group
+from bitwright.transformers.layout import ColumnTask, Place
+from bitwright.transformers.sums import Boxes, Cases, Outputs, shares
+
+EMPTY, LEAF = 65534, 65535  # nodes of a tree without an input, and those that are proved directly
+OPEN = -1
+STATE_SHARE = 0.3  # of the influence of an answer: what splitting the state in front of it is worth
+
+
+def steps(task: ColumnTask) -> list[list[Group]]:
+    """The groups of each step of decoding: what was written before, and what is right."""
+    layout = task.layout
+    places: list[int | Place | None] = [layout.prompt[-1], *layout.answer, *([None] if layout.stop else [])]
+    symbols = [place_symbols(task, place) for place in places]
+    return [[(t, q, y) for q in symbols[t] for y in symbols[t + 1]] for t in range(len(places) - 1)]
+
+
+def place_symbols(task: ColumnTask, place: int | Place | None) -> list[int]:
+    """The symbols that a place can have; -1 for a fixed token or a stop."""
+    columns = task.columns
+    if not isinstance(place, Place):
+        return [-1]
+    if place.word in columns.flags:
+        return [int(symbol) for symbol in np.unique(columns.flags[place.word])]
+    names, sizes = (*columns.words, columns.answer), (*columns.symbols, columns.answers)
+    return list(range(sizes[names.index(place.word)]))
+
+
+def root(task: ColumnTask, group: Group) -> Boxes:
+    """(2, variables) all inputs of a group: symbols of each word, column by column, then states between columns."""
+    columns, (step, symbol, _) = task.columns, group
+    low = np.zeros((len(columns.words) + 1) * columns.length + 1, np.int16)
+    high = low.copy()
+    for word, size in enumerate(columns.symbols):
+        at = slice(word * columns.length, (word + 1) * columns.length)
+        high[at] = np.where(task.positions[word] >= 0, size - 1, 0)
+    high[len(columns.words) * columns.length :] = columns.states - 1
+    slot = task.layout.prompt[-1]
+    if step == 0 and isinstance(slot, Place):
+        variable = columns.words.index(slot.word) * columns.length + slot.column
+        low[variable], high[variable] = symbol, symbol
+    return np.stack([low, high])
+
+
+def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
+    """The halves of each box in one variable."""
+    rows = np.arange(len(boxes))
+    middle = (boxes[rows, 0, variables] + boxes[rows, 1, variables]) // 2
+    first, second = boxes.copy(), boxes.copy()
+    first[rows, 1, variables] = middle
+    second[rows, 0, variables] = middle + 1
+    return first, second
+
+
+def most_influence(
+    entries: Reals, columns: Columns, cases: Cases, boxes: Boxes, case: Ints, outputs: Outputs, slopes: Reals
+) -> Ints:
+    """(n,) the variable of each box that moves slopes . output most, OPEN where the box is one input."""
+    words, length, rows = len(columns.words), columns.length, np.arange(len(boxes))
+    share = shares(entries, outputs, slopes)
+    width = (boxes[:, 1] - boxes[:, 0]).astype(np.float64)  # (n, variables)
+    answer = np.where(cases.wanted[case, :-1] < 0, np.ptp(share[:, words, :length], axis=2), 0.0)  # (n, length)
+    low, high = (boxes[:, end, : words * length].reshape(-1, words, length, 1) for end in (0, 1))
+    symbol = np.arange(share.shape[3])
+    inside = (low <= symbol) & (symbol <= high)
+    part = share[:, :words, :length]
+    reach = np.where(inside, part, -np.inf).max(3) - np.where(inside, part, np.inf).min(3)
+    reach += answer[:, None] * width[:, : words * length].reshape(-1, words, length) / max(1, columns.answers - 1)
+    score = np.zeros_like(width)
+    score[:, : words * length] = reach.reshape(len(boxes), -1)
+    fixed = (low == high).all((1, 3))  # (n, length) no symbol of the column is left to split
+    score[:, words * length : -1] = np.where(fixed, STATE_SHARE * answer, 0.0)
+    flags = share[:, words + 1 : words + 1 + len(columns.flags), length, : columns.states]
+    score[:, -1] = np.ptp(flags, axis=2).sum(1)
+    score = np.where(width > 0, score + 1e-300 * width, -1.0)  # where nothing has influence: the widest
+    best = score.argmax(1)
+    return np.where(score[rows, best] < 0, OPEN, best)
+
+
+@dataclass
+class Trees:
+    """The nodes of the trees of splits, as they grow: the code of each, and its first child (the second is next)."""
+
+    codes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    children: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    count: int = 0
+
+    def grow(self, nodes: int) -> Ints:
+        """The numbers of so many new nodes."""
+        while len(self.codes) < self.count + nodes:
+            self.codes = np.concatenate([self.codes, np.full(max(1024, len(self.codes)), OPEN)])
+            self.children = np.concatenate([self.children, np.full(max(1024, len(self.children)), OPEN)])
+        self.count += nodes
+        return np.arange(self.count - nodes, self.count)
+
+    def preorder(self, node: int) -> bytes:
+        """The codes below a node, first children first, as little-endian 16-bit numbers."""
+        return bytes(_preorder(self.codes, self.children, node).astype("<u2").tobytes())
+
+
+@compiled
+def _preorder(codes, children, node):  # type: ignore[no-untyped-def]
+    found, waiting = [codes[node]], [node]
+    found.clear()
+    while len(waiting):
+        at = waiting.pop()
+        found.append(codes[at])
+        if children[at] >= 0:
+            waiting.append(children[at] + 1)
+            waiting.append(children[at])
+    return np.array(found)
+
+
+def describe(task: ColumnTask, group: Group) -> str:
+    """A group in words: `z[3], written before: 4, right: 7`."""
+    step, symbol, right = group
+    layout = task.layout
+    name = str(layout.answer[step]) if step < len(layout.answer) else "stop"
+    before = f" after {symbol}" if symbol >= 0 else ""
+    return f"{name}{before}" + (f", right: {right}" if right >= 0 else "")

@@ -1,0 +1,117 @@
+"""What is known about a transformer and its task: claims with verdicts, evidence and counterexamples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bitwright.frozen import FrozenArrays
+from bitwright.transformers.columns import Ints
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.layout import ColumnTask
+
+Verdict = Literal["proved", "refuted", "tested", "not decided"]
+Arithmetic = Literal["real", "float32"]
+Method = Literal["ranges", "boxes", "all inputs", "search"]
+Group = tuple[
+    int, int, int
+]  # step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)
+
+
+@dataclass(frozen=True)
+class Counterexample(FrozenArrays):
+    """An input that greedy decoding answers wrongly.
+
+    Args:
+        symbols: (words, length).
+        inputs: the same as people write it: `a=95, b=7`.
+        step: the first step of decoding that writes a wrong token.
+        right: the right tokens; a stop token, if one must follow, is not among them.
+        written: the tokens that greedy decoding writes instead.
+        replayed_by: what decoded: the user's module, or the decoder's own evaluation.
+    """
+
+    symbols: Ints
+    inputs: str
+    step: int
+    right: tuple[int, ...]
+    written: tuple[int, ...]
+    replayed_by: Literal["module", "decoder"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How far the logits of the user's module are from those of the decoder, on so many random inputs."""
+
+    inputs: int
+    largest_difference: float
+    bound: float
+    agrees: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement about every input of a task, and what is known of it.
+
+    Args:
+        about: the statement of the specification, or "stop".
+        arithmetic: what the verdict covers.
+        inputs: how many inputs the verdict covers.
+        margin: a lower bound on the margin of the right token over all inputs, in logits.
+        boxes: how many boxes were bounded.
+        open: what stayed open, described.
+        trees: the split tree of each group that boxes proved, in preorder.
+        runtime: what evaluated the inputs where all were tried: `torch 2.13.0`.
+    """
+
+    about: str
+    verdict: Verdict
+    arithmetic: Arithmetic
+    method: Method
+    inputs: int
+    margin: float | None = None
+    boxes: int = 0
+    counterexample: Counterexample | None = None
+    open: tuple[str, ...] = ()
+    trees: Mapping[Group, bytes] = field(default_factory=dict)
+    runtime: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The claims about a decoder and a task; true only if all of them are proved."""
+
+    task: ColumnTask
+    decoder: Decoder
+    claims: tuple[Claim, ...]
+    comparison: Comparison | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The weakest verdict of the claims; nothing is decided of a module that the decoder does not describe."""
+        order: tuple[Verdict, ...] = ("refuted", "not decided", "tested", "proved")
+        weakest = min((claim.verdict for claim in self.claims), key=order.index)
+        described = self.comparison is None or self.comparison.agrees
+        return weakest if described or weakest == "refuted" else "not decided"
+
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        from bitwright.transformers.report import headline
+
+        return headline(self)
+
+    def __str__(self) -> str:
+        from bitwright.transformers.report import report
+
+        return "\n".join(report(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        from bitwright.transformers.report import document
+
+        return document(self)

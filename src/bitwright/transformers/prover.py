@@ -1,0 +1,217 @@
+"""Decisions: whether a decoder answers a task rightly on every input."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bitwright.errors import InputError
+from bitwright.transformers import ranges
+from bitwright.transformers.affine import FLOAT32
+from bitwright.transformers.attention import check_fit, tabulate
+from bitwright.transformers.boxes import describe, steps
+from bitwright.transformers.columns import Ints, check
+from bitwright.transformers.comparison import compare
+from bitwright.transformers.decision import Arithmetic, Claim, Counterexample, Decision, Group
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.decoder import check as check_decoder
+from bitwright.transformers.fronts import Proof, prove_step
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.modules import Runtime, runtime_of
+from bitwright.transformers.refutation import CLEAR, Model, forced_margins, replay
+from bitwright.transformers.search import exhaust, search
+from bitwright.transformers.steps import step_of
+
+FEW = 2**16  # inputs that are all tried where nothing can be proved
+UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
+Progress = Callable[[int, int], None]  # steps of decoding that are done, and of how many
+
+
+def decide(
+    decoder: Decoder,
+    task: ColumnTask,
+    *,
+    module: Model | None = None,
+    arithmetic: Arithmetic = "float32",
+    seconds: float = 600.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Decision:
+    """Whether a decoder answers a task rightly on every input: one claim on the answers, and one on the stop token.
+
+    Args:
+        module: what the decoder describes: (n, length) tokens to logits. The two are compared on thousands of inputs,
+            and it replays the counterexamples.
+        arithmetic: "float32" for real arithmetic and every float32 evaluation; where that cannot be proved, the claim
+            is on real arithmetic, and says so.
+        seconds: the time after which what is open is not decided.
+        seed: of the inputs that are tried as counterexamples.
+        progress: gets the number of steps of decoding that are done, and how many there are.
+    """
+    check_decoder(decoder)
+    check_fit(decoder, task)
+    check(task.columns)
+    runtime = None if module is None else runtime_of(module, task)
+    comparison = None if runtime is None else compare(decoder, runtime, task, seed)
+    if reason := not_covered(decoder):
+        claims = search_claims(decoder, task, runtime, reason, seed, seconds)
+    else:
+        clock = Clock(time.monotonic() + seconds, progress or (lambda *_: None))
+        hunt = Hunt(decoder, task, runtime, np.random.default_rng(seed))
+        proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
+        claims = tuple(hunt.refute(claim) for claim in proofs)
+    return Decision(task, decoder, claims, comparison)
+
+
+def not_covered(decoder: Decoder) -> str:
+    """Why nothing can be proved of a decoder; empty if something can."""
+    if len(decoder.layers) != 1:
+        return f"proofs cover decoders of one layer; this one has {len(decoder.layers)}"
+    return "" if decoder.layers[0].heads else "proofs cover decoders with attention; this one has no heads"
+
+
+def claim_names(task: ColumnTask) -> tuple[str, ...]:
+    return (task.columns.statement, "stop") if task.layout.stop else (task.columns.statement,)
+
+
+def search_claims(
+    decoder: Decoder, task: ColumnTask, runtime: Runtime | None, reason: str, seed: int, seconds: float
+) -> tuple[Claim, ...]:
+    """The claims where nothing can be proved: tested on all inputs if they are few, else what a search finds."""
+    model = decoder if runtime is None else runtime
+    if task.inputs <= FEW:
+        return exhaust(model, task)
+    example = search(model, task, seed, seconds=seconds)
+    claims = [Claim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in claim_names(task)]
+    if example is not None:
+        at = int(example.step == len(task.layout.answer))
+        claims[at] = replace(claims[at], verdict="refuted", inputs=1, counterexample=example, open=())
+    return tuple(claims)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When to give up, and where progress goes."""
+
+    end: float
+    progress: Progress
+
+    def out(self) -> bool:
+        return time.monotonic() > self.end
+
+
+@dataclass
+class Hunt:
+    """The search for counterexamples: the first one to each claim."""
+
+    decoder: Decoder
+    task: ColumnTask
+    module: Model | None
+    rng: np.random.Generator
+    answers: Counterexample | None = None
+    stop: Counterexample | None = None
+
+    def found(self, about: str) -> Counterexample | None:
+        """The counterexample to a claim."""
+        return self.stop if about == "stop" else self.answers
+
+    def check(self, inputs: Ints) -> None:
+        """Keeps the first counterexample of each kind among inputs."""
+        if not len(inputs):
+            return
+        wrong = forced_margins(self.decoder, self.task, inputs) < -CLEAR
+        first = np.where(wrong.any(1), wrong.argmax(1), -1)
+        last = len(self.task.layout.answer)
+        for some in ((first >= 0) & (first < last), first == last):
+            example = replay(self.decoder, self.task, inputs[some], self.module) if some.any() else None
+            if example is not None and example.step == last:
+                self.stop = self.stop or example
+            elif example is not None:
+                self.answers = self.answers or example
+
+    def refute(self, claim: Claim) -> Claim:
+        """The claim, refuted if a counterexample to it was found."""
+        example = self.found(claim.about)
+        if example is None or claim.verdict == "proved":
+            return claim
+        return Claim(claim.about, "refuted", "real", claim.method, 1, None, claim.boxes, example)
+
+
+def prove(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Clock) -> Claim:
+    """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
+    single = arithmetic == "float32" and fits_float32(decoder)
+    wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
+    for wish in wishes:
+        claim = prove_by_ranges(decoder, task, about, wish, hunt)
+        if claim.verdict != "proved" and hunt.found(about) is None:
+            claim = prove_by_boxes(decoder, task, about, wish, hunt, clock, doubt=wish == wishes[-1])
+        if claim.verdict == "proved" or hunt.found(about) or clock.out():
+            break
+    return claim
+
+
+def fits_float32(part: Any) -> bool:
+    """Whether all weights are numbers of float32."""
+    if isinstance(part, np.ndarray):
+        with np.errstate(over="ignore"):
+            return bool((part.astype(np.float32) == part).all())
+    parts = part if isinstance(part, tuple) else vars(part).values() if is_dataclass(part) else ()
+    return all(fits_float32(each) for each in parts)
+
+
+def prove_by_ranges(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt) -> Claim:
+    """The claim by exact ranges of the attention output, where these can be had."""
+    open_ = Claim(about, "not decided", arithmetic, "ranges", 0)
+    if not ranges.applies(decoder, task):
+        return open_
+    try:
+        claim = ranges.prove_ranges(decoder, task, UNITS[arithmetic], stop=about == "stop")
+    except InputError:  # the automaton is too large for this method
+        return open_
+    if claim.counterexample is None:
+        return claim
+    hunt.check(claim.counterexample.symbols[None])
+    return open_
+
+
+def prove_by_boxes(
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Clock, doubt: bool
+) -> Claim:
+    """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
+    table, proofs, answers = tabulate(decoder, task, UNITS[arithmetic]), [], len(task.layout.answer)
+    groups = [of for of in steps(task) if (of[0][0] == answers) == (about == "stop")]
+    for number, of in enumerate(groups):
+
+        def over(proof: Proof) -> bool:
+            return hunt.found(about) is not None or clock.out() or (not doubt and len(proof.stuck) > 0)
+
+        def halt(proof: Proof, candidates: Ints, number: int = number) -> bool:
+            clock.progress(number, len(groups))
+            hunt.check(candidates)
+            return over(proof)
+
+        proofs.append(prove_step(step_of(table, of), halt, hunt.rng))
+        if over(proofs[-1]):
+            break
+    return _claim_of(task, about, groups, proofs, arithmetic)
+
+
+def _claim_of(
+    task: ColumnTask, about: str, groups: Sequence[list[Group]], proofs: Sequence[Proof], arithmetic: Arithmetic
+) -> Claim:
+    boxes, missing, trees = sum(proof.bounded for proof in proofs), [], {}
+    for of, proof in zip(groups, proofs, strict=False):
+        for case, group in enumerate(of):
+            left = int((proof.stuck == case).sum() + (proof.waiting == case).sum())
+            if left:
+                missing.append(f"{describe(task, group)}: {left:,} boxes")
+            trees[group] = b"" if left else proof.trees.preorder(case)
+    missing += [f"{describe(task, of[0]).partition(' ')[0]}: not begun" for of in groups[len(proofs) :]]
+    if missing:
+        return Claim(about, "not decided", arithmetic, "boxes", 0, None, boxes, None, tuple(missing))
+    least = min(proof.least for proof in proofs)
+    return Claim(about, "proved", arithmetic, "boxes", task.inputs, float(least), boxes, trees=trees)

@@ -1,0 +1,113 @@
+"""Inputs that a transformer answers wrongly: candidates from boxes, and the replay that confirms them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.transformers.affine import Reals
+from bitwright.transformers.columns import Ints
+from bitwright.transformers.decision import Counterexample
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.evaluate import logits
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.sums import Boxes, Cases, Edges
+
+Model = Callable[[Ints], Any]  # (n, length) tokens to (n, length, vocabulary) logits, in NumPy or PyTorch
+CLEAR = 1e-9  # a margin below minus this is not a matter of rounding in float64
+
+
+def greedy(model: Model, task: ColumnTask, inputs: Ints) -> Ints:
+    """(n, answers, and one more if there are stop tokens) what greedy decoding writes after each prompt."""
+    rows = task.prompts(inputs)
+    steps = len(task.layout.answer) + bool(task.layout.stop)
+    for _ in range(steps):
+        last = np.asarray(model(rows))[:, -1]
+        rows = np.concatenate([rows, last.argmax(-1)[:, None]], 1)
+    return rows[:, task.prompt_length :]
+
+
+def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.bool_]:
+    """(n, steps) which tokens are right."""
+    answers = task.answers(inputs)
+    right: NDArray[np.bool_] = written[:, : answers.shape[1]] == answers
+    if task.layout.stop:
+        right = np.concatenate([right, np.isin(written[:, -1:], task.layout.stop)], 1)
+    return right
+
+
+def forced_margins(decoder: Decoder, task: ColumnTask, inputs: Ints) -> Reals:
+    """(n, steps) the margin of the right token at each step, with the right tokens before it, in float64."""
+    rows = task.rows(inputs)
+    answers = rows[:, task.prompt_length :]
+    steps = answers.shape[1] + bool(task.layout.stop)
+    values = logits(decoder, rows if task.layout.stop else rows[:, :-1])[:, task.prompt_length - 1 :]
+    margins = np.empty((len(inputs), steps))
+    for step in range(steps):
+        right = np.zeros(values[:, step].shape, np.bool_)
+        if step < answers.shape[1]:
+            right[np.arange(len(inputs)), answers[:, step]] = True
+        else:
+            right[:, list(task.layout.stop)] = True
+        best = np.where(right, values[:, step], -np.inf).max(1)
+        margins[:, step] = best - np.where(right, -np.inf, values[:, step]).max(1)
+    return margins
+
+
+def replay(decoder: Decoder, task: ColumnTask, inputs: Ints, module: Model | None) -> Counterexample | None:
+    """The first of these inputs that greedy decoding by the module, or else by the decoder, gets wrong."""
+    model = partial(logits, decoder) if module is None else module
+    written = greedy(model, task, inputs)
+    right = right_steps(task, inputs, written)
+    for row in np.flatnonzero(~right.all(1)):
+        return counterexample(task, inputs[row], written[row], "decoder" if module is None else "module")
+    return None
+
+
+def counterexample(task: ColumnTask, symbols: Ints, written: Ints, by: Literal["module", "decoder"]) -> Counterexample:
+    """A wrong answer as a value."""
+    step = int(right_steps(task, symbols[None], written[None])[0].argmin())
+    right = tuple(int(token) for token in task.answers(symbols[None])[0])
+    return Counterexample(symbols, task.describe(symbols), step, right, tuple(int(t) for t in written), by)
+
+
+def extreme_inputs(edges: Edges, cases: Cases, boxes: Boxes, case: Ints, share: Reals) -> Ints:
+    """(n, words, length) the input of each box whose shares, those of (n, rows, length + 1, symbols), add up to least.
+
+    Every box must have an input.
+    """
+    n, words, length = len(boxes), edges.words, share.shape[2] - 1
+    rows, states = np.arange(n), len(edges.starts)
+    low, high = boxes[:, 0], boxes[:, 1]
+    state = np.arange(states)
+    at = words * length
+    inside = (low[:, at, None] <= state) & (state <= high[:, at, None])
+    least, back = np.where(inside & edges.starts, 0.0, np.inf), []
+    for column in range(length + 1):
+        of = slice(None, edges.last) if column < length else slice(edges.last, None)
+        before, after, reads = edges.before[of], edges.after[of], edges.reads[of]
+        total = least[:, before] + share[:, np.arange(reads.shape[1]), column, reads].sum(2)
+        if column < length:
+            for variable, symbol in [(w * length + column, reads[:, w]) for w in range(words)] + [
+                (at + column + 1, after)
+            ]:
+                total[(symbol < low[:, variable, None]) | (symbol > high[:, variable, None])] = np.inf
+            wanted = cases.wanted[case, column, None]
+            total[(wanted >= 0) & (reads[:, words] != wanted)] = np.inf
+        else:
+            total[~cases.ends[case][:, after]] = np.inf
+        least, edge = np.full((n, states), np.inf), np.zeros((n, states), np.int64)
+        for target in np.unique(after):
+            into = np.flatnonzero(after == target)
+            edge[:, target] = into[total[:, into].argmin(1)]
+            least[:, target] = total[rows, edge[:, target]]
+        back.append(edge)
+    found, last = np.zeros((n, words, length), np.int64), least.argmin(1)
+    for column in range(length - 1, -1, -1):
+        edge = back[column][rows, last]
+        found[:, :, column], last = edges.reads[edge, :words], edges.before[edge]
+    return found

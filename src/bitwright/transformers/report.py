@@ -1,0 +1,137 @@
+"""A decision in words: a headline, one line for each claim, what the decoder is and what it was compared with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bitwright.errors import counted, listing
+from bitwright.transformers.decision import Claim, Comparison, Counterexample, Decision
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.files import describe_decoder, digest
+from bitwright.transformers.layout import ColumnTask
+
+ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32"}
+
+
+def report(decision: Decision) -> list[str]:
+    """The lines of a report; the first one is the verdict."""
+    rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
+    rows += [("module", describe_comparison(decision.comparison)), ("decoder", describe_decoder_of(decision.decoder))]
+    width = max(len(name) for name, _ in rows)
+    return [headline(decision), *(f"  {name:{width}}  {text}" for name, text in rows)]
+
+
+def headline(decision: Decision) -> str:
+    """The verdict in one sentence, with what it covers."""
+    task, verdict = decision.task, decision.verdict
+    what = f"this decoder computes {task.columns.statement}"
+    if len(decision.claims) > 1:
+        what += " and stops"
+    worst = next(claim for claim in decision.claims if claim.verdict == verdict)
+    if verdict == "proved":
+        weaker = min((claim.arithmetic for claim in decision.claims), key=("real", "float32").index)
+        only = " (real arithmetic only)" if weaker == "real" else ""
+        return f"PROVED: {what}, for all {count_inputs(task.inputs)} inputs{only}"
+    if worst.counterexample is not None:
+        return f"REFUTED: {describe_counterexample(task, worst.counterexample)}"
+    if verdict == "tested":
+        return f"TESTED: {what}, on all {count_inputs(task.inputs)} inputs with {worst.runtime}, which is no proof"
+    return f"NOT DECIDED: whether {what}"
+
+
+def describe_claim(claim: Claim) -> str:
+    """What is known of one claim."""
+    if claim.verdict == "proved":
+        work = f"{claim.boxes:,} {claim.method}"
+        margin = "" if claim.margin is None else f"; every margin is at least {claim.margin:.3g}"
+        return f"proved in {ARITHMETIC[claim.arithmetic]}, in {work}{margin}"
+    if claim.verdict == "tested":
+        return f"right on all {count_inputs(claim.inputs)} inputs; smallest margin {claim.margin:.3g}"
+    if claim.counterexample is not None:
+        return f"refuted; decoded again by the {claim.counterexample.replayed_by}"
+    return "not decided" + (f"; open: {listing(claim.open)}" if claim.open else "")
+
+
+def describe_counterexample(task: ColumnTask, example: Counterexample) -> str:
+    """The input, what is written and what is right."""
+    if example.step == len(example.right):
+        return f"{example.inputs}: token {example.written[-1]} follows the answer, which is no stop token"
+    right, written = describe_answer(task, example.right), describe_answer(task, example.written)
+    return f"{example.inputs}: decoding gives {written}, right is {right}"
+
+
+def describe_answer(task: ColumnTask, tokens: tuple[int, ...]) -> str:
+    """An answer as people write it: numbers and flags, or the bare tokens if they are no answer."""
+    symbols: dict[str, dict[int, int]] = {}
+    for place, token in zip(task.layout.answer, tokens, strict=False):
+        allowed = task.tokens(place.word)
+        if token not in allowed:
+            return f"tokens {' '.join(map(str, tokens))}"
+        symbols.setdefault(place.word, {})[place.column] = allowed.index(token)
+    return ", ".join(
+        f"{word}={sum(symbol * (1 if column < 0 else task.columns.answers**column) for column, symbol in of.items())}"
+        for word, of in symbols.items()
+    )
+
+
+def describe_comparison(comparison: Comparison | None) -> str:
+    """What the decoder was compared with."""
+    if comparison is None:
+        return "not compared: no module was given, so the verdict is about the decoder as described"
+    if not comparison.agrees:
+        return f"differs by up to {comparison.largest_difference:.2g}, more than rounding ({comparison.bound:.2g})"
+    return f"logits on {comparison.inputs:,} inputs agree within {comparison.bound:.2g}"
+
+
+def describe_decoder_of(decoder: Decoder) -> str:
+    """Layers, heads, weights and digest."""
+    weights = sum(array.size for array in describe_decoder(decoder)[1].values())
+    heads = counted(sum(len(layer.heads) for layer in decoder.layers), "head")
+    return f"{counted(len(decoder.layers), 'layer')}, {heads}, {weights:,} weights; sha256 {digest(decoder)}"
+
+
+def count_inputs(number: int) -> str:
+    """A number of inputs; exact, as a power where it is one of 10 or 2.
+
+    >>> count_inputs(10**20), count_inputs(2**128), count_inputs(12_769)
+    ('10^20', '2^128', '12,769')
+    """
+    if number >= 10**7:
+        for base in (10, 2):
+            power = round(len(str(number)) - 1) if base == 10 else number.bit_length() - 1
+            if base**power == number:
+                return f"{base}^{power}"
+    return f"{number:,}"
+
+
+def document(decision: Decision) -> dict[str, Any]:
+    """The decision as JSON."""
+    comparison = decision.comparison
+    return {
+        "statement": decision.task.columns.statement,
+        "verdict": decision.verdict,
+        "proved": bool(decision),
+        "inputs": decision.task.inputs,
+        "decoder": digest(decision.decoder),
+        "compared": None if comparison is None else dict(vars(comparison)),
+        "claims": [_claim(claim) for claim in decision.claims],
+    }
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    example = claim.counterexample
+    shown = None
+    if example is not None:
+        shown = {"inputs": example.inputs, "step": example.step, "replayed_by": example.replayed_by}
+        shown |= {"right": list(example.right), "written": list(example.written)}
+    return {
+        "about": claim.about,
+        "verdict": claim.verdict,
+        "arithmetic": claim.arithmetic,
+        "method": claim.method,
+        "margin": claim.margin,
+        "boxes": claim.boxes,
+        "runtime": claim.runtime or None,
+        "open": list(claim.open),
+        "counterexample": shown,
+    }

@@ -1,0 +1,454 @@
+"""`ensure` lines about words of symbols, as one automaton over columns.
+
+A line defines a *number* by its digits (`z == a + b`), the symbol in *each column* (`z[i] == (a[i] + b[i]) mod 2 for i
+in 1..8`), or a *flag* (`negative == (a < b)`). Everything is computed by registers that a column updates: a linear form
+of numbers by its carry, also where only its sign is asked for; a running sum, maximum or minimum by its value. Where
+the digits depend on a comparison (`max`, `min`, `abs`), the automaton guesses the outcome and checks it at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import gcd
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.errors import InputError, listing, suggestion
+from bitwright.program.ensure_text import EnsureReader
+from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Named, Negation, combined, joined
+from bitwright.proofs.unrolling.polynomials import combine
+from bitwright.text.scanner import Token, WrongError
+from bitwright.transformers.columns import Columns, check, from_step
+
+MAX_GUESSES = 6
+MAX_BITS = 20_000  # of a constant
+FUNCTIONS: Mapping[str, Callable[..., int]] = {"max": max, "min": min, "abs": abs}
+RUNNING: Mapping[str, Callable[[int, int], int]] = {"sum": int.__add__, "max": max, "min": min}
+_REST = "the carry of the answer"
+
+Tree = Any  # an expression of ensure lines, a Call or a Span
+Form = Mapping[str, int]  # the factor of each number; that of "" is the constant
+Value = Callable[[Any], int]
+
+
+@dataclass(frozen=True)
+class Word:
+    """An input word: a number in a base, or symbols that stand for the values low, low + 1, ... (base 0)."""
+
+    name: str
+    length: int
+    symbols: int
+    low: int = 0
+    base: int = 0
+
+
+@dataclass(frozen=True)
+class Call:
+    """`max(a, b)`, or `sum(a[1..i])`."""
+
+    function: str
+    arguments: tuple[Tree, ...]
+    token: Token
+
+
+@dataclass(frozen=True)
+class Span:
+    """`a[first..last]`."""
+
+    text: str
+    first: Tree
+    last: Tree
+    token: Token
+
+
+class SpecificationReader(EnsureReader):
+    """Reads ensure lines with functions and spans."""
+
+    most_signs = 200
+
+    def name(self) -> Any:
+        token = self.plain_name("a number or a name")
+        if opened := self.accept("("):
+            arguments = [self.nested(opened, self.implication)]
+            while self.accept(","):
+                arguments.append(self.nested(opened, self.implication))
+            self.expect(")")
+            return Call(token.text, tuple(arguments), token)
+        if opened := self.accept("["):
+            first = self.nested(opened, self.sum)
+            last = self.nested(opened, self.sum) if self.accept("..") else None
+            self.expect("]")
+            return Span(token.text, first, last, token) if last is not None else Named(token.text, False, first, token)
+        return Named(token.text, False, None, token)
+
+
+def compile_lines(
+    lines: Mapping[str, EnsureLine], words: Sequence[Word], answer: str, digits: int, length: int
+) -> Columns:
+    """The automaton of some lines; raises WrongError at the token that it does not understand.
+
+    Args:
+        lines: by their text; each defines one answer.
+        answer: the answer that has a symbol in every column, of which there are `digits`; empty if there is none.
+        length: how many columns the automaton reads.
+    """
+    for word in words:
+        if not word.base and word.length < length:
+            raise InputError(f"'{word.name}' has {word.length} symbols, and the task {length}; use equal lengths")
+    task = _Task(lines, {word.name: word for word in words}, answer, digits, length)
+    circuits = list(task.circuits())
+
+    def step(state: tuple[int, tuple[Any, ...]], read: tuple[int, ...]) -> tuple[Any, int | None]:
+        case, before = state
+        values = {word.name: word.low + symbol for word, symbol in zip(words, read, strict=True)}
+        after, written = circuits[case].step(before, values)
+        return (case, after), written
+
+    def flag(name: str) -> Callable[[Any], int]:
+        return lambda state: circuits[state[0]].flags[name](state[1])
+
+    columns = from_step(
+        joined(list(lines)),
+        {word.name: word.symbols for word in words},
+        step,
+        length=length,
+        guesses=[(case, tuple(circuit.starts)) for case, circuit in enumerate(circuits)],
+        answer=answer,
+        flags={name: flag(name) for name in circuits[0].flags},
+        accepts=lambda state: circuits[state[0]].accepts(state[1]),
+    )
+    if circuits[0].guesses:
+        check(columns)
+    return task.checked(columns)
+
+
+@dataclass(frozen=True)
+class _Task:
+    lines: Mapping[str, EnsureLine]
+    words: Mapping[str, Word]
+    answer: str
+    digits: int
+    length: int
+
+    def circuits(self) -> Iterator[_Circuit]:
+        """One for each choice of all guesses."""
+        choices: list[tuple[bool, ...]] = [()]
+        while choices:
+            chosen = choices.pop()
+            try:
+                yield _Circuit(self, chosen)
+            except _MoreGuessesError:
+                choices += [(*chosen, False), (*chosen, True)]
+
+    def definitions(self) -> Iterator[tuple[Named, Tree, EnsureLine]]:
+        """What each line defines, and as what."""
+        known = set(self.words)
+        for line in self.lines.values():
+            truth = line.truth
+            if not (isinstance(truth, Combined) and truth.sign == "==" and isinstance(truth.left, Named)):
+                raise WrongError(_token(truth), "a line of a task defines one answer, as in ensure z == a + b")
+            name = truth.left.text
+            if name in known:
+                raise WrongError(truth.left.token, f"'{name}' is an input, or defined twice")
+            known.add(name)
+            yield truth.left, truth.right, line
+        if self.answer and self.answer not in known:
+            raise InputError(f"no ensure line defines '{self.answer}'")
+
+    def word(self, name: Named | Span) -> Word:
+        if name.text not in self.words:
+            hint = suggestion(name.text, self.words) or f"; there are {listing([*self.words])}"
+            raise WrongError(name.token, f"'{name.text}' is not an input{hint}")
+        return self.words[name.text]
+
+    def base(self, form: Form, token: Token) -> int:
+        """The base of the numbers of a form, or of all numbers where it is constant."""
+        bases = {self.words[name].base for name in form if name} or {word.base for word in self.words.values()} - {0}
+        if len(bases) != 1:
+            raise WrongError(token, f"one line takes numbers of one base, and here they are {sorted(bases)}")
+        return bases.pop()
+
+    def checked(self, columns: Columns) -> Columns:
+        """The automaton, once its numbers are known to fit into their digits."""
+        for name, values in columns.flags.items():
+            if name != _REST and values.min() < 0:
+                raise InputError(f"'{name}' can be {values.min()}; add a constant, so that its values start at 0")
+        rest = columns.flags.get(_REST)
+        if rest is None:
+            return columns
+        last = rest[_last_states(columns, [word.length for word in self.words.values()])]
+        if last.min() < 0:
+            raise InputError(f"'{self.answer}' can be negative; write abs(...), or mod a power of the base")
+        if last.max() > 0:
+            raise InputError(f"'{self.answer}' needs more digits than the {self.digits} in the answer")
+        return replace(columns, flags={name: of for name, of in columns.flags.items() if name != _REST})
+
+
+def _last_states(columns: Columns, lengths: Sequence[int]) -> NDArray[np.bool_]:
+    """The end states that inputs reach whose words have these lengths, and are 0 in later columns."""
+    before, after = columns.edges[:, 0], columns.edges[:, -1]
+    states = columns.starts
+    for column in range(columns.length):
+        short = [word for word, length in enumerate(lengths) if column >= length]
+        taken = states[before] & (columns.edges[:, [1 + word for word in short]] == 0).all(1)
+        states = np.isin(np.arange(columns.states), after[taken])
+    return states & columns.ends
+
+
+class _MoreGuessesError(Exception):
+    """There are more guesses to make than were chosen."""
+
+
+class _Circuit:
+    """The registers that compute all lines under one choice of guesses."""
+
+    def __init__(self, task: _Task, choices: tuple[bool, ...]) -> None:
+        self.task, self.choices, self.guesses = task, choices, 0
+        self.places: dict[Hashable, int] = {}  # the registers: where each stands in the lists below
+        self.starts: list[Any] = []
+        self.updates: list[Callable[[Any, Mapping[str, int]], tuple[Any, int]]] = []  # to the next state and an output
+        self.conditions: list[Value] = []  # whether the guesses were right, of the last states
+        self.flags: dict[str, Value] = {}  # of the last states
+        self.written: Value | None = None  # the answer in a column, of the values there and the registers' outputs
+        for name, tree, line in task.definitions():
+            self._define(name, tree, line)
+
+    def step(self, states: tuple[Any, ...], values: Mapping[str, int]) -> tuple[tuple[Any, ...], int | None]:
+        pairs = [update(state, values) for update, state in zip(self.updates, states, strict=True)]
+        written = None if self.written is None else self.written((values, [output for _, output in pairs]))
+        return tuple(after for after, _ in pairs), written
+
+    def accepts(self, states: tuple[Any, ...]) -> bool:
+        return all(condition(states) for condition in self.conditions)
+
+    def _define(self, name: Named, tree: Tree, line: EnsureLine) -> None:
+        if name.text != self.task.answer:
+            if name.index is not None or line.ranges:
+                raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
+            self.flags[name.text] = _compiled(tree, self._of_flag)
+        elif name.index is None:
+            self._define_number(tree, line)
+        else:
+            self.written = self._of_column(name, tree, line)
+
+    def _define_number(self, tree: Tree, line: EnsureLine) -> None:
+        """The digits of a number are the outputs of the register of its carry."""
+        task, token = self.task, _token(tree)
+        if line.ranges:
+            raise WrongError(line.ranges[0].token, "a line about a number has no 'for'; one about columns defines z[i]")
+        modular = isinstance(tree, Combined) and tree.sign == "%"
+        form = self.linear(tree.left if modular else tree)
+        base = task.base(form, token)
+        if modular and constant(tree.right) != base**task.digits:
+            raise WrongError(tree.token, f"mod must be {base}^{task.digits}, since {task.answer} has so many digits")
+        if not modular:
+            if task.digits < task.length:
+                raise WrongError(
+                    token, f"the answer has {task.digits} of {task.length} digits; ask for all, or write mod"
+                )
+            self.flags[_REST] = lambda states: int(states[register][0])
+        register = self.carry(form, token)
+        self.written = lambda column: int(column[1][register])
+
+    def _of_column(self, name: Named, tree: Tree, line: EnsureLine) -> Value:
+        """The symbol in each column."""
+        index = name.index.text if isinstance(name.index, Named) else ""
+        ranges = [(item.name, constant(item.first), constant(item.last)) for item in line.ranges]
+        if ranges != [(index, 1, self.task.length)]:
+            wanted = f"{name.text}[i] == ... for i in 1..{self.task.length}"
+            raise WrongError(name.token, f"a line about columns defines all of them: {wanted}")
+        inner = _compiled(tree, lambda part: self._in_column(part, index))
+
+        def written(column: Any) -> int:
+            if (value := inner(column)) < 0:
+                raise WrongError(_token(tree), f"'{name.text}' can be {value}; add a constant, so that it starts at 0")
+            return value
+
+        return written
+
+    def _in_column(self, tree: Tree, index: str) -> Value | None:
+        """The values that a column has without computing: symbols, and what runs over those before it."""
+        if (register := self._running(tree, index)) is not None:
+            return lambda column: int(column[1][register])
+        if isinstance(tree, Named | Span):
+            if not (isinstance(tree, Named) and isinstance(tree.index, Named) and tree.index.text == index):
+                wanted = f"{tree.text}[{index}], or sum, max or min of {tree.text}[1..{index}]"
+                raise WrongError(tree.token, f"a line about columns takes {wanted}")
+            name = self.task.word(tree).name
+            return lambda column: int(column[0][name])
+        return None
+
+    def _of_flag(self, tree: Tree) -> Value | None:
+        """The values of the last states: comparisons of numbers, and what runs over a whole word."""
+        if (register := self._running(tree, "")) is not None:
+            return lambda states: int(states[register])
+        if isinstance(tree, Combined) and tree.sign in COMPARISONS and _has_numbers(tree):
+            return self._compared(tree)
+        if isinstance(tree, Named | Span):
+            wanted = f"({tree.text} == ...), or sum, max or min of {tree.text}[1..n]"
+            raise WrongError(tree.token, f"a flag takes comparisons of numbers such as {wanted}")
+        return None
+
+    def _running(self, tree: Tree, index: str) -> int | None:
+        """The register of sum, max or min over a[1..index], or a whole word; a sum may be taken modulo a constant."""
+        modulus = 0
+        if isinstance(tree, Combined) and tree.sign == "%" and _is_running(tree.left):
+            modulus, tree = constant(tree.right), tree.left
+            if tree.function != "sum" or modulus < 1:
+                raise WrongError(tree.token, "mod takes a sum here, and a number of at least 1")
+        if not _is_running(tree):
+            return None
+        (span,) = tree.arguments
+        word, function = self.task.word(span), RUNNING[tree.function]
+        last = span.last.text if index and isinstance(span.last, Named) else constant(span.last)
+        if constant(span.first) != 1 or last != (index or word.length):
+            raise WrongError(span.token, f"{tree.function} must run over {span.text}[1..{index or word.length}] here")
+        if not index and tree.function == "min" and word.length < self.task.length:
+            raise WrongError(span.token, f"min needs a word of {self.task.length} digits here, got {word.length}")
+        start = {"sum": 0, "max": word.low, "min": word.low + word.symbols - 1}[tree.function]
+
+        def update(state: int, values: Mapping[str, int]) -> tuple[int, int]:
+            after = function(state, values[word.name])
+            after = after % modulus if modulus else after
+            return after, after
+
+        return self._register((tree.function, word.name, modulus), start, update)
+
+    def linear(self, tree: Tree) -> Form:
+        """A number as a linear form of the inputs, under the guesses of this circuit."""
+        if isinstance(tree, Named) and tree.index is None:
+            if not self.task.word(tree).base:
+                raise WrongError(tree.token, f"'{tree.text}' is a word of symbols; write {tree.text}[i]")
+            return {tree.text: 1}
+        if isinstance(tree, Combined) and tree.sign in ("+", "-"):
+            return combine(self.linear(tree.left), self.linear(tree.right), 1 if tree.sign == "+" else -1)
+        if isinstance(tree, Combined) and tree.sign == "*":
+            left, right = self.linear(tree.left), self.linear(tree.right)
+            if {*left} <= {""}:
+                return combine({}, right, left.get("", 0))
+            if {*right} <= {""}:
+                return combine({}, left, right.get("", 0))
+            raise WrongError(tree.token, "'*' takes a constant on one side")
+        if isinstance(tree, Call):
+            _check_call(tree)
+            forms = [self.linear(part) for part in tree.arguments]
+            if tree.function == "abs":
+                forms.append(combine({}, forms[0], -1))
+            sign = -1 if tree.function == "min" else 1
+            forms = [combine({}, form, sign) for form in forms]
+            return combine({}, reduce(lambda one, other: self._larger(one, other, tree.token), forms), sign)
+        value = constant(tree)
+        return {"": value} if value else {}
+
+    def _larger(self, one: Form, other: Form, token: Token) -> Form:
+        """The larger of two numbers, by a guess that is checked at the end."""
+        apart = combine(one, other, -1)
+        if {*apart} <= {""}:
+            return one if apart.get("", 0) >= 0 else other
+        if self.guesses == MAX_GUESSES:
+            raise WrongError(token, f"max, min and abs may make at most {MAX_GUESSES} choices")
+        if self.guesses == len(self.choices):
+            raise _MoreGuessesError
+        chosen = self.choices[self.guesses]
+        self.guesses += 1
+        divisor = gcd(*apart.values())  # 2 a - 2 b has the sign of a - b
+        register = self.carry({name: factor // divisor for name, factor in apart.items()}, token)
+        self.conditions.append(lambda states: (states[register][0] >= 0) == chosen)
+        return one if chosen else other
+
+    def _compared(self, tree: Combined) -> Value:
+        """The truth of a comparison, by the sign of left - right or right - left."""
+        turned, equal = tree.sign in (">", "<="), tree.sign in ("==", "!=")
+        left, right = self.linear(tree.left), self.linear(tree.right)
+        register = self.carry(combine(right, left, -1) if turned else combine(left, right, -1), tree.token, equal)
+        true = tree.sign in ("<", ">", "==")
+
+        def truth(states: tuple[Any, ...]) -> int:
+            carry, nonzero = states[register]
+            return int(((carry == 0 and not nonzero) if equal else carry < 0) == true)
+
+        return truth
+
+    def carry(self, form: Form, token: Token, exact: bool = False) -> int:
+        """The register of a linear form: its carry, and, if `exact`, whether a digit was not 0."""
+        base = self.task.base(form, token)
+        factors = [(name, factor) for name, factor in form.items() if name]
+
+        def update(state: tuple[int, bool], values: Mapping[str, int]) -> tuple[tuple[int, bool], int]:
+            carry, digit = divmod(state[0] + sum(factor * values[name] for name, factor in factors), base)
+            return (carry, state[1] or (exact and digit != 0)), digit
+
+        return self._register((frozenset(form.items()), exact), (form.get("", 0), False), update)
+
+    def _register(self, key: Hashable, start: Any, update: Callable[[Any, Mapping[str, int]], tuple[Any, int]]) -> int:
+        if key not in self.places:
+            self.places[key] = len(self.starts)
+            self.starts.append(start)
+            self.updates.append(update)
+        return self.places[key]
+
+
+def constant(tree: Tree) -> int:
+    """The value of an expression without names; raises WrongError for any other."""
+
+    def refuse(part: Tree) -> None:
+        if isinstance(part, Named | Span):
+            raise WrongError(part.token, f"expected a constant, found '{part.text}'")
+
+    return _compiled(tree, refuse)(None)
+
+
+def _compiled(tree: Tree, leaf: Callable[[Tree], Value | None]) -> Value:
+    """An expression as a function; `leaf` gives the functions of the parts that are not computed from their parts."""
+    if (found := leaf(tree)) is not None:
+        return found
+    if isinstance(tree, Constant):
+        return lambda _: tree.value
+    parts = [_compiled(part, leaf) for part in _parts(tree)]
+    if isinstance(tree, Negation):
+        return lambda at: int(not parts[0](at))
+    if isinstance(tree, Combined):
+        return lambda at: _operated(tree, parts[0](at), parts[1](at))
+    _check_call(tree)
+    return lambda at: FUNCTIONS[tree.function](*(part(at) for part in parts))
+
+
+def _check_call(tree: Call) -> None:
+    if tree.function not in FUNCTIONS or (tree.function == "abs") != (len(tree.arguments) == 1):
+        raise WrongError(tree.token, "the functions are abs(x), max(x, y), min(x, y), and sum, max and min of a[1..i]")
+
+
+def _operated(tree: Combined, left: int, right: int) -> int:
+    if tree.sign in ("//", "%") and right < 1:
+        raise WrongError(tree.token, f"'{tree.sign}' takes a number of at least 1, got {right}")
+    if tree.sign == "^" and (right < 0 or left.bit_length() * right > MAX_BITS):
+        raise WrongError(tree.token, f"'^' takes an exponent of at least 0, and gives at most {MAX_BITS:,} bits")
+    return int(combined(tree.sign, left, right))
+
+
+def _parts(tree: Tree) -> tuple[Tree, ...]:
+    if isinstance(tree, Combined):
+        return tree.left, tree.right
+    return (tree.body,) if isinstance(tree, Negation) else tree.arguments if isinstance(tree, Call) else ()
+
+
+def _has_numbers(tree: Tree) -> bool:
+    return (isinstance(tree, Named) and tree.index is None) or any(_has_numbers(part) for part in _parts(tree))
+
+
+def _is_running(tree: Tree) -> bool:
+    return (
+        isinstance(tree, Call)
+        and tree.function in RUNNING
+        and len(tree.arguments) == 1
+        and isinstance(tree.arguments[0], Span)
+    )
+
+
+def _token(tree: Tree) -> Token:
+    token: Token = tree.token
+    return token

@@ -1,0 +1,197 @@
+"""One step of decoding: bounds on the margin of its right token, over boxes of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.transformers.affine import Affine, Reals, chained, finished, margins
+from bitwright.transformers.attention import AttentionTable, Query, query_at
+from bitwright.transformers.columns import Ints
+from bitwright.transformers.decision import Group
+from bitwright.transformers.layout import Place
+from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
+
+BATCH = 4096  # boxes bounded at a time, at most
+MEMORY = 20_000_000  # numbers
+HALVINGS = 6  # of the range of an attention output, at most
+
+
+@dataclass(frozen=True)
+class Step:
+    """The groups of one step of decoding, and what their bounds need; a case is the number of a group."""
+
+    table: AttentionTable
+    groups: list[Group]
+    symbols: Ints  # (cases,) in front of the answer
+    right: Ints  # (cases,) tokens; the first stop token at the last step
+    also: tuple[int, ...]  # tokens that are right too
+    queries: dict[int, Query]
+    cases: Cases
+
+    @property
+    def batch(self) -> int:
+        """How many boxes to bound at a time, for the memory that logits and shares take."""
+        symbols = int(next(iter(self.queries.values())).entries[0, ..., 0].size)
+        return int(min(BATCH, max(1, MEMORY // max(symbols, self.table.decoder.head[-1].weight.shape[1]))))
+
+    def by_query(self, case: Ints) -> Iterator[tuple[Query, Ints]]:
+        """Each query, and the numbers of the boxes whose case it belongs to."""
+        for symbol, query in self.queries.items():
+            rows = np.flatnonzero(self.symbols[case] == symbol)
+            if len(rows):
+                yield query, rows
+
+
+def step_of(table: AttentionTable, groups: list[Group]) -> Step:
+    """What the bounds of some groups of one step need."""
+    task, (number, _, _) = table.task, groups[0]
+    symbols = np.array([symbol for _, symbol, _ in groups])
+    queries = {int(symbol): query_at(table, number, int(symbol)) for symbol in np.unique(symbols)}
+    cases, stop = cases_of(table, groups), task.layout.stop
+    if number == len(task.layout.answer):
+        return Step(table, groups, symbols, np.full(len(groups), stop[0]), stop[1:], queries, cases)
+    tokens = np.array(task.tokens(task.layout.answer[number].word))
+    return Step(table, groups, symbols, tokens[[y for _, _, y in groups]], (), queries, cases)
+
+
+def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
+    """The cases of groups of one step: the answer in front, and the right one."""
+    columns, answer, step = table.task.columns, table.task.layout.answer, groups[0][0]
+    wanted = np.full((len(groups), columns.length + 1), -1, np.int64)
+    ends = np.repeat(columns.ends[None], len(groups), 0)
+    around = [(place, index) for index, place in ((1, step - 1), (2, step)) if 0 <= place < len(answer)]
+    for index, part in around:
+        place, symbols = answer[index], np.array([group[part] for group in groups])
+        if place.column < 0:
+            ends &= columns.flags[place.word] == symbols[:, None]
+        else:
+            wanted[:, place.column] = symbols
+    return Cases(wanted, ends, free_columns(table, answer[:step], wanted, ends))
+
+
+def free_columns(table: AttentionTable, seen: Sequence[Place], wanted: Ints, ends: NDArray[np.bool_]) -> Ints:
+    """(cases,) the first column from which any symbols go with any state, and no answer counts."""
+    matters = wanted >= 0
+    matters[:, [place.column for place in seen]] = True  # a flag is in the last column, -1
+    last = np.where(matters.any(1), matters.shape[1] - matters[:, ::-1].argmax(1), 0)
+    last = np.maximum(last, 0 if table.edges.complete else table.task.columns.length)
+    return np.where(ends.all(1), last, matters.shape[1])
+
+
+def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
+    """The attention output over each box, in its case."""
+    parts, order, edges = [], [], step.table.edges
+    for query, rows in step.by_query(case):
+        parts.append(bound(query.entries, query.noise, edges, step.cases, boxes[rows], case[rows]))
+        order.append(rows)
+    back = np.argsort(np.concatenate(order))
+    return Outputs(*(np.concatenate(each)[back] for each in zip(*(vars(part).values() for part in parts), strict=True)))
+
+
+@dataclass(frozen=True)
+class Margins:
+    """How far the right logit is above all others, over boxes."""
+
+    lower: Reals  # (n,)
+    upper: Reals  # (n,) no input has a larger one
+    center: Reals  # (n,) at the center
+    slopes: Reals  # (n, r) by the attention output, of what is smallest
+
+    def __getitem__(self, rows: NDArray[np.bool_] | Ints) -> Margins:
+        return Margins(self.lower[rows], self.upper[rows], self.center[rows], self.slopes[rows])
+
+
+def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Margins:
+    """The margins where the attention output is in center + [-radius, radius]."""
+    with np.errstate(over="ignore", invalid="ignore"):  # an enclosure that is not finite proves nothing
+        return _bound_margins(step, case, center, radius)
+
+
+def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Margins:
+    n, r = center.shape
+    found = Margins(np.empty(n), np.empty(n), np.empty(n), np.empty((n, r)))
+    x = _tail(step, case, center, radius)
+    for right in np.unique(step.right[case]):
+        rows = np.flatnonzero(step.right[case] == right)
+        part = replace(x, center=x.center[rows], slopes=x.slopes[rows], radius=x.radius[rows], box=x.box[rows])
+        values = [
+            _least(margins(step.table.decoder, part, int(best), _others(right, step.also, best)), r)
+            for best in (right, *step.also)
+        ]
+        best = np.argmax([value.lower for value in values], 0)
+        for name in ("lower", "center", "slopes"):
+            each = np.stack([getattr(value, name) for value in values])
+            getattr(found, name)[rows] = each[best, np.arange(len(rows))]
+        found.upper[rows] = np.max([value.upper for value in values], 0)
+    return found
+
+
+def _others(right: int, also: tuple[int, ...], best: int) -> tuple[int, ...]:
+    return tuple(token for token in (right, *also) if token != best)
+
+
+def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> Affine:
+    n, r = center.shape
+    unit, layer = step.table.unit, step.table.decoder.layers[0]
+    output = Affine(center, np.broadcast_to(np.eye(r), (n, r, r)), np.zeros((n, r)), radius, unit)
+    symbols = step.symbols[case]
+    rows = [step.queries[symbol].residual for symbol in step.queries]
+    at = np.searchsorted(list(step.queries), symbols)
+    residual = Affine(
+        np.concatenate([row.center for row in rows])[at],
+        np.zeros((n, r, rows[0].center.shape[1])),
+        np.concatenate([row.radius for row in rows])[at],
+        radius,
+        unit,
+    )
+    return finished(step.table.decoder, residual + chained(layer.output, output))
+
+
+def _least(margin: Affine, r: int) -> Margins:
+    n, others = margin.center.shape
+    if not others:  # every token is right
+        endless = np.full(n, np.inf)
+        return Margins(endless, endless, endless, np.zeros((n, r)))
+    lower = margin.lower()
+    worst = lower.argmin(1)
+    slopes = np.take_along_axis(margin.slopes, worst[:, None, None], 2)[:, :r, 0]
+    return Margins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
+
+
+def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0) -> Margins:
+    """The margins over boxes; ranges of the attention output are halved where that can bring them above a goal."""
+    radius = outputs.radius + outputs.rounding
+    whole = bound_margins(step, case, outputs.center, radius)
+    hopeful = (whole.lower <= goal) & (whole.center > goal)
+    lower = whole.lower.copy()
+    owner, center = np.flatnonzero(hopeful), outputs.center[hopeful]
+    radius = radius[hopeful]
+    least = np.full(len(case), np.inf)
+    for _ in range(HALVINGS):
+        if not len(owner):
+            break
+        owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
+        part = bound_margins(step, case[owner], center, radius)
+        proved = part.lower > goal
+        np.minimum.at(least, owner[proved], part.lower[proved])
+        hopeful[owner[~(part.center > goal)]] = False
+        again = ~proved & hopeful[owner]
+        owner, center, radius = owner[again], center[again], radius[again]
+    hopeful[owner] = False
+    lower[hopeful] = least[hopeful]
+    return replace(whole, lower=lower)
+
+
+def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:
+    """Each range as two, halved in its widest coordinate."""
+    rows, widest = np.arange(len(center)), radius.argmax(1)
+    half = radius.copy()
+    half[rows, widest] = half[rows, widest] * (0.5 + 2.0**-40) + 2.0**-50 * np.abs(center[rows, widest])
+    first, second = center.copy(), center.copy()
+    first[rows, widest] -= half[rows, widest]
+    second[rows, widest] += half[rows, widest]
+    return np.stack([first, second], 1).reshape(-1, center.shape[1]), np.repeat(half, 2, 0)

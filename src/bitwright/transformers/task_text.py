@@ -1,0 +1,204 @@
+"""The text of a task: its words, what is to be answered, and where everything stands in the tokens.
+
+    numbers a b: 10 digits base 10     # or: words s: 20 symbols -5..5
+    ensure z == abs(a - b)
+    ensure negative == (a < b)
+    prompt a[1..10] 10 b[10..1] 11     # numbers are fixed tokens; a[1] is the lowest digit
+    answer negative z[1..10]
+    tokens a b z = 0..9                # optional: the tokens of the symbols; 0, 1, 2, ... without such a line
+    tokens negative = 12 13
+    stop 14                            # optional: one of these tokens must follow the answer
+
+A number has base 10 if none is given. Every `ensure` line defines one answer, and every answer is written in full:
+
+    z == FORM                          # the digits of a number; FORM has + - *, constants, abs, max and min
+    z == FORM mod 10^n                 # the lowest n digits, also of a negative number
+    z[i] == EXPR for i in 1..n         # a symbol in every column, from a[i], sum(a[1..i]), max(a[1..i]), min(a[1..i])
+    flag == (FORM < FORM)              # 0 or 1; also and, or, not, and sum, max and min of a whole word: sum(a[1..n])
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bitwright.bits import shorten
+from bitwright.errors import InputError, listing
+from bitwright.files.documents import read_file
+from bitwright.files.storage import as_path
+from bitwright.program.ensure_text import ENSURE_SCANNER
+from bitwright.program.ensures import EnsureLine
+from bitwright.text.scanner import END, MAX_LINE, Token, WrongError
+from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
+from bitwright.transformers.specification import Span, SpecificationReader, Word, compile_lines, constant
+
+MAX_TEXT = 1 << 20  # bytes
+MAX_LENGTH = 1_000  # columns
+MAX_TOKEN = 1 << 16
+MAX_SLOTS = 1 << 16  # of a line
+Slots = list[tuple[Token, int | Place]]
+
+
+def load_task(path: str | Path) -> ColumnTask:
+    """The task that a text file describes."""
+    place = as_path(path, "a task")
+    try:
+        return read_task(read_file(place, MAX_TEXT).decode(), str(place))
+    except UnicodeDecodeError:
+        raise InputError(f"{place} is not the text of a task: it is not UTF-8") from None
+
+
+def read_task(text: str, source: str = "task") -> ColumnTask:
+    """The task that a text describes; raises InputError with the line and column of a mistake.
+
+    >>> task = read_task('''
+    ... numbers a b: 10 digits
+    ... ensure z == a + b
+    ... prompt a[1..10] 10 b[1..10] 11
+    ... answer z[1..11]
+    ... ''')
+    >>> task.columns.statement, task.prompt_length, task.inputs == 10**20
+    ('z == a + b', 22, True)
+    """
+    parts, lines = _Parts(), text.splitlines()
+    try:
+        for number, line in enumerate(lines, 1):
+            _read_line(parts, line, number)
+        return _task(parts, Token(END, "", max(1, len(lines)), 1))
+    except WrongError as error:
+        raise InputError(f"{source}:{error.token.line}:{error.token.column}: {error.message}") from None
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+class _Parts:
+    """What the lines of a text say, by kind."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, Word] = {}
+        self.ensures: dict[str, EnsureLine] = {}
+        self.rows: dict[str, tuple[Token, Slots]] = {}  # of prompt, answer and stop
+        self.tokens: dict[Token, tuple[int, ...]] = {}
+
+
+def _read_line(parts: _Parts, line: str, number: int) -> None:
+    if len(line) > MAX_LINE:
+        raise WrongError(Token(END, "", number, 1), f"a line has at most {MAX_LINE:,} characters")
+    first, *rest = ENSURE_SCANNER.pieces(line, number)
+    reader = _LineReader(rest)
+    if first.text in ("numbers", "words"):
+        for word in reader.words(first.text == "numbers"):
+            if word.name in parts.words:
+                raise WrongError(first, f"'{word.name}' is declared twice")
+            parts.words[word.name] = word
+    elif first.text == "ensure":
+        statement = " ".join(line[rest[0].column - 1 : rest[-1].column - 1].split())
+        parts.ensures[statement] = reader.statement(False)
+    elif first.text in ("prompt", "answer", "stop"):
+        if first.text in parts.rows:
+            raise WrongError(first, f"a task has only one line '{first.text}'")
+        parts.rows[first.text] = first, reader.slots(first.text != "answer", first.text != "stop")
+    elif first.text == "tokens":
+        names = reader.names("=")
+        parts.tokens |= dict.fromkeys(names, reader.fixed_tokens())
+    elif first.kind != END:
+        raise WrongError(first, f"expected numbers, words, ensure, prompt, answer, tokens or stop, found {first}")
+
+
+def _task(parts: _Parts, end: Token) -> ColumnTask:
+    """The task, once all lines are read."""
+    if not parts.words or not parts.ensures or not {"prompt", "answer"} <= {*parts.rows}:
+        raise WrongError(end, "a task needs the lines 'numbers' or 'words', 'ensure', 'prompt' and 'answer'")
+    rows = {row: tuple(slot for _, slot in slots) for row, (_, slots) in parts.rows.items()}
+    places = tuple(slot for slot in rows["answer"] if isinstance(slot, Place))
+    digits = {place.word: place.column + 1 for place in sorted(places, key=lambda place: place.column)}
+    lengths = {word.name: word.length for word in parts.words.values()}
+    columned = [name for name, count in digits.items() if count]
+    if len(columned) > 1:
+        raise WrongError(parts.rows["answer"][0], f"one answer may have columns, here {' and '.join(columned)} have")
+    answer = next(iter(columned), "")
+    length = max(*lengths.values(), digits.get(answer, 1))
+    columns = compile_lines(parts.ensures, [*parts.words.values()], answer, digits.get(answer, 0), length)
+    _check_places(*parts.rows["prompt"], lengths)
+    _check_places(*parts.rows["answer"], {name: digits[name] if name == answer else 0 for name in columns.outputs})
+    for name in parts.tokens:
+        if name.text not in {*columns.words, *columns.outputs}:
+            raise WrongError(name, f"'{name.text}' is neither a word nor an answer")
+    stop = tuple(slot for slot in rows.get("stop", ()) if isinstance(slot, int))
+    tokens = {name.text: symbols for name, symbols in parts.tokens.items()}
+    return ColumnTask(columns, PromptLayout(rows["prompt"], places, tokens, stop))
+
+
+def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
+    """Raises WrongError unless every column of these words, or a word without columns itself, stands in a row."""
+    wanted = [Place(name, column) for name, length in lengths.items() for column in (range(length) if length else [-1])]
+    for token, slot in slots:
+        if isinstance(slot, Place) and slot not in wanted:
+            raise WrongError(token, f"the {row.text} cannot have {slot}; there are {listing([*map(str, wanted)])}")
+    if missing := [str(place) for place in wanted if place not in [slot for _, slot in slots]]:
+        raise WrongError(row, f"the {row.text} lacks {listing(missing)}")
+
+
+class _LineReader(SpecificationReader):
+    """Reads what follows the first word of a line."""
+
+    def words(self, numbers: bool) -> list[Word]:
+        """`a b: 10 digits base 10`, or `s: 20 symbols -5..5`."""
+        names, low = self.names(":"), 0
+        length = self.between(1, MAX_LENGTH)
+        self.expect("digits" if numbers else "symbols")
+        if numbers:
+            symbols = self.between(2, MAX_TOKEN) if self.accept("base") else 10
+        else:
+            low = self.between(-MAX_TOKEN, MAX_TOKEN)
+            self.expect("..")
+            symbols = self.between(low + 1, low + MAX_TOKEN) - low + 1
+        if self.next.kind != END:
+            raise self.refuse("the end of the line")
+        return [Word(name.text, length, symbols, low, symbols if numbers else 0) for name in names]
+
+    def names(self, end: str) -> list[Token]:
+        names = [self.plain_name("a name")]
+        while not self.accept(end):
+            names.append(self.plain_name(f"a name or '{end}'"))
+        return names
+
+    def fixed_tokens(self) -> tuple[int, ...]:
+        return tuple(slot for _, slot in self.slots(places=False) if isinstance(slot, int))
+
+    def slots(self, fixed: bool = True, places: bool = True) -> Slots:
+        """Tokens such as `11` and `0..9`, and places such as `a[1]`, `a[10..1]` and `negative`."""
+        slots: Slots = []
+        while (token := self.next).kind != END:
+            if token.kind == "number" and fixed:
+                first = self.between(0, MAX_TOKEN)
+                last = self.between(first, MAX_TOKEN) if self.accept("..") else first
+                slots += [(token, number) for number in range(first, last + 1)]
+            elif token.kind == "name" and places:
+                slots += [(token, place) for place in self.places()]
+            else:
+                raise self.refuse(
+                    " or ".join(["a token, which is a number"] * fixed + ["a place such as a[1]"] * places)
+                )
+            if len(slots) > MAX_SLOTS:
+                raise WrongError(token, f"a line has at most {MAX_SLOTS:,} tokens")
+        if not slots:
+            raise self.refuse("something")
+        return slots
+
+    def places(self) -> list[Place]:
+        part = self.name()
+        if not isinstance(part, Span) and part.index is None:
+            return [Place(part.text)]
+        bounds = (part.first, part.last) if isinstance(part, Span) else (part.index, part.index)
+        first, last = (constant(bound) for bound in bounds)
+        if not 1 <= min(first, last) <= max(first, last) <= MAX_LENGTH:
+            raise WrongError(part.token, f"columns are 1 to {MAX_LENGTH:,}, got {shorten(first)}..{shorten(last)}")
+        way = 1 if first <= last else -1
+        return [Place(part.text, column - 1) for column in range(first, last + way, way)]
+
+    def between(self, least: int, most: int) -> int:
+        """A constant."""
+        token = self.next
+        if not least <= (value := constant(self.sum())) <= most:
+            raise WrongError(token, f"expected a number from {least:,} to {most:,}, got {shorten(value)}")
+        return value

@@ -1,0 +1,248 @@
+"""Training one-layer decoders on functions by columns, until they are proved right on every input."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from bitwright.errors import InputError
+from bitwright.transformers.affine import FLOAT32
+from bitwright.transformers.columns import Ints
+from bitwright.transformers.decision import Decision
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.ranges import claim_ranges, end_margins, find_ranges
+from bitwright.workers.linear_algebra import one_thread
+
+AHEAD = 32  # steps whose inputs are drawn at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRecipe:
+    """How decoders are trained.
+
+    Args:
+        token_width, position_width: the two halves of the residual stream.
+        hidden: units of the MLP.
+        steps: of Adam, with a batch of inputs each; the rate rises for 100 steps, then falls along a cosine to 1%.
+        rounds: how often a decoder that is not proved is trained on, with the inputs of the least margin in a pool that
+            fills half of each batch.
+        pool: how many of these inputs a round adds, and three times as many are kept; 0: train on without them.
+        hopeless: a decoder with a larger share of wrong cases is not trained on.
+    """
+
+    token_width: int = 8
+    position_width: int = 8
+    hidden: int = 16
+    steps: int = 2500
+    batch: int = 128
+    rate: float = 2e-2
+    rounds: int = 8
+    round_steps: int = 400
+    round_rate: float = 3e-3
+    pool: int = 2000
+    hopeless: float = 0.25
+
+    def __post_init__(self) -> None:
+        for name in ("token_width", "position_width", "hidden", "steps", "batch"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.position_width % 2:
+            raise InputError(f"position_width must be even, got {self.position_width}")
+        for name in ("rounds", "round_steps", "pool"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} must be at least 0, got {getattr(self, name)}")
+        for name in ("rate", "round_rate"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name} must be between 0 and 1, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far training is: the stage, steps done and in all, and an estimate of the seconds left in this stage."""
+
+    stage: str
+    done: int
+    total: int
+    seconds_left: float
+
+
+@dataclass(frozen=True)
+class Training:
+    """A trained decoder, and what is proved of it.
+
+    Args:
+        rounds: how many rounds followed the first training.
+        wrong: the share of cases with a wrong end, after the first training and after each round.
+    """
+
+    seed: int
+    decoder: Decoder
+    decision: Decision
+    rounds: int
+    wrong: tuple[float, ...]
+
+
+Report = Callable[[Progress], None]
+
+
+def train(
+    task: ColumnTask, recipe: TrainingRecipe, *, seeds: Sequence[int], progress: Report | None = None
+) -> tuple[Decoder, ...]:
+    """One trained decoder for each seed; the same bytes for the same seeds on the same kernel of linear algebra."""
+    copies = _Copies(task, recipe, seeds)
+    with _one_thread():
+        copies.descend(recipe.steps, recipe.rate, None, "training", progress)
+        return tuple(copies.decoder(index) for index in range(len(seeds)))
+
+
+def train_until_proved(
+    task: ColumnTask,
+    recipe: TrainingRecipe,
+    *,
+    seeds: Sequence[int],
+    unit: float = FLOAT32,
+    enough: int | None = None,
+    progress: Report | None = None,
+) -> tuple[Training, ...]:
+    """Trains one decoder for each seed, and those that are not proved in further rounds.
+
+    Args:
+        unit: the arithmetic to prove: `FLOAT32`, or 0.0 for real arithmetic of the weights.
+        enough: how many proved decoders end the training; None for all.
+    """
+    copies = _Copies(task, recipe, seeds)
+    results: dict[int, Training] = {}
+    pools: dict[int, Ints] = {}
+    with _one_thread():
+        copies.descend(recipe.steps, recipe.rate, None, "training", progress)
+        for number in range(recipe.rounds + 1):
+            going = []
+            for index, seed in enumerate(copies.seeds):
+                before = results[seed].wrong if seed in results else ()
+                results[seed], hard = _decide(task, copies.decoder(index), unit, seed, before)
+                if not results[seed].decision and results[seed].wrong[-1] <= recipe.hopeless:
+                    going.append(index)
+                    pools[seed] = np.concatenate([hard[: recipe.pool], pools.get(seed, hard[:0])])[: 3 * recipe.pool]
+            proved = sum(bool(of.decision) for of in results.values())
+            if not going or number == recipe.rounds or (enough is not None and proved >= enough):
+                break
+            copies = copies.chosen(going)
+            pool = [pools[seed] for seed in copies.seeds] if recipe.pool else None
+            copies.descend(recipe.round_steps, recipe.round_rate, pool, f"round {number + 1}", progress)
+    return tuple(results[seed] for seed in seeds)
+
+
+def _decide(
+    task: ColumnTask, decoder: Decoder, unit: float, seed: int, before: tuple[float, ...]
+) -> tuple[Training, Ints]:
+    """What is proved of a decoder, and the inputs at the ends of its ranges, the least margin first."""
+    ranges = find_ranges(decoder, task, unit)
+    ends = end_margins(decoder, task, ranges)
+    stops = (False, True) if task.layout.stop else (False,)
+    claims = tuple(claim_ranges(decoder, task, unit, ranges, ends, stop=stop) for stop in stops)
+    wrong = float((ends.min(1) <= 0).mean())
+    hard = ranges.inputs.reshape(-1, *ranges.inputs.shape[2:])[np.argsort(ends, axis=None, kind="stable")]
+    decision = Decision(task, decoder, claims)
+    return Training(seed, decoder, decision, len(before), (*before, wrong)), hard
+
+
+class _Copies:
+    """Copies of a network that are trained at once."""
+
+    def __init__(self, task: ColumnTask, recipe: TrainingRecipe, seeds: Sequence[int]) -> None:
+        if find_spec("torch") is None:
+            raise InputError("training needs PyTorch; install it with: pip install 'bitwright[train]'")
+        from bitwright.transformers import model
+
+        if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+            raise InputError(f"seeds must be different numbers of at least 0, at least one, got {list(seeds)}")
+        self.task, self.recipe, self.seeds = task, recipe, tuple(seeds)
+        self.frame, self.mixture = model.frame_of(task), mixture_of(task)
+        self.rngs = {seed: np.random.default_rng([seed, 1]) for seed in seeds}
+        with _one_thread():
+            sizes = recipe.token_width, recipe.position_width, recipe.hidden
+            self.weights = model.start(task, *sizes, seeds, self.mixture.opposed())
+
+    def decoder(self, index: int) -> Decoder:
+        from bitwright.transformers import model
+
+        return model.decoder_of(self.weights, self.frame, index)
+
+    def chosen(self, which: Sequence[int]) -> _Copies:
+        """Some of the copies."""
+        copies = object.__new__(_Copies)
+        copies.__dict__.update(self.__dict__, seeds=tuple(self.seeds[index] for index in which))
+        copies.weights = {name: of.detach()[list(which)].requires_grad_() for name, of in self.weights.items()}
+        return copies
+
+    def descend(self, steps: int, rate: float, pools: list[Ints] | None, stage: str, progress: Report | None) -> None:
+        """Adam on the cross entropy; gradients of each copy are clipped to length 1."""
+        import torch
+
+        from bitwright.transformers import model
+
+        weights, parameters = self.weights, list(self.weights.values())
+        adam = torch.optim.Adam(parameters, lr=rate, betas=(0.9, 0.99))
+        begin = time.monotonic()
+        for step in range(steps):
+            if step % AHEAD == 0:
+                batches = self._rows(min(AHEAD, steps - step), pools)
+            adam.param_groups[0]["lr"] = (
+                rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
+            )
+            rows = torch.from_numpy(batches[:, step % AHEAD])  # (copies, batch, positions + 1)
+            logits = model.logits_of(weights, self.frame, rows[..., :-1])
+            right = rows[..., self.frame.first + 1 :]
+            losses = torch.nn.functional.cross_entropy(logits.flatten(0, 2), right.flatten(), reduction="none")
+            adam.zero_grad(set_to_none=True)
+            losses.view(len(self.seeds), -1).mean(1).sum().backward()
+            _clip([of.grad for of in parameters])
+            adam.step()
+            if progress and ((step + 1) % AHEAD == 0 or step + 1 == steps):
+                spent = time.monotonic() - begin
+                progress(Progress(stage, step + 1, steps, spent / (step + 1) * (steps - step - 1)))
+
+    def _rows(self, count: int, pools: list[Ints] | None) -> Ints:
+        """(copies, count, batch, tokens) prompts, right answers, and a stop token if one must follow."""
+        batch, rows = self.recipe.batch, []
+        for index, seed in enumerate(self.seeds):
+            rng = self.rngs[seed]
+            inputs = self.mixture.draw(count * batch, rng).reshape(count, batch, *self.task.positions.shape)
+            if pools is not None:
+                inputs[:, : batch // 2] = pools[index][rng.integers(0, len(pools[index]), (count, batch // 2))]
+            inputs = inputs.reshape(-1, *self.task.positions.shape)
+            tokens = self.task.rows(inputs)
+            stops = np.full((len(tokens), 1), self.task.layout.stop[:1] or 0)
+            rows.append(np.concatenate([tokens, stops], axis=1) if self.task.layout.stop else tokens)
+        return np.stack(rows).reshape(len(rows), count, batch, -1)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with one_thread():
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _clip(gradients: list[Any]) -> None:
+    import torch
+
+    square = sum((of.flatten(1) ** 2).sum(1) for of in gradients)
+    factor = (1 / torch.sqrt(square)).clamp(max=1.0)
+    for of in gradients:
+        of.mul_(factor.view(-1, *[1] * (of.dim() - 1)))

@@ -1,0 +1,274 @@
+"""Small tasks and decoders for tests: every input can be tried, and some decoders are right on all of them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from bitwright.transformers.columns import Columns, from_step
+from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, Mlp, Norm, Rope
+from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
+
+
+def addition(length: int, base: int) -> Columns:
+    """The sum of two numbers, in as many columns as it has digits."""
+    return from_step("z == a + b", {"a": base, "b": base}, lambda c, d: divmod(sum(d) + c, base), length=length + 1)
+
+
+def difference(length: int, base: int) -> Columns:
+    """|a - b| and its sign, which is guessed: a state is the guess, the borrow, and whether a digit is set."""
+    edges = []
+    for state in range(8):
+        negative, borrow, nonzero = state // 4, state // 2 % 2, state % 2
+        for a in range(base):
+            for b in range(base):
+                d = (b - a if negative else a - b) - borrow
+                edges.append((state, a, b, d % base, 4 * negative + 2 * (d < 0) + (nonzero or d % base != 0)))
+    starts, ends, flags = np.isin(np.arange(8), [0, 4]), np.isin(np.arange(8), [0, 1, 5]), {"sign": np.arange(8) // 4}
+    return Columns("z == |a - b|", ("a", "b"), (base, base), "z", base, length, np.array(edges), starts, ends, flags)
+
+
+def parity(length: int) -> Columns:
+    """The parities of the first symbols of a word, and a flag that says whether all are set."""
+    return from_step(
+        "z == parity(a)",
+        {"a": 2},
+        lambda state, bit: ((state[0] ^ bit[0], state[1] & bit[0]), state[0] ^ bit[0]),
+        length=length,
+        start=(0, 1),
+        flags={"all": lambda state: state[1]},
+    )
+
+
+def prompt(length: int, plus: int) -> tuple[int | Place, ...]:
+    """a, lowest digit first, a fixed token, b, and another fixed token."""
+    a, b = ([Place(word, column) for column in range(length)] for word in "ab")
+    return (*a, plus, *b, plus + 1)
+
+
+def answer(columns: range) -> tuple[Place, ...]:
+    return tuple(Place("z", column) for column in columns)
+
+
+TASKS = {
+    "lowest first": ColumnTask(addition(2, 3), PromptLayout(prompt(2, 3), answer(range(3)))),
+    "highest first": ColumnTask(addition(2, 3), PromptLayout(prompt(2, 3), answer(range(2, -1, -1)), stop=(3, 5))),
+    "sign first": ColumnTask(
+        difference(2, 3), PromptLayout(prompt(2, 3), (Place("sign"), *answer(range(2))), {"sign": (5, 6)})
+    ),
+    "sign last": ColumnTask(
+        difference(2, 3), PromptLayout(prompt(2, 3), (*answer(range(2)), Place("sign")), {"sign": (6, 5)}, (4,))
+    ),
+    "no fixed token": ColumnTask(
+        parity(5),
+        PromptLayout(tuple(Place("a", c) for c in range(5)), (*answer(range(5)), Place("all")), {"z": (2, 3)}),
+    ),
+}
+
+
+def every_input(task: ColumnTask) -> np.ndarray:
+    return np.concatenate(list(task.every_input()))
+
+
+def states_of(task: ColumnTask, inputs: np.ndarray) -> np.ndarray:
+    """(n, length + 1) the states that the only run of each input goes through."""
+    columns = task.columns
+    found = []
+    for symbols in inputs:
+        runs = [(int(s),) for s in np.flatnonzero(columns.starts)]
+        for column in range(columns.length):
+            steps_ = columns.edges[(columns.edges[:, 1:-2] == symbols[:, column]).all(1)]
+            runs = [(*run, int(edge[-1])) for run, edge in product(runs, steps_) if run[-1] == edge[0]]
+        (run,) = (run for run in runs if columns.ends[run[-1]])
+        found.append(run)
+    return np.array(found)
+
+
+def groups_of(task: ColumnTask, inputs: np.ndarray, step: int) -> list[tuple[int, int, int]]:
+    """The group of each input at a step."""
+    places = [task.layout.prompt[-1], *task.layout.answer, 0]
+    answers, flags = task.columns.run(inputs)
+
+    def symbols(place):
+        if isinstance(place, int):
+            return np.full(len(inputs), -1)
+        if place.word in task.columns.words:
+            return inputs[:, task.columns.words.index(place.word), place.column]
+        return flags[place.word] if place.column < 0 else answers[:, place.column]
+
+    return [(step, int(q), int(y)) for q, y in zip(symbols(places[step]), symbols(places[step + 1]), strict=True)]
+
+
+def random_decoder(rng: np.random.Generator, task: ColumnTask, **options: Any) -> Decoder:
+    """A decoder of one layer with random weights.
+
+    Args:
+        options: heads, rank, norm, rope, normed (queries and keys), activation, gate, biases, sharp (scale of scores).
+    """
+    with_ = {"heads": 1, "rank": 0, "norm": "rms", "rope": None, "normed": False, "activation": "gelu", "gate": False}
+    with_ |= {"biases": False, "sharp": 1.0, "hidden": 24} | options
+    tokens, length, width, inner = task.vocabulary + 1, task.prompt_length + len(task.layout.answer), 6, 4
+
+    def draw(*shape: int, scale: float = 1.0) -> np.ndarray:
+        return (rng.normal(size=shape) * scale / np.sqrt(shape[-2] if len(shape) > 1 else 1)).astype(np.float32)
+
+    def linear(rows: int, columns: int, scale: float = 1.0) -> Chain:
+        return (Linear(draw(rows, columns, scale=scale), draw(columns, scale=0.3) if with_["biases"] else None),)
+
+    def norm(size: int) -> Norm:
+        return Norm(with_["norm"], 1e-5, (1 + draw(size, scale=0.2)).astype(np.float32))
+
+    rank, inner_norm = with_["rank"] or width, norm(inner) if with_["normed"] else None
+    heads = tuple(
+        Head(
+            *(linear(width, inner, scale) for scale in (with_["sharp"], 1.0, 1.0)),
+            linear(inner, rank),
+            inner**-0.5,
+            inner_norm,
+            inner_norm,
+            with_["rope"],
+        )
+        for _ in range(with_["heads"])
+    )
+    mlp = Mlp(
+        with_["activation"],
+        linear(width, with_["hidden"], 2.0),
+        linear(with_["hidden"], width),
+        linear(width, with_["hidden"]) if with_["gate"] else None,
+    )
+    layer = Layer(heads, norm(width), linear(rank, width, 2.0) if with_["rank"] else (), norm(width), mlp)
+    tables = draw(1, tokens, width, scale=2.0), draw(length, 1, width)
+    return Decoder(tables, (layer,), norm(width), linear(width, tokens))
+
+
+def copy(length: int) -> ColumnTask:
+    """Two words of three symbols, copied backwards one after the other; then the last symbol of b as a flag; a stop."""
+    columns = from_step(
+        "z == b",
+        {"a": 3, "b": 3},
+        lambda _, symbols: (symbols[1], symbols[1]),
+        length=length,
+        flags={"last": lambda state: state},
+    )
+    words = (*(Place("a", c) for c in range(length)), 3, *(Place("b", c) for c in range(length)))
+    return ColumnTask(columns, PromptLayout(words, (*answer(range(length - 1, -1, -1)), Place("last")), stop=(3, 4)))
+
+
+def copier(rng: np.random.Generator, task: ColumnTask, sharp: float, **options: Any) -> Decoder:
+    """A decoder that attends to what it copies, the sharper the surer, in the midst of random weights.
+
+    The residual stream is the position, the token, what attention copies, and four random coordinates.
+    """
+    places, slots = task.layout.answer, list(task.layout.prompt)
+    length = len(slots) + len(places)
+    tokens, width = task.vocabulary, length + 2 * task.vocabulary + 4
+    last = task.columns.length - 1
+    sources = [slots.index(Place("b", last if place.column < 0 else place.column)) for place in places]
+    base = random_decoder(rng, task, **options)
+    at, token, copied = (slice(b, b + n) for b, n in ((0, length), (length, tokens), (length + tokens, tokens)))
+    position, embedding = np.zeros((length, 1, width)), np.zeros((1, tokens, width))
+    position[:, 0, at], embedding[0, :, token] = np.eye(length), np.eye(tokens)
+    position[..., -4:], embedding[..., -4:] = rng.normal(size=(length, 1, 4)), rng.normal(size=(1, tokens, 4))
+    query, value = rng.normal(0, 0.05, (width, length)), np.zeros((width, tokens))
+    for step, source in enumerate([*sources, slots.index(3)]):
+        query[len(slots) - 1 + step, source] += sharp
+    key, value[token] = np.eye(width, length), np.eye(tokens)
+    heads = tuple(
+        Head(
+            *((Linear(weight.astype(np.float32)),) for weight in (query, key, value)),
+            (Linear((np.eye(tokens, width, copied.start) * share).astype(np.float32)),),
+            1.0,
+        )
+        for share in ((1.0,), (0.4, 0.6))[options.get("heads", 1) - 1]
+    )
+    hidden = 5
+    mlp = Mlp(
+        base.layers[0].mlp.activation,
+        (Linear(rng.normal(0, 0.3, (width, hidden)).astype(np.float32)),),
+        (Linear(rng.normal(0, 0.02, (hidden, width)).astype(np.float32)),),
+    )
+    head = np.zeros((width, tokens))
+    head[copied] = np.eye(tokens) * 10
+    norm = Norm(base.final_norm.kind, 1e-5)
+    tables = position.astype(np.float32), embedding.astype(np.float32)
+    return Decoder(tables, (Layer(heads, None, (), norm, mlp),), norm, (Linear(head.astype(np.float32)),))
+
+
+def bit_copier(sharp: float, length: int = 4) -> tuple[ColumnTask, Decoder]:
+    """Bits copied backwards by attention that depends on positions alone, and outputs one number."""
+    columns = from_step("z == a", {"a": 2}, lambda _, bit: (0, bit[0]), length=length)
+    task = ColumnTask(
+        columns, PromptLayout(tuple(Place("a", c) for c in range(length)), answer(range(length - 1, -1, -1)))
+    )
+    positions, width = 2 * length, 2 * length + 2
+    position, token = np.zeros((positions, 1, width)), np.zeros((1, 2, width))
+    position[:, 0, :positions] = np.eye(positions)
+    token[0, :, -2] = -1, 1
+    query = np.zeros((width, positions))
+    for step in range(length):
+        query[length - 1 + step, length - 1 - step] = sharp
+    value, out = np.zeros((width, 1)), np.zeros((1, width))
+    value[-2], out[0, -1] = 1, 1
+    head = np.zeros((width, 2))
+    head[-1] = -1, 1
+    linear = lambda weight: (Linear(weight.astype(np.float32)),)  # noqa: E731
+    heads = (Head(linear(query), linear(np.eye(width, positions)), linear(value), linear(out[:, -1:]), 1.0),)
+    layer = Layer(heads, None, linear(out))
+    return task, Decoder((position.astype(np.float32), token.astype(np.float32)), (layer,), None, linear(head))
+
+
+def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of the heads and the logits at the last token in float32, every sum in a random order, term by term."""
+    single = np.float32
+
+    def total(terms: np.ndarray) -> np.ndarray:  # over the last axis
+        order = rng.permutation(terms.shape[-1])
+        found = terms[..., order[0]]
+        for at in order[1:]:
+            found = found + terms[..., at]
+        return found
+
+    def apply(chain: Chain, x: np.ndarray) -> np.ndarray:
+        for linear in chain:
+            x = total(x[..., None, :] * linear.weight.T.astype(single))
+            x = x if linear.bias is None else x + linear.bias.astype(single)
+        return x
+
+    def normed(norm: Norm | None, x: np.ndarray) -> np.ndarray:
+        if norm is None:
+            return x
+        size = single(x.shape[-1])
+        if norm.kind == "layer":
+            x = x - (total(x) / size)[..., None]
+        root = np.sqrt(total(x * x) / size + single(norm.eps))[..., None]
+        x = x / root if rng.integers(2) else x * (single(1) / root)
+        x = x if norm.weight is None else x * norm.weight.astype(single)
+        return x if norm.bias is None else x + norm.bias.astype(single)
+
+    from bitwright.transformers.evaluate import _turned, activated
+
+    x = sum(
+        table.astype(single)[np.arange(tokens.shape[1]) * (table.shape[0] > 1), tokens * (table.shape[1] > 1)]
+        for table in decoder.tables
+    )
+    layer = decoder.layers[0]
+    h, parts = normed(layer.attention_norm, x), []
+    for head in layer.heads:
+        q = _turned(head.rope, normed(head.query_norm, apply(head.query, h)))[:, -1:]
+        k, v = _turned(head.rope, normed(head.key_norm, apply(head.key, h))), apply(head.value, h)
+        scores = total(q * k) * single(head.scale)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        share = weights / total(weights)[:, None]
+        parts.append(apply(head.output, total((share[..., None] * v).swapaxes(1, 2))))
+    heads = total(np.stack(parts, -1))
+    x = x[:, -1] + apply(layer.output, heads)
+    y = normed(layer.mlp_norm, x)
+    up = apply(layer.mlp.up, y)
+    hidden = activated(layer.mlp.activation, up if layer.mlp.gate is None else apply(layer.mlp.gate, y))
+    x = x + apply(layer.mlp.down, hidden if layer.mlp.gate is None else hidden * up)
+    return heads, apply(decoder.head, normed(decoder.final_norm, x))
+
+
+ROPE = Rope(10.0)

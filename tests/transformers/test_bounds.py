@@ -1,0 +1,179 @@
+"""Bounds over boxes against every input that is in them, for small tasks and random decoders."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from decoders import ROPE, TASKS, every_input, groups_of, random_decoder, shuffled_logits, states_of
+
+from bitwright.errors import InputError
+from bitwright.transformers.affine import FLOAT32
+from bitwright.transformers.attention import tabulate
+from bitwright.transformers.boxes import root, split, steps
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.evaluate import _head, chained, normed
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.refutation import extreme_inputs, forced_margins
+from bitwright.transformers.steps import bound_margins, bound_outputs, prove_ranges, step_of
+from bitwright.transformers.sums import shares
+
+OPTIONS = {
+    "one head of rank 1": {"rank": 1},
+    "two heads of rank 2": {"heads": 2, "rank": 2, "biases": True, "sharp": 3.0},
+    "two heads, turned and normed": {"heads": 2, "rope": ROPE, "normed": True, "activation": "silu", "gate": True},
+    "layer norm, sharp": {"norm": "layer", "activation": "relu", "rank": 3, "sharp": 10.0},
+}
+
+
+def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, step: int) -> np.ndarray:
+    """(n, r) what the heads add up to at a step."""
+    tokens = task.rows(inputs)[:, : task.prompt_length + step]
+    x = sum(
+        t[np.arange(tokens.shape[1]) * (len(t) > 1), tokens * (t.shape[1] > 1)].astype(float) for t in decoder.tables
+    )
+    layer = decoder.layers[0]
+    h = normed(layer.attention_norm, x)
+    return sum(chained(head.output, _head(head, h)) for head in layer.heads)[:, -1]
+
+
+def random_boxes(rng: np.random.Generator, task: ColumnTask, group: tuple[int, int, int], count: int) -> np.ndarray:
+    """The root box of a group, and boxes that random splits make of it."""
+    boxes = [root(task, group)]
+    for _ in range(count - 1):
+        box = boxes[0]
+        for _ in range(rng.integers(1, 12)):
+            free = np.flatnonzero(box[0] < box[1])
+            box = split(box[None], rng.choice(free, 1))[rng.integers(2)][0] if len(free) else box
+        boxes.append(box)
+    return np.stack(boxes)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_bounds_hold_for_every_input_of_a_box(task, options):
+    rng = np.random.default_rng(7)
+    decoder, inputs = random_decoder(rng, task, **options), every_input(task)
+    symbols = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1)
+    margins, table = forced_margins(decoder, task, inputs), tabulate(decoder, task, 0.0)
+    for number, groups in enumerate(steps(task)):
+        outputs, of = attention_outputs(decoder, task, inputs, number), groups_of(task, inputs, number)
+        assert set(of) <= set(groups)
+        step = step_of(table, groups)
+        for case, group in enumerate(groups):
+            mine = np.array([g == group for g in of])
+            boxes = random_boxes(rng, task, group, 8)
+            found = bound_outputs(step, boxes, np.full(8, case))
+            bounds = bound_margins(step, np.full(8, case), found.center, found.radius + found.rounding)
+            for row, box in enumerate(boxes):
+                inside = mine & ((box[0] <= symbols) & (symbols <= box[1])).all(1)
+                assert found.possible[row] == inside.any()
+                if not inside.any():
+                    continue
+                low, high = outputs[inside].min(0), outputs[inside].max(0)
+                width = found.radius[row] + found.rounding[row]
+                assert (found.center[row] - width <= low).all()
+                assert (high <= found.center[row] + width).all()
+                assert bounds.lower[row] <= margins[inside, number].min()
+                assert margins[inside, number].min() <= bounds.upper[row]
+                if len(decoder.layers[0].heads) == 1 and inside.sum() == 1:
+                    np.testing.assert_allclose(found.center[row], low, rtol=1e-9, atol=1e-9)
+                    assert (width <= 1e-9 * (1 + np.abs(low))).all()
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_extreme_inputs_attain_the_least_sum_of_shares(task):
+    rng = np.random.default_rng(3)
+    decoder, inputs = random_decoder(rng, task, heads=2, rank=2), every_input(task)
+    symbols = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1)
+    answers, flags = task.columns.run(inputs)
+    number, table = len(task.layout.answer) - 1, tabulate(decoder, task, 0.0)
+    step, of = step_of(table, steps(task)[number]), groups_of(task, inputs, number)
+    for query, case in step.by_query(np.arange(len(step.groups))):
+        boxes = np.stack([random_boxes(rng, task, step.groups[c], 2)[1] for c in case])
+        found = bound_outputs(step, boxes, case)
+        case, boxes, found = case[found.possible], boxes[found.possible], found[found.possible]
+        share = shares(query.entries, found, rng.normal(size=found.center.shape))
+        best = extreme_inputs(table.edges, step.cases, boxes, case, share)
+        for row, box in enumerate(boxes):
+            inside = (box[0] <= symbols) & (symbols <= box[1])
+            mine = np.array([g == step.groups[case[row]] for g in of]) & inside.all(1)
+            total = np.zeros(len(inputs))
+            for column in range(task.columns.length):
+                total += sum(share[row, w, column, inputs[:, w, column]] for w in range(inputs.shape[1]))
+                total += share[row, inputs.shape[1], column, answers[:, column]]
+            for index, values in enumerate(flags.values()):
+                state = symbols[:, -1]  # a flag reads the state, which here stands for its value
+                assert (task.columns.flags[list(flags)[index]][state] == values).all()
+                total += share[row, inputs.shape[1] + 1 + index, task.columns.length, state]
+            at = int(np.flatnonzero((inputs == best[row]).all((1, 2)))[0])
+            assert mine[at]
+            assert total[at] <= total[mine].min() + 1e-9
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_float32_in_any_order_stays_inside(options):
+    rng = np.random.default_rng(11)
+    task = TASKS["highest first"]
+    decoder, inputs = random_decoder(rng, task, **options), every_input(task)
+    boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
+    table, rows, n = tabulate(decoder, task, FLOAT32), task.rows(inputs), np.arange(len(inputs))
+    outside = np.zeros(2, np.int64)
+    for number in range(len(task.layout.answer)):
+        step = step_of(table, groups_of(task, inputs, number))
+        found = bound_outputs(step, np.stack([boxes, boxes], 1), n)
+        width = found.radius + found.rounding
+        bounds = bound_margins(step, n, found.center, width)
+        proved = bounds.lower > 0
+        assert (prove_ranges(step, n, found).lower[proved] <= bounds.lower[proved]).all()
+        exact = bound_margins(step_of(tabulate(decoder, task, 0.0), step.groups), n, found.center, found.radius)
+        for _ in range(5):
+            heads, values = shuffled_logits(decoder, rows[:, : task.prompt_length + number], rng)
+            moved = np.abs(heads.astype(np.float64) - found.center)
+            assert (moved <= width).all()
+            values = values.astype(np.float64)
+            right = values[n, step.right].copy()
+            values[n, step.right] = -np.inf
+            margin = right - values.max(1)
+            assert (bounds.lower <= margin).all()
+            assert (margin <= bounds.upper).all()
+            outside += (moved > found.radius).sum(), (margin < exact.lower).sum()
+    assert outside.all()  # the bounds for real numbers would not do
+
+
+def test_scores_in_float32_are_bounded_where_a_query_cancels():
+    """A norm makes the rounding of a query large where its terms cancel: the bound must follow."""
+    rng, task = np.random.default_rng(5), TASKS["highest first"]
+    decoder, inputs = random_decoder(rng, task, heads=1, rank=2, normed=True, sharp=100.0), every_input(task)
+    layer, rows, moved = decoder.layers[0], task.rows(inputs)[:, : task.prompt_length + 1], 0.0
+    at, token = task.prompt_length, int(rows[0, -1])
+    h = normed(layer.attention_norm, (decoder.tables[0][0, token] + decoder.tables[1][at, 0]).astype(np.float64))
+    query = layer.heads[0].query[0]
+    query = replace(query, bias=(rng.normal(0, 1e-3, 4) - h @ query.weight).astype(np.float32))
+    head = replace(layer.heads[0], query=(query,), scale=3.0)
+    decoder = replace(decoder, layers=(replace(layer, heads=(head,)),))
+    chosen = rows[:, -1] == token
+    inputs, rows = inputs[chosen], rows[chosen]
+    boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
+    step = step_of(tabulate(decoder, task, FLOAT32), groups_of(task, inputs, 1))
+    found = bound_outputs(step, np.stack([boxes, boxes], 1), np.arange(len(inputs)))
+    for _ in range(20):
+        outputs, _ = shuffled_logits(decoder, rows, rng)
+        share = np.abs(outputs.astype(np.float64) - found.center) / (found.radius + found.rounding)
+        moved = max(moved, float(share.max()))
+    assert 0.005 < moved <= 1
+
+
+def test_a_decoder_that_is_too_small_is_refused():
+    rng = np.random.default_rng(1)
+    decoder = random_decoder(rng, TASKS["no fixed token"])
+    with pytest.raises(InputError, match="the task needs 7"):
+        tabulate(decoder, TASKS["sign last"], 0.0)
+
+
+def test_weights_that_are_not_finite_are_refused():
+    task = TASKS["lowest first"]
+    decoder = random_decoder(np.random.default_rng(1), task)
+    tables = (np.where(np.arange(6) == 2, np.nan, decoder.tables[0]), decoder.tables[1])
+    table = tabulate(Decoder(tables, decoder.layers, decoder.final_norm, decoder.head), task, 0.0)
+    with pytest.raises(InputError, match="not finite"):
+        step_of(table, steps(task)[0])

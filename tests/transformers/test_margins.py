@@ -1,0 +1,81 @@
+"""Smallest margins and numbers of wrong inputs against all inputs of small tasks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from decoders import TASKS, copier, copy, every_input, random_decoder
+from long import seeds
+
+from bitwright.transformers.attention import tabulate
+from bitwright.transformers.boxes import root
+from bitwright.transformers.decoder import Linear
+from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
+from bitwright.transformers.margins import Pieces, _count, count_wrong, smallest_margin
+from bitwright.transformers.refutation import forced_margins
+
+
+def networks():
+    """Decoders of which some are wrong on few inputs, and some on most."""
+    for seed in seeds(4, of=24):
+        rng = np.random.default_rng(seed)
+        for task in TASKS.values():
+            yield task, random_decoder(rng, task, heads=1 + seed % 2, rank=seed % 3, sharp=2.0)
+        yield copy(2), copier(rng, copy(2), 1.3 + 0.1 * seed, heads=1 + seed % 2)
+
+
+def test_the_smallest_margin_is_that_of_all_inputs():
+    for task, decoder in networks():
+        margins, found = forced_margins(decoder, task, every_input(task)), smallest_margin(decoder, task, gap=1e-4)
+        least = margins.min()
+        assert found.bound <= least + 1e-9
+        assert found.attained - found.bound <= 1e-4 * abs(least) + 1e-8
+        assert forced_margins(decoder, task, found.symbols[None])[0, found.step] == pytest.approx(found.attained)
+
+
+def test_wrong_inputs_are_counted_once_by_the_first_wrong_step():
+    some = 0
+    for task, decoder in networks():
+        wrong = forced_margins(decoder, task, every_input(task)) < 0
+        first = [int((wrong[:, step] & ~wrong[:, :step].any(1)).sum()) for step in range(wrong.shape[1])]
+        found = count_wrong(decoder, task)
+        assert found.first == tuple((number, number) for number in first)
+        assert found.least == found.most == wrong.any(1).sum()
+        some += 0 < found.least < task.inputs
+    assert some
+
+
+def test_a_hurried_count_is_a_bracket():
+    some = 0
+    for task, decoder in networks():
+        wrong = (forced_margins(decoder, task, every_input(task)) < 0).any(1).sum()
+        found = count_wrong(decoder, task, boxes=1)
+        assert found.least <= wrong <= found.most
+        some += found.least < found.most
+    assert some
+
+
+def test_numbers_of_inputs_are_exact_beyond_64_bits():
+    """All inputs of a group of 30-digit additions, and those whose third digit of the sum is 7."""
+    from decoders import addition, prompt
+
+    columns = addition(30, 10)
+    layout = PromptLayout(prompt(30, 10), (Place("z", 2), Place("z", 5)))
+    task = ColumnTask(columns, layout)
+    decoder = random_decoder(np.random.default_rng(1), task)
+    edges = tabulate(decoder, task, 0.0).edges
+    box = root(task, (0, -1, 7))[None]
+    wanted = np.full((1, columns.length + 1), -1)
+    both = [
+        Pieces(box, np.where(np.arange(32) == 2, digit, wanted), columns.ends[None], np.ones(1, bool))
+        for digit in (-1, 7)
+    ]
+    assert [int(_count(edges, pieces)[0]) for pieces in both] == [10**60, 10**59]
+
+
+def test_a_better_head_has_a_larger_margin():
+    """The margin scales with the head's last matrix."""
+    decoder = copier(np.random.default_rng(2), copy(2), 3.0)
+    double = replace(decoder, head=(Linear(2 * decoder.head[0].weight),))
+    once, twice = (smallest_margin(of, copy(2), gap=1e-6).attained for of in (decoder, double))
+    assert twice == pytest.approx(2 * once)

@@ -1,0 +1,183 @@
+"""Decoders made of state dicts against the modules of PyTorch that the state dicts are from."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch_transformers import Gpt, Llama, randomized
+
+from bitwright.errors import InputError
+from bitwright.transformers import state_dicts
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.evaluate import logits
+from bitwright.transformers.files import load_decoder, save_decoder
+from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama, read_state_dict
+
+TOKENS = np.random.default_rng(1).integers(0, 13, (30, 12))
+GPT, LLAMA = GptOptions(heads=3, activation="gelu"), LlamaOptions(heads=4, key_heads=2, rope_base=100.0)
+
+
+def agrees(decoder: Decoder, module: torch.nn.Module) -> None:
+    """In float64 the two differ by rounding alone."""
+    with torch.no_grad():
+        wanted = module.double()(torch.as_tensor(TOKENS)).numpy()
+    assert np.abs(wanted).max() > 1
+    assert np.allclose(logits(decoder, TOKENS), wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"layers": 1, "heads": 1},
+        {"bias": False, "tied": False},
+        {"approximate": "tanh"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("turned", [True, False])
+def test_gpt2_and_nanogpt(options, turned):
+    module = randomized(Gpt(**options))
+    weights = module.state_dict()
+    if not turned:  # as in GPT-2: matrices are (in, out), and there are masks
+        weights = {name: of.T if ".c_" in name and of.ndim == 2 else of for name, of in weights.items()}
+        weights["transformer.h.0.attn.bias"] = torch.tril(torch.ones(1, 1, 12, 12))
+    activation = "gelu_tanh" if "approximate" in options else "gelu"
+    agrees(from_gpt2(weights, GptOptions(options.get("heads", 3), activation)), module)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"layers": 1, "heads": 1, "key_heads": 1},
+        {"tied": True, "normed": False},
+        {"key_heads": 4, "bias": True},
+        {"base": 1e6, "eps": 1e-2},
+    ],
+    ids=str,
+)
+def test_llama_and_qwen(options):
+    module = randomized(Llama(**options))
+    weights = module.state_dict()
+    if options.get("tied"):
+        del weights["lm_head.weight"]
+    made = LlamaOptions(
+        options.get("heads", 4), options.get("key_heads", 2), options.get("base", 100.0), options.get("eps", 1e-6)
+    )
+    agrees(from_llama(weights, made), module)
+
+
+def test_options_matter():
+    module = randomized(Llama())
+    for wrong in (LlamaOptions(4, 2, 101.0), LlamaOptions(2, 2, 100.0), LlamaOptions(4, 2, 100.0, interleaved=True)):
+        try:
+            decoder = from_llama(module.state_dict(), wrong)
+        except InputError:
+            continue
+        with pytest.raises(AssertionError):
+            agrees(decoder, module)
+
+
+def test_state_dicts_in_files(tmp_path):
+    module = randomized(Llama())
+    save_file(module.state_dict(), tmp_path / "model.safetensors")
+    decoder = from_llama(read_state_dict(tmp_path / "model.safetensors"), LLAMA)
+    save_decoder(decoder, tmp_path / "decoder.safetensors")
+    agrees(load_decoder(tmp_path / "decoder.safetensors"), module)
+    with pytest.raises(InputError, match="perhaps a state dict"):
+        load_decoder(tmp_path / "model.safetensors")
+
+
+def test_state_dicts_in_npz_files(tmp_path):
+    module = randomized(Llama())
+    path = tmp_path / "model.npz"
+    np.savez_compressed(path, **{name: of.numpy() for name, of in module.state_dict().items()})
+    agrees(from_llama(read_state_dict(path), LLAMA), module)
+    for end in (0, 100, path.stat().st_size - 1):
+        (tmp_path / "cut.npz").write_bytes(path.read_bytes()[:end])
+        with pytest.raises(InputError, match=r"cut\.npz is not a file of weights: it may be truncated or damaged"):
+            read_state_dict(tmp_path / "cut.npz")
+
+
+class Exploit:
+    def __reduce__(self):
+        return exit, (3,)
+
+
+@pytest.mark.parametrize(
+    ("array", "match"),
+    [
+        (np.array([Exploit()], dtype=object), "not a plain array|of type object"),
+        (np.zeros(3, np.int64), "of type int64; store it as floating-point numbers"),
+        (np.zeros((1,) * 5), "not a plain array"),
+        (np.zeros(1 << 16), "has 524,416 bytes, and can have 100,000 at most"),
+    ],
+    ids=["pickle", "integers", "dimensions", "bomb"],
+)
+def test_hostile_npz_files_are_refused(tmp_path, monkeypatch, array, match):
+    monkeypatch.setattr(state_dicts, "MAX_NPZ", 100_000)
+    np.savez_compressed(tmp_path / "model.npz", array)
+    with pytest.raises(InputError, match=match):
+        read_state_dict(tmp_path / "model.npz")
+
+
+def test_files_that_are_not_there_are_refused(tmp_path):
+    for name in ("none.npz", "none.safetensors"):
+        with pytest.raises(InputError, match="there is no file"):
+            read_state_dict(tmp_path / name)
+
+
+def test_half_precision_is_read_exactly():
+    module = randomized(Gpt()).to(torch.bfloat16)
+    agrees(from_gpt2(module.state_dict(), GPT), module)
+
+
+def changed(module: torch.nn.Module, **changes) -> dict:
+    """The state dict with other values; None leaves a name out."""
+    weights = module.state_dict() | {name.replace("__", "."): value for name, value in changes.items()}
+    return {name: value for name, value in weights.items() if value is not None}
+
+
+GPT_MISTAKES = [
+    ({"transformer__h__0__mlp__c_fc__weight": None}, r"lacks h\.0\.mlp\.c_fc\.weight"),
+    ({"transformer__h__1__mlp__c_fc__bias": None}, r"h\.1\.mlp\.c_fc\.bias is there in some layers only"),
+    ({"transformer__wpe__weight": None}, "lacks wpe"),
+    ({"extra": torch.zeros(3)}, "has the unknown extra"),
+    ({"transformer__h__0__attn__rotary": torch.zeros(3)}, r"has the unknown h\.0\.attn\.rotary"),
+    ({"wte__weight": torch.zeros(13, 12)}, "the same name with and without a prefix"),
+    ({"transformer__h__0__attn__bias": torch.ones(1, 1, 12, 12)}, "not a causal mask"),
+    ({"transformer__ln_f__weight": torch.zeros(3)}, r"the final norm must have shape \(12,\)"),
+    ({"transformer__h__0__attn__c_attn__weight": torch.zeros(35, 12)}, "3 equal parts"),
+    ({"transformer__h__0__attn__c_proj__weight": torch.zeros(12, 11)}, "must take 3 heads of 4"),
+    ({"transformer__wte__weight": torch.zeros(13, 12, dtype=torch.int64)}, "of floats, got torch.int64"),
+    ({"transformer__wte__weight": [[1.0]]}, "of floats, got list"),
+    ({"transformer__wte__weight": torch.zeros(13)}, "must be 2-dimensional"),
+    ({"transformer__wte__weight": torch.full((13, 12), torch.nan)}, "NaN or infinite"),
+    ({"lm_head__weight": torch.full((13, 12), torch.inf)}, "NaN or infinite"),
+]
+
+
+@pytest.mark.parametrize(("changes", "match"), GPT_MISTAKES, ids=range(len(GPT_MISTAKES)))
+def test_other_names_and_shapes_are_refused(changes, match):
+    with pytest.raises(InputError, match=match) as caught:
+        from_gpt2(changed(Gpt(), **changes), GPT)
+    assert "\n" not in str(caught.value)
+
+
+def test_heads_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="12 outputs are not a multiple of 5 heads"):
+        from_gpt2(Gpt().state_dict(), GptOptions(5))
+    with pytest.raises(InputError, match="heads must be a multiple of key_heads, got 4 and 3"):
+        from_llama(Llama().state_dict(), LlamaOptions(4, 3))
+    with pytest.raises(InputError, match="lacks wte"):
+        from_gpt2(Llama().state_dict(), GPT)
+    with pytest.raises(InputError, match="lacks embed_tokens"):
+        from_llama({}, LLAMA)
+
+
+def test_layers_that_differ_are_refused():
+    weights = Llama().state_dict()
+    del weights["model.layers.1.self_attn.q_norm.weight"]
+    with pytest.raises(InputError, match="in some layers only"):
+        from_llama(weights, LLAMA)
