@@ -10,7 +10,7 @@ from adders import load as load_adder
 from decoders import TASKS, bit_copier, copier, copy, every_input, groups_of, random_decoder, states_of
 from long import LONG, seeds
 
-import bitwright.transformers.steps as steps_module
+from bitwright.transformers import steps as bounding
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
 from bitwright.transformers.decoder import Layer, Linear
@@ -184,13 +184,13 @@ def test_the_time_holds_within_a_step(monkeypatch):
     """The clock runs out at its fifth look: no later bounds are computed, and the step is open."""
     looks: list[int] = []
 
-    def late(clock) -> bool:
+    def late(_) -> bool:
         looks.append(0)
         return len(looks) >= 5
 
     monkeypatch.setattr("bitwright.transformers.prover.ProofClock.out", late)
     bounded: list[int] = []
-    bounds = steps_module._bound_margins
+    bounds = bounding._bound_margins
     monkeypatch.setattr(
         "bitwright.transformers.steps._bound_margins", lambda *of: bounded.append(len(of[1])) or bounds(*of)
     )
