@@ -23,7 +23,7 @@ from bitwright.transformers.fronts import StepProof, prove_step
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
 from bitwright.transformers.refutation import CLEAR, forced_margins, replay
-from bitwright.transformers.search import exhaust, search
+from bitwright.transformers.counterexamples import exhaust, search
 from bitwright.transformers.steps import step_of
 
 FEW = 2**16  # inputs that are all tried where nothing can be proved
