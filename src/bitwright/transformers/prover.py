@@ -119,7 +119,7 @@ def search_claims(
     return tuple(claims)
 
 
-class TimeUpError(Exception):
+class ProofTimeError(Exception):
     """The time for a proof is up."""
 
 
@@ -134,9 +134,9 @@ class ProofClock:
         return time.monotonic() > self.end
 
     def tick(self) -> None:
-        """Raises TimeUpError once the time is up."""
+        """Raises ProofTimeError once the time is up."""
         if self.out():
-            raise TimeUpError
+            raise ProofTimeError
 
 
 @dataclass
@@ -210,7 +210,7 @@ def prove_by_ranges(
         return open_
     try:
         claim = ranges.prove_ranges(decoder, task, UNITS[arithmetic], stop=about == "stop", tick=clock.tick)
-    except (InputError, TimeUpError):  # the automaton is too large for this method, or the decoder for the time
+    except (InputError, ProofTimeError):  # the automaton is too large for this method, or the decoder for the time
         return open_
     if claim.counterexample is None:
         return claim
@@ -237,7 +237,7 @@ def prove_by_boxes(
         clock.progress(number, len(groups))
         try:
             proofs.append(prove_step(step_of(table, of), halt, hunt.rng))
-        except TimeUpError:
+        except ProofTimeError:
             break
         if over(proofs[-1]):
             break
