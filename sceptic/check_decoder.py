@@ -42,6 +42,7 @@ from enclosures import (
     constant,
     dot,
     exponential,
+    in_float32,
     normed,
     turned,
 )
@@ -95,7 +96,14 @@ class Decoder:
 
     def embed(self, p, x):
         rows = (table[p if len(table) > 1 else 0] for table in self.tables)
-        return reduce(add, (constant(row[x if len(row) > 1 else 0], self.unit) for row in rows))
+        parts = [constant(row[x if len(row) > 1 else 0], self.unit) for row in rows]
+        total = reduce(add, parts)
+        if len(parts) > 2:  # in any order
+            sizes = [sum(sizes) for sizes in zip(*(part.size() for part in parts), strict=True)]
+            off = [r + (len(parts) * self.unit * size >> 24) + 1 for r, size in zip(total.radius, sizes, strict=True)]
+            in_float32(sizes if self.unit else [])
+            total = Form(total.center, total.slopes, off, self.unit)
+        return total
 
     def read(self, number, p, x):
         """Query, key and value of a head for a token at a position."""
@@ -296,6 +304,7 @@ class Step:
                 + dot(q.radius, map(abs, k.center))
             )
             off += ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24) + abs(dot(q.center, k.center) >> S)
+            in_float32([dot(q.size(), k.size()) * max(ONE, abs(scale)) >> 2 * S] if unit else [])
             scores[at] = dot(q.center, k.center) * scale >> 2 * S, (off * abs(scale) >> 2 * S) + LOSS, value
         most = max(score for score, _, _ in scores.values())
         middle = [

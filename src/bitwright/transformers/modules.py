@@ -45,6 +45,9 @@ class Runtime:
 def runtime_of(module: Decoder | Callable[[Any], Any], task: ColumnTask) -> Runtime:
     """How a module is evaluated: it is tried on two rows of the task, as arrays and as tensors, together and alone."""
     if isinstance(module, Decoder):
+        from bitwright.transformers.attention import check_fit
+
+        check_fit(module, task)
         return Runtime("decoder", f"NumPy {np.__version__}", partial(logits, module, dtype=np.float32))
     if not callable(module):
         raise InputError(f"a module is a function from tokens to logits, got {type(module).__name__}")

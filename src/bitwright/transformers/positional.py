@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bitwright.transformers.affine import HUGE, TINY, Affine, Reals, chained, constant, normed, own
+from bitwright.transformers.affine import LARGEST, TINY, Affine, Reals, added, chained, constant, normed, own
 from bitwright.transformers.decoder import Chain, Decoder, Head
 from bitwright.transformers.layout import ColumnTask
 
@@ -43,10 +43,7 @@ def residual(decoder: Decoder, unit: float) -> Affine:
     """(positions * tokens, width) the residual stream before attention."""
     tables = [np.broadcast_to(table, decoder.shape).reshape(-1, decoder.shape[2]) for table in decoder.tables]
     box = np.zeros((len(tables[0]), 1))
-    total = constant(tables[0].astype(np.float64), box, unit)
-    for table in tables[1:]:
-        total = total + constant(table.astype(np.float64), box, unit)
-    return total
+    return added([constant(table.astype(np.float64), box, unit) for table in tables])
 
 
 def contributions(decoder: Decoder, task: ColumnTask, unit: float) -> tuple[list[Reals], list[float]]:
@@ -82,6 +79,8 @@ def _weights(head: Head, stream: Affine, tokens: int, count: int, unit: float) -
     score, size = (k @ q) * head.scale, (np.abs(k) + dk) @ (np.abs(q) + dq)
     error = scale * (np.abs(k) @ dq + dk @ np.abs(q) + dk @ dq + ((terms + 4) * unit + own(terms)) * size)
     error += terms * TINY * max(1.0, scale) if unit else 0.0
+    if unit and not (size * max(1.0, scale) <= LARGEST).all():
+        error = error + np.inf
     below = score.max() - score
     exponent = error + unit * (2 * np.abs(score) + 2 * below + 4 * error.max() + 10) + 2.0**-47 * (1 + below)
     weight = np.exp(-below)
@@ -97,7 +96,7 @@ def _averaging_error(value: Reals, wrong_value: Reals, wrong: float, unit: float
     """
     count, mine = len(value), wrong_value.max((0, 1))
     spread, size = np.ptp(value, axis=(0, 1)) + 2 * mine, np.abs(value).max((0, 1)) + mine
-    moved = wrong / (1 - wrong) * (1 + 2.0**-40) if wrong < 0.5 else HUGE
+    moved = wrong / (1 - wrong) * (1 + 2.0**-40) if wrong < 0.5 else np.inf
     tiny = count * TINY * (1 + size) if unit else 0.0
     error: Reals = moved * spread + mine + ((2 * count + 16) * unit + own(2 * count)) * size + tiny
     return error
@@ -110,6 +109,7 @@ def _linear(chain: Chain, value: Reals, error: Reals, unit: float) -> tuple[Real
         terms, magnitude, size = len(weight), np.abs(weight), np.abs(value).max((0, 1)) + error
         error = error @ magnitude + ((terms + 1) * unit + own(terms)) * (size @ magnitude)
         error = error + (2 * terms * TINY if unit else 0.0)
+        error = np.where(size @ magnitude <= LARGEST, error, np.inf) if unit else error
         value = value @ weight
         if linear.bias is not None:
             value = value + linear.bias

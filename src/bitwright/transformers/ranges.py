@@ -77,8 +77,11 @@ def applies(decoder: Decoder, task: ColumnTask) -> bool:
 
 def prove_ranges(decoder: Decoder, task: ColumnTask, unit: float, *, stop: bool = False) -> Claim:
     """The claim that every answer is right (with `stop`: that a stop token follows): proved, refuted or not decided."""
-    ranges = find_ranges(decoder, task, unit)
-    return claim_ranges(decoder, task, unit, ranges, end_margins(decoder, task, ranges), stop=stop)
+    if not applies(decoder, task):
+        raise InputError("exact ranges need one layer whose scores depend on positions alone, with an output of rank 1")
+    with np.errstate(over="ignore", invalid="ignore"):  # a range that is not finite proves nothing
+        ranges = find_ranges(decoder, task, unit)
+        return claim_ranges(decoder, task, unit, ranges, end_margins(decoder, task, ranges), stop=stop)
 
 
 def claim_ranges(
@@ -92,7 +95,8 @@ def claim_ranges(
     ranges, ends = ranges.chosen(which), ends[which]
     if failure := find_failure(decoder, task, unit, ranges, ends):
         return claim("refuted", inputs=1, counterexample=failure)
-    goal = float(ends.min()) / 2
+    least = float(ends.min())
+    goal = least / 2 if 0 < least < np.inf else 0.0
     pieces, margin, left = _halve(decoder, task, ranges, unit, goal)
     if len(left):  # the range of a class covers more than those of its edges
         ranges = find_ranges(decoder, task, unit, apart=ranges.chosen(left))
@@ -209,7 +213,7 @@ def _halve(decoder: Decoder, task: ColumnTask, ranges: Ranges, unit: float, goal
         lower, center = _margins(decoder, task, ranges, case, low, high, unit)
         good = lower > (goal if halvings <= FIRST else 0)
         np.minimum.at(least, case[good], lower[good])
-        hopeless = (center <= 0) | (high - low <= NARROW * (1 + np.abs(low))) | (count > MAX_PIECES)
+        hopeless = ~(center > 0) | (high - low <= NARROW * (1 + np.abs(low))) | (count > MAX_PIECES)
         left[case[~good & hopeless]] = True
         rest = ~good & ~left[case]
         case, low, high = case[rest], low[rest], high[rest]
@@ -239,8 +243,8 @@ def _margins(
             np.arange(each[0].center.shape[1] + 1), goals
         )  # the largest of the goals must exceed them
         places = [others - (others > goal) for goal in goals]
-        lower[at] = np.max([of.lower()[:, to].min(1) for of, to in zip(each, places, strict=True)], axis=0)
-        center[at] = np.max([of.center[:, to].min(1) for of, to in zip(each, places, strict=True)], axis=0)
+        lower[at] = np.max([of.lower()[:, to].min(1, initial=np.inf) for of, to in zip(each, places, strict=True)], axis=0)
+        center[at] = np.max([of.center[:, to].min(1, initial=np.inf) for of, to in zip(each, places, strict=True)], axis=0)
     return lower, center
 
 
