@@ -14,7 +14,8 @@ import numpy as np
 
 from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import quantized
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.workers import cores, in_threads
 from bitwright.workers.linear_algebra import one_thread
@@ -33,7 +34,11 @@ def large() -> Iterator[Row]:
 
 def proof(what: str, algorithm: Algorithm, width: int, domain: str, target: str) -> Row:
     """A proof, training not counted; the matrix rate is the better of before and after."""
-    network, _ = whole_network(algorithm, [train(algorithm, cells=False, width=width).weights])
+    network, _ = quantized(
+        [train(algorithm, tile="all", integer=False, width=width).weights],
+        Pattern.of_state(algorithm.program),
+        runs=algorithm,
+    )
     rate = matrix_rate()
     found = certify_network(algorithm, network, domain)
     rate = max(rate, matrix_rate())

@@ -20,9 +20,10 @@ import numpy as np
 import torch
 
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import quantized
 from bitwright.engines.integer.device import DeviceSums
 from bitwright.engines.integer.sums import ExactSums
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import ProofTask, certify_network
 from bitwright.proofs.exhaustion.device import DeviceProver
 
@@ -79,8 +80,8 @@ def same_sums(algorithm: Algorithm, network: Any) -> None:
 
 def prove(algorithm: Algorithm, width: int, domain: str, rates: dict[str, float]) -> None:
     begin = time.perf_counter()
-    trained = train(algorithm, cells=False, width=width).weights
-    network, cost = whole_network(algorithm, [trained])
+    trained = train(algorithm, tile="all", integer=False, width=width).weights
+    network, cost = quantized([trained], Pattern.of_state(algorithm.program), runs=algorithm)
     spent = time.perf_counter() - begin
     same_sums(algorithm, network)
     task = ProofTask(algorithm, network, domain, "cuda")

@@ -10,7 +10,7 @@ import numpy as np
 
 from bitwright.algorithms import addition, multiplication
 from bitwright.bits import BoolArray, to_bits
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
@@ -151,7 +151,7 @@ def every_rows(device: str, job: Every) -> list[Row]:
     network, _ = train(algorithm.program, _recipe(job.width, job.seed, "zero", device, "momentum"))
     engine: Engine
     if device == "cpu":
-        engine, where = NetworkEngine(algorithm.program, [network], "calibrated"), "CPU, numpy"
+        engine, where = network_engine(algorithm.program, [network], "calibrated"), "CPU, numpy"
     else:
         from bitwright.engines.torch_network import TorchNetworkEngine
 

@@ -13,9 +13,10 @@ from bitwright.algorithms import addition
 from bitwright.bits import BoolArray
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.network import LearntFrom
-from bitwright.networks.quantize import random_choices
 from bitwright.networks.train import ExecutionSet
-from bitwright.program import Algorithm
+from bitwright.program import Algorithm, Program
+from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.running.successors import random_executions, random_states, successors
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
@@ -121,6 +122,12 @@ def _every(algorithm: Algorithm, job: Curve) -> StateSet:
 
 def _tests(algorithm: Algorithm, job: Curve) -> StateSet:
     return _set_of(algorithm, random_states(algorithm, _SAMPLE, seed=98), job.labels)
+
+
+def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (count, k)
+    """States in which every block has one of its choices, chosen evenly."""
+    rng, domain = np.random.default_rng(seed), StatesDomain(Pattern.of_state(program))
+    return np.array([domain.state((int(rng.integers(domain.size)), 0)) for _ in range(count)])
 
 
 def _set_of(algorithm: Algorithm, states: BoolArray, labels: str) -> StateSet:

@@ -15,10 +15,12 @@ from bitwright.machines import Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.program import Builder, Program, span
+from bitwright.program.pattern import Pattern
+from bitwright.theory import width_regions
 from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.width import Sums, spread
 from bitwright.theory.width_plan import WidthField, label_matrix, worst_error
-from bitwright.theory.width_regions import Region, cell_regions, whole_region
+from bitwright.theory.width_regions import Region
 from paper.table import Row
 
 SPREADS = ("program", "width", "members", "states", "seed", "device", "K", "ratio", "error", "bias")
@@ -68,14 +70,16 @@ def regions_of(name: str) -> tuple[Region, ...]:
     """The states of a program of this study; of cells, kind by kind."""
     kind, _, size = name.partition(" ")
     if kind == "cells":
-        return tuple(cell_regions(pattern_of([addition(8).program], 2)))
+        return tuple(width_regions.regions_of(pattern_of([addition(8).program], 2)))
     bits = int(size)
     if kind == "permutation":
-        return tuple(whole_region(permutation([*range(2, bits + 1), 1]).program))
+        return tuple(width_regions.regions_of(Pattern.of_state(permutation([*range(2, bits + 1), 1]).program)))
     if kind == "SBN":
-        return tuple(whole_region(machine_b(Sizes(2, 2, bits)).program))
+        return tuple(width_regions.regions_of(Pattern.of_state(machine_b(Sizes(2, 2, bits)).program)))
     programs = {"addition": addition, "multiplication": multiplication}
-    return tuple(whole_region(star(bits) if kind == "star" else programs[kind](bits).program))
+    return tuple(
+        width_regions.regions_of(Pattern.of_state(star(bits) if kind == "star" else programs[kind](bits).program))
+    )
 
 
 def spread_rows(_: object, job: SpreadJob) -> list[Row]:

@@ -49,6 +49,20 @@ from enclosures import (
 
 EMPTY, LEAF = 65534, 65535
 HALVINGS, SPLITS, DEEP = 8, 12, 40  # at most: of ranges, of boxes, and of boxes of `ranges`
+KINDS = {"rms", "layer", "relu", "gelu", "gelu_tanh", "silu"}
+NAMES = [
+    {*names.split()}
+    for names in (
+        "tables layers final_norm head",
+        "heads attention_norm output mlp_norm mlp",
+        "query key value output scale query_norm key_norm rope",
+        "kind eps weight bias",
+        "base interleaved",
+        "activation up down gate",
+        "weight bias",
+    )
+]
+TASK = "statement words symbols answer answers length edges starts ends flags prompt places tokens stop"
 TYPES = {"F32": ("float32", "f", 4), "F64": ("float64", "d", 8)}
 
 
@@ -63,12 +77,7 @@ class Decoder:
 
     def __init__(self, data, unit, length):
         body, self.tensors, hashed = 8 + struct.unpack_from("<Q", data)[0], {}, {}
-        header, self.unit, self.length, self.read = (
-            read_json(data[8:body].decode()),
-            unit,
-            length,
-            lru_cache(None)(self.read),
-        )
+        header, self.read = read_json(data[8:body].decode()), lru_cache(None)(self.read)
         document = read_json(header.pop("__metadata__")["bitwright"])
         for name, tensor in header.items():
             (kind, letter, size), shape = TYPES[tensor["dtype"]], tuple(tensor["shape"])
@@ -81,18 +90,22 @@ class Decoder:
         parts = json.dumps(document["decoder"], sort_keys=True).encode(), *(hashed[name] for name in sorted(hashed))
         self.sha256 = sha256(b"".join(parts)).hexdigest()
         need(document["format"] == "bitwright decoder 1", "the network's file is none of a decoder")
+        need(not KINDS & self.tensors.keys(), "a tensor has the name of a function")
         self.__dict__ |= vars(self.build(document["decoder"]))
         (layer,) = self.layers
-        self.__dict__ |= vars(layer)
+        self.__dict__ |= vars(layer) | {"unit": unit, "length": length}
 
     def build(self, value):
         """The structure, with tensors for their names."""
         if type(value) is dict:
+            need(value.keys() in NAMES, f"nobody knows an object of {', '.join(value)}")
             parts = {name: self.build(part) for name, part in value.items()}
             return Linear(**parts) if parts.keys() == {"weight", "bias"} else SimpleNamespace(**parts)
         if type(value) is list:
             return [self.build(part) for part in value]
-        return self.tensors.get(value, value) if type(value) is str else fixed(value) if type(value) is float else value
+        if type(value) is str:
+            return value if value in KINDS else self.tensors[value]
+        return fixed(value) if type(value) in (int, float) else value
 
     def embed(self, p, x):
         rows = (table[p if len(table) > 1 else 0] for table in self.tables)
@@ -110,9 +123,7 @@ class Decoder:
         head, h = self.heads[number], normed(self.attention_norm, self.embed(p, x))
         query = turned(head.rope, p, normed(head.query_norm, chained(head.query, h)))
         key, value = turned(head.rope, p, normed(head.key_norm, chained(head.key, h))), chained(head.value, h)
-        sums = (
-            2 * self.length + 8 + len(self.heads) * len(value.center)
-        )  # roundings of softmax, of its sum, and of heads
+        sums = 2 * self.length + 8 + len(self.heads) * len(value.center)  # roundings of softmax, of its sum, of heads
         return query, key, chained(head.output, value.wider(sums))
 
     def margins(self, ranges, last, right):
@@ -125,8 +136,8 @@ class Decoder:
             x = self.embed(*last) + chained(self.output, output)
             if (mlp := self.mlp) is not None:
                 h = normed(self.mlp_norm, x)
-                gate = activated(mlp.activation, chained(mlp.gate or mlp.up, h))
-                x = x + chained(mlp.down, gate * chained(mlp.up, h) if mlp.gate else gate)
+                gated = activated(mlp.activation, chained(mlp.up if mlp.gate is None else mlp.gate, h))
+                x = x + chained(mlp.down, gated if mlp.gate is None else gated * chained(mlp.up, h))
             logits = chained(self.head, normed(self.final_norm, x).variables())
         except UnboundedError:
             return -ONE * ONE, [ONE] * len(rows)
@@ -145,6 +156,7 @@ class Task:
     """An automaton by columns, and where its symbols stand in the tokens."""
 
     def __init__(self, document):
+        need(document.keys() == {*TASK.split()}, f"a task has {TASK}")
         self.__dict__ |= document
         words, states, columns = len(self.words), len(self.starts), range(self.length)
         self.slots = [slot if type(slot) is int else tuple(slot) for slot in (*self.prompt, *self.places)]
@@ -153,7 +165,8 @@ class Task:
         inputs, outputs = product(self.words, columns), [*product([self.answer], columns), *product(self.flags, [-1])]
         sound = {*self.at} <= {*inputs, *outputs} and {*written} <= {*outputs} and not {*read} & {*outputs}
         names = [*self.words, self.answer, *self.flags]
-        sound &= len({*names}) == len(names) and len(self.at) == sum(type(slot) is tuple for slot in self.slots)
+        sound &= len({*names}) == len(names) and {*map(type, names)} == {str} and self.statement != "stop"
+        sound &= len(self.at) == sum(type(slot) is tuple for slot in self.slots)
         need(sound and read and written, "the layout has a place twice, or one that is none")
         lows, highs = (0, *[0] * words, -(not self.answers), 0), (states, *self.symbols, self.answers, states)
         sound = all(a <= x < b for edge in self.edges for a, x, b in zip(lows, edge, highs, strict=True))
@@ -164,7 +177,8 @@ class Task:
         )
         self.token = {name: self.tokens.get(name, range(size))[:size] for name, size in self.sizes.items()}
         given = [x for tokens in self.token.values() for x in tokens] + [x for x in self.slots if type(x) is int]
-        need(min(given + self.stop) >= 0, "tokens are numbers from 0")
+        sound = all(len({*self.token[name]}) == size for name, size in self.sizes.items())
+        need(sound and min(given + self.stop) >= 0, "symbols need different tokens, numbers from 0")
         self.inputs = prod(self.sizes[slot[0]] for slot in read if type(slot) is tuple)
         self.low = [0] * ((words + 1) * self.length + 1)
         self.high = [(self.sizes[place[0]] - 1) * (place in self.at) for place in product(self.words, columns)]
@@ -293,19 +307,16 @@ class Step:
     def look(self, number, scale):
         """The sum of weights; the sums of weights times values, less a middle; the middle."""
         (q, _, _), unit, scores, entries = self.decoder.read(number, *self.last), self.decoder.unit, {}, {}
-        for at in self.task.tokens_of(self.seen):
-            _, k, value = self.decoder.read(number, *at)
-            off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + sum(
-                abs(dot(slope, k.center)) for slope in q.slopes
-            )
-            off += (
-                dot(q.deviation(), k.deviation())
-                + dot(map(abs, q.center), k.radius)
-                + dot(q.radius, map(abs, k.center))
-            )
-            off += ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24) + abs(dot(q.center, k.center) >> S)
+        tokens = {at: self.decoder.read(number, *at)[1:] for at in self.task.tokens_of(self.seen)}
+        best = max((key.center for key, _ in tokens.values()), key=partial(dot, q.center))
+        for at, (k, value) in tokens.items():
+            apart = [a - b for a, b in zip(k.center, best, strict=True)]  # errors of the query move all scores alike
+            off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + dot(map(abs, q.center), k.radius)
+            off += sum(abs(dot(slope, apart)) for slope in q.slopes) + dot(q.radius, map(abs, apart))
+            off += dot(q.deviation(), k.deviation()) + ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24)
             in_float32([dot(q.size(), k.size()) * max(ONE, abs(scale)) >> 2 * S] if unit else [])
-            scores[at] = dot(q.center, k.center) * scale >> 2 * S, (off * abs(scale) >> 2 * S) + LOSS, value
+            score = dot(q.center, k.center)
+            scores[at] = score * scale >> 2 * S, (off * abs(scale) + abs(score) >> 2 * S) + LOSS, value
         most = max(score for score, _, _ in scores.values())
         middle = [
             sum(row) // len(scores) for row in zip(*(value.center for _, _, value in scores.values()), strict=True)
@@ -367,7 +378,7 @@ class Group:
         self.step, self.goal, self.required, self.ends = step, goal, {}, {s for s, end in enumerate(task.ends) if end}
         self.low, self.high, self.nodes = task.low[:], task.high[:], 0
         for value, at in ((symbol, step.seen - 1), (right, step.seen)):
-            name, column = task.slots[at] if value >= 0 else ("", 0)
+            name, column = task.slots[at] if value >= 0 else (None, 0)
             if name in task.flags:
                 self.ends = {s for s in self.ends if task.flags[name][s] == value}
             elif name in task.words:
@@ -496,7 +507,7 @@ def main(network, certificate):
     need(certificate["network"]["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about other weights", 1)
     print(f"1. the file and its weights are those of the certificate: {certificate['network']['sha256']}")
     print(
-        f"2. the automaton of {task.statement} has {len(task.starts)} states, one run for each of {task.inputs:,} inputs"
+        f"2. {task.statement}: an automaton of {len(task.starts)} states, and a run for each of {task.inputs:,} inputs"
     )
     verdicts = {claim["verdict"] for claim in certificate["claims"]}
     need(verdicts <= {"proved", "refuted", "tested", "not decided"}, "a verdict is none")

@@ -16,9 +16,9 @@ from whole import odd_program, whole, with_weights
 
 from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.api.cells import pattern_of, train_on_pattern
-from bitwright.api.export import Exported, exported_cells, exported_whole
+from bitwright.api.export import Exported, exported_cells
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.integer.sums import IntegerEngine
+from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import IntegerNetwork, Plan, Recipe
 from bitwright.networks.integer import decide_bits
@@ -84,7 +84,9 @@ def case(name: str) -> tuple[Exported, Engine]:
     if kind == "whole":
         algorithm = odd_program() if what == "odd" else addition(3)
         network = changed(whole(algorithm.program, int(width)), *how)
-        return exported_whole(network, algorithm), IntegerEngine(algorithm.program, network)
+        return exported_cells(network, Pattern.of_state(algorithm.program), algorithm), network_engine(
+            algorithm.program, [network]
+        )
     pattern, network = cells_network(what, int(width), int(tile or 1))
     algorithm = PROGRAMS[what]()[-1]
     found = exported_cells(changed(network, *how), pattern, algorithm)

@@ -26,7 +26,7 @@ def small() -> bw.Algorithm:
 
 @cache
 def trained() -> Any:
-    return bw.train(small(), cells=False, width=256)
+    return bw.train(small(), tile="all", integer=False, width=256)
 
 
 @cache
@@ -48,13 +48,12 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "nothing": (lambda: bw.Network.combine([]), "trained network"),
     "integers": (lambda: trained().quantize().quantize(), "integers quantized"),
     "bits": (lambda: trained().quantize(8.0), "2 8 8.0"),
-    "float bits": (lambda: bw.train(small(), cells=False, weight_bits=4), "weight_bits"),
+    "float bits": (lambda: bw.train(small(), tile="all", integer=False, weight_bits=4), "weight_bits"),
     "tile": (lambda: bw.train(small(), tile=1.5), "1.5"),  # type: ignore[arg-type]
     "tile size": (lambda: bw.train(small(), tile=17), "1 16 17"),
-    "tile of all": (lambda: bw.train(small(), cells=False, tile=2), "networks cells"),
     "seeds": (lambda: bw.train(small(), seeds=0), "1 1,000 0"),
-    "several": (lambda: bw.train(small(), small(), cells=False), "network programs"),
-    "networks": (lambda: bw.train(small(), cells=False, networks=2), "2 networks"),
+    "several": (lambda: bw.train(small(), small(), tile="all", integer=False), "network programs"),
+    "networks": (lambda: bw.train(small(), tile="all", integer=False, networks=2), "2 networks"),
     "width": (lambda: bw.train(small(), width="128"), "width integer"),
     "recipe": (lambda: bw.train(small(), recipe={"width": 4}), "recipe Recipe"),  # type: ignore[arg-type]
     "misspelt": (lambda: bw.train(small(), size="1..4"), "'size' 'sizes'"),
@@ -70,10 +69,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a number": (lambda: bw.train(3), "Algorithm Program"),  # type: ignore[arg-type]
     "cells in a list": (lambda: bw.run(small(), p=1, q=1, network=[cells(), cells()]), "give itself"),
     "cells to validate": (lambda: bw.validate(small(), network=[cells(), cells()]), "list"),
-    "part of cells": (lambda: bw.run(small(), p=1, q=1, network=cells().weights), "cells given"),
     "proof of a part": (lambda: bw.certify(small(), cells().weights), "cells given"),
     "number among": (lambda: bw.run(small(), p=1, q=1, network=[trained(), 3]), "among them"),  # type: ignore[list-item]
-    "certify cells": (lambda: bw.certify(small(), cells=cells()), "cells False"),
     "certify a file": (lambda: bw.certify(small(), "adder.safetensors"), "network adder"),
     "a rounding": (lambda: bw.certify(small(), "sign"), "'sign'"),
     "sizes of whole states": (lambda: bw.certify(small(), trained(), sizes="1..4"), "leave cells"),
@@ -83,7 +80,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no file": (lambda: bw.Network.load("nowhere.safetensors"), "network nowhere"),
     "no weights": (lambda: bw.Network(small(), None), "Network Algorithm"),  # type: ignore[arg-type]
     "other pattern": (
-        lambda: bw.Network(trained().quantize().weights, cells().program, cells().pattern),
+        lambda: bw.Network(trained().quantize().weights, cells().pattern),
         "another program",
     ),
     "settings": (lambda: bw.run(small(), p=1, q=1, network=cells(), width=3), "settings already"),
@@ -91,7 +88,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 
 
 def with_option(**option: Any) -> Callable[[], object]:
-    return lambda: bw.train(small(), cells=False, **{"width": 64, **option})
+    return lambda: bw.train(small(), tile="all", integer=False, **{"width": 64, **option})
 
 
 NAN = float("nan")
@@ -152,7 +149,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "less": (lambda: bw.run(small(), ONES, engine="limit", padding=-1), "0 -1"),
     "networks": (lambda: bw.run(small(), ONES, engine="sampled", networks="x"), "networks integer"),
     "seed": (lambda: bw.run(small(), ONES, engine="sampled", seed=1.5), "must integer"),
-    "cells": (lambda: bw.run(small(), ONES, engine="limit", cells="yes"), "'yes'"),
+    "tile of a run": (lambda: bw.run(small(), ONES, engine="limit", tile="yes"), "1 16 yes"),
     "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "'5'"),
     "random": (lambda: bw.validate(small(), random="x"), "random integer"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers number"),  # type: ignore[arg-type]

@@ -6,12 +6,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright import Algorithm, Program, addition, parse
+from bitwright.bits import BoolArray
+from bitwright.engines.cells.deciders import KernelDecider
+from bitwright.engines.cells.engine import CellEngine
+from bitwright.engines.cells.network import WholeNumbers
 from bitwright.networks import IntegerNetwork, Plan, Recipe, quantize, train
+from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion.domains import StatesDomain
+from bitwright.theory.closed_form import FloatArray
+from bitwright.theory.encoding.state_set import StateSet
+from bitwright.theory.rounding import Rounding
 
 # Bits that nothing writes (idle, seen), a block without templates (idle), a full block (a), and one with two bits.
 ODD_RULES = """
@@ -31,6 +41,27 @@ when out[1]=1 write b[1]
 input a b
 output out
 """
+
+
+def every_state(program: Program) -> StatesDomain:
+    """The domain of all choices in all blocks of a program."""
+    return StatesDomain(Pattern.of_state(program))
+
+
+def kernel_engine(program: Program, examples: int, rounding: Rounding, learnt: StateSet | None = None) -> CellEngine:
+    """The limit of networks of the whole state, by linear algebra."""
+    pattern = Pattern.of_state(program)
+    return CellEngine(program, pattern, KernelDecider(pattern, examples, rounding, learnt), rounding)
+
+
+def outputs_of(engine: Any, states: BoolArray) -> tuple[FloatArray, NDArray[np.int64]]:
+    """The real outputs of an engine of the whole state, in the units of labels, before they are rounded; and n."""
+    matched = np.array([np.isin(np.arange(engine.program.templates), engine.program.match(s)) for s in states])
+    decider, n = engine.cells.decider, np.count_nonzero(matched, axis=1)
+    if isinstance(decider, WholeNumbers):
+        sums, _ = decider.compared(0, matched, n)
+        return sums / decider._network.scale[np.maximum(n, 1) - 1][:, None], n
+    return decider.outputs(matched, n), n
 
 
 @cache

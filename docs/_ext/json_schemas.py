@@ -20,7 +20,7 @@ TITLES = {
     "certify-network": "`certify --network`",
     "certify-state": "`certify --network --state`",
     "dataset-executions": "`dataset --executions`",
-    "show-cells": "`show --cells`",
+    "show-cells": "`show --tile 1`",
     "show-network": "`show` of a network file",
     "size-network": "`size --of network`",
 }

@@ -42,7 +42,6 @@ ROOMS: dict[str, tuple[str, str]] = {
     "bitwright.machines.subleq.images": ("Many images at once", "ImageRun"),
     "bitwright.engines": ("Making engines", ""),
     "bitwright.graphs": ("Results on graphs", ""),
-    "bitwright.engines.kernel": ("The limit by dense algebra", "KernelEngine"),
     "bitwright.validation": ("Oracles and counts of validations", ""),
     "bitwright.proofs.exhaustion.certificate": ("States in certificates of networks", "BitInState"),
     "bitwright.theory": ("Kernels, means, ensembles, roundings", ""),
@@ -189,14 +188,14 @@ VERBS_IN_PYTHON = {
     "run": '`run(program, ...)`, `run("file.bw", ...)`; on a graph `run(..., graph=graph)`; many at '
     "once with arrays of inputs, `states=` or a list of graphs",
     "check": "`check(path)`, `check(text)`",
-    "show": "`algorithm.text()`, `algorithm.to_dict()`; `--cells`: `bitwright.api.show.cell_kinds`; of a "
+    "show": "`algorithm.text()`, `algorithm.to_dict()`; `--tile 1`: `bitwright.api.show.cell_kinds`; of a "
     "network `Network.load(path).to_dict()`",
     "trace": "`run(..., record=True).save_trace(path)`; the states are in `.trace`",
     "validate": "`validate`",
     "certify": "`certify(what)` of the limit, `certify(what, network)` of a network, with the same options; "
     "`--check`: `Certificate.load(path).check(what, network)`",
     "size": '`size`; `--of network`: `size(..., of="network")`',
-    "train": '`train`; `--whole`: `train(..., cells=False)`; `--from`: `train(..., executions="runs")`; '
+    "train": '`train`; `--tile all`: `train(..., tile="all")`; `--from`: `train(..., executions="runs")`; '
     "`--ensemble`: `bitwright.api.ensemble.ensemble`",
     "export": "`export`; `--to integer`: `Network.load(path).quantize()`, of a folder "
     "`Network.combine(folder)`; `--to executions`: `executions(what).save(path)`; `--to "

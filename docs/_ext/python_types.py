@@ -33,6 +33,7 @@ ALIASES = {
     "Scale": 'What calibrated rounding measures in: `"ntk"`, `"last-layer"`, `"plain"` or `"scaled"`.',
     "Scope": 'What may be wrong with probability delta: `"input"`, `"inputs"` (all of them) or `"runs"`.',
     "Sized": "What `size` takes: an `Algorithm`, a `Program`, a `NodeProgram`, a file or a shipped name.",
+    "Tile": 'How many neighbouring cells are taken as one, from 1 to 16, or `"all"`: the whole state.',
     "SizesAsked": "Sizes of a program: `'1..64'`, `'l=1..64,k=3'`, `range(1, 65)`, `[4, 5, 6]` or one number.",
     "Source": "Where executions come from: `'runs'`, `'states'`, a .npz file, or `Executions`.",
     "Sources": "The digests of an oracle's module and of all modules that it imports.",

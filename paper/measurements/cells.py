@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from bitwright import Program, addition, multiplication
-from bitwright.api.cells import pattern_of, train_on_pattern
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import pattern_of, quantized, train_on_pattern
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.workers.linear_algebra import one_thread
 from paper.measurements.cells_large import LARGE, SEEDS, measure_large
@@ -63,8 +63,9 @@ def whole_state(asked: tuple[int, int, int]) -> tuple[bool, float]:
     bits, width, seed = asked
     algorithm = addition(bits)
     with one_thread():
-        network = whole_network(
-            algorithm, [train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))[0]]
+        network = quantized(
+            [train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))[0]],
+            Pattern.of_state(algorithm.program),
         )[0]
     found = certify_network(algorithm, network)
     return found.certified, found.margin or 0.0

@@ -27,7 +27,7 @@ from bitwright.graphs.named import from_networkx
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.width import suggested_cells_width
+from bitwright.proofs.width import suggested_width
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 LINES: list[dict[str, Any]] = []
@@ -212,7 +212,7 @@ def main() -> None:
     known = programs()
     pattern = Pattern.of(kind for program in known.values() for kind in program.kinds)
     begin = time.perf_counter()
-    recipe = Recipe(suggested_cells_width(pattern), 0, plan=Plan(descent="momentum"))
+    recipe = Recipe(suggested_width(pattern), 0, plan=Plan(descent="momentum"))
     cells = train_on_pattern(pattern, recipe)
     assert cells.tables is not None
     say(

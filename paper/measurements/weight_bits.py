@@ -16,11 +16,12 @@ from functools import cache
 from pathlib import Path
 
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import quantized
 from bitwright.machines import assemble
 from bitwright.machines.programs import on_sbn_machine
 from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import TrainingError
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
 
 SEEDS = (0, 1, 2)
@@ -42,7 +43,7 @@ class Case:
     def trained(self, width: int, seed: int) -> FloatNetwork | None:
         """None where training does not reach its tolerance at so small a width."""
         try:
-            return train(self.algorithm, cells=False, width=width, seed=seed).weights
+            return train(self.algorithm, tile="all", integer=False, width=width, seed=seed).weights
         except TrainingError:
             return None
 
@@ -52,7 +53,9 @@ class Case:
         network = self.trained(width, seed)
         if network is None:
             return None
-        found = certify_network(self.algorithm, whole_network(self.algorithm, [network], bits)[0], self.domain)
+        found = certify_network(
+            self.algorithm, quantized([network], Pattern.of_state(self.algorithm.program), bits)[0], self.domain
+        )
         said = f"margin {found.margin:.3f}" if found.certified else f"{found.wrong:,} of {found.states:,} wrong"
         print(f"{self.title}, {bits} bits, width {width:,}, seed {seed}: {said}", file=sys.stderr, flush=True)
         return found.margin if found.certified else None

@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import Algorithm, addition, multiplication, parse, permutation
-from bitwright.api.cells import pattern_of, train_on_pattern
-from bitwright.api.whole import whole_network
+from bitwright.api.cells import pattern_of, quantized, train_on_pattern
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.program import load
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
-from bitwright.proofs.width import NetworkWidth, cells_width, network_width
+from bitwright.proofs.width import NetworkWidth, network_width
 from paper.width_law_measure import SpreadJob, spread_rows, star
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -101,9 +100,12 @@ def exact_lines(seeds: int, chosen: list[Case] | None = None) -> Iterator[dict[s
         made = case.make()
         law: NetworkWidth
         if isinstance(made, Pattern):
-            law, proved = cells_width(made, DELTA), partial(_cells_margin, made)
+            law, proved = network_width(made, DELTA), partial(_cells_margin, made)
         else:
-            law, proved = network_width(made, DELTA, case.domain), partial(_whole_margin, made, case.domain)
+            law, proved = (
+                network_width(Pattern.of_state(made.program), DELTA, runs=made if case.domain == "runs" else None),
+                partial(_whole_margin, made, case.domain),
+            )
         margins = [proved(law.expected, seed) for seed in range(seeds)]
         yield {
             "what": "exact",
@@ -125,7 +127,9 @@ def _whole_margin(algorithm: Algorithm, domain: str, width: int, seed: int) -> f
         trained, _ = train(algorithm.program, Recipe(width, seed, plan=Plan(descent="momentum")))
     except TrainingError:
         return None
-    found = certify_network(algorithm, whole_network(algorithm, [trained])[0], domain)
+    found = certify_network(
+        algorithm, quantized([trained], Pattern.of_state(algorithm.program), runs=algorithm)[0], domain
+    )
     return found.margin if found.certified else None
 
 

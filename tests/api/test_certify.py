@@ -30,7 +30,7 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Networks of cells and of the whole state, right and wrong."""
     small, place = bw.addition(2), tmp_path_factory.mktemp("nets")
-    cells, whole = bw.train(bw.addition(4)), bw.train(small, cells=False, integer=True, width=512)
+    cells, whole = bw.train(bw.addition(4)), bw.train(small, tile="all", integer=True, width=512)
     files = {name: place / f"{name}.safetensors" for name in ("cells", "whole", "wrong", "wrong_cells")}
     cells.save(files["cells"])
     whole.save(files["whole"])
@@ -43,7 +43,7 @@ CASES: dict[str, tuple[list[object], dict[str, Any]]] = {
     "limit": (["--bits", 3], {}),
     "limit, sign": (["--bits", 3, "--rounding", "sign", "--padding", 2], {"rounding": "sign", "padding": 2}),
     "limit, reachable": (["--bits", 2, "--n", "reachable"], {"n": "reachable"}),
-    "limit of cells": (["--bits", 3, "--cells"], {"cells": True}),
+    "limit of cells": (["--bits", 3, "--tile", "1"], {"tile": 1}),
     "limit at sizes": (["--sizes", "1..6"], {"sizes": range(1, 7)}),
     "limit of tiles": (["--bits", 4, "--tile", 2], {"tile": 2}),
     "cells": (["--bits", 3, "--network", "cells"], {}),
@@ -167,7 +167,7 @@ def test_what_takes_too_long_is_said_as_python_spells_it(monkeypatch: pytest.Mon
     from bitwright.api import shorter_proof
 
     small = bw.addition(2)
-    network = bw.train(small, cells=False, integer=True, width=64, tolerance=0.4)
+    network = bw.train(small, tile="all", integer=True, width=64, tolerance=0.4)
     monkeypatch.setattr(shorter_proof, "expected_seconds", lambda *_: 86_400.0)
     monkeypatch.setattr(shorter_proof, "gpu_name", lambda: None)
     with pytest.raises(bw.InputError, match=r"64.*states.*24") as refused:

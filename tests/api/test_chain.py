@@ -69,7 +69,7 @@ def test_sizes_that_are_not_asked_for_decide_nothing(cells: bool) -> None:
     assert own.certified
     assert str(own).splitlines()[0].endswith("; what the rules compute is proved at size 8 (refuted at l=11)")
     small = bw.parse(ELSEWHERE, l=2)
-    whole = bw.certify(small, bw.train(small, cells=False))
+    whole = bw.certify(small, bw.train(small, tile="all", integer=False))
     assert "y == x and (x != 1025 or y == 0), at size 2 (refuted at l=11); it is right" in str(whole).splitlines()[0]
 
 
@@ -174,7 +174,7 @@ def test_every_size_begins_where_the_text_does(extent: str, first: int) -> None:
     assert str(found).startswith(f"CERTIFIED: this network computes y == x, at every size{where}\n")
     left_out = text.replace("i = k", f"l = {first}").replace("i != k", f"l != {first}")
     for own in (first, 4):
-        broken = bw.certify(bw.parse(left_out, l=own), cells=True, sizes="all")
+        broken = bw.certify(bw.parse(left_out, l=own), tile=1, sizes="all")
         case = broken.claims[0].counterexample
         assert (broken.verdict, case["lets"] if case else None) == ("refuted", {"l": first})
 

@@ -83,7 +83,7 @@ def test_boards(tmp_path: Path, capsys: Captured) -> None:
         ([], {}),
         (["--domain", "runs", "--sample-seed", "3"], {"domain": "runs", "sample_seed": 3}),
         (["--padding", "5", "--delta", "0.2"], {"padding": 5, "delta": 0.2}),
-        (["--cells", "--tile", "2"], {"cells": True, "tile": 2}),
+        (["--tile", "2"], {"tile": 2}),
     ],
 )
 def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> 
     [
         (["--domain", "input"], {"domain": "input"}),
         (["--domain", "runs"], {"domain": "runs"}),
-        (["--cells", "--domain", "input"], {"cells": True, "domain": "input"}),
+        (["--tile", "1", "--domain", "input"], {"tile": 1, "domain": "input"}),
     ],
 )
 def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -106,26 +106,27 @@ def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> N
 
 def test_sizes_that_cannot_be() -> None:
     for given, message in (
-        ({"cells": True, "unmasked": True}, "n and unmasked are for whole states"),
+        ({"tile": 1, "unmasked": True}, "n and unmasked are for whole states"),
         ({"domain": "all"}, "inputs"),
         ({"of": "networks"}, "of is ensemble or network, got 'networks'; did you mean 'network'"),
         ({"of": "network", "unmasked": True}, "n and unmasked are for ensembles"),
         ({"sample_seed": 1}, "sample_seed is for of network"),
-        ({"tile": 2}, "tile goes with cells"),
+        ({"tile": 20}, "tile is an integer from 1 to 16"),
     ):
         with pytest.raises(bw.InputError, match=message):
             bw.size(SMALL, **given)
 
 
 def test_one_proof_for_several_sizes(capsys: Captured) -> None:
-    told = said(capsys, "certify", "addition", "--cells", "--sizes", "1..6")
-    found = bw.certify([bw.addition(bits) for bits in range(1, 7)], cells=True)
+    told = said(capsys, "certify", "addition", "--tile", "1", "--sizes", "1..6")
+    found = bw.certify([bw.addition(bits) for bits in range(1, 7)], tile=1)
     assert (found.program_id, found.verdict) == (told["program_id"], "certified")
-    assert found.program_id != bw.certify(bw.addition(1), cells=True).program_id
-    with pytest.raises(bw.InputError, match=r"2.*cells=True"):
-        bw.certify([SMALL, bw.addition(3)])
+    assert found.program_id != bw.certify(bw.addition(1), tile=1).program_id
+    assert bw.certify([SMALL, bw.addition(3)]).program_id == bw.certify([SMALL, bw.addition(3)], tile=1).program_id
+    with pytest.raises(bw.InputError, match=r"one program.*2"):
+        bw.certify([SMALL, bw.addition(3)], tile="all")
     with pytest.raises(bw.InputError, match=r"least.*program"):
-        bw.certify([], cells=True)
+        bw.certify([], tile=1)
 
 
 def test_programs(capsys: Captured) -> None:
@@ -173,7 +174,7 @@ def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: d
         ),
         (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
         (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
-        (["--engine", "limit", "--cells"], {"engine": "limit", "cells": True}),
+        (["--engine", "limit", "--tile", "1"], {"engine": "limit", "tile": 1}),
     ],
 )
 def test_validations(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
@@ -225,7 +226,7 @@ def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: Ca
 
 
 def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
-    trained = bw.train(SMALL, cells=False, width=256)
+    trained = bw.train(SMALL, tile="all", integer=False, width=256)
     wrong: list[tuple[Any, str, dict[str, Any], str]] = [
         (cells, "a.txt", {}, "'a.txt' does not say which format to write: use a name that ends in .c, .mjs, "),
         (cells, "a.c", {"to": "onnx"}, "path takes a .onnx file with to onnx, got"),

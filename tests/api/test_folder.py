@@ -71,7 +71,7 @@ def test_a_folder_is_exported_with_the_certificate_of_its_program(tmp_path: Path
 
 
 def test_float_weights_have_no_certificate_and_others_are_refused(tmp_path: Path) -> None:
-    other = train(addition(2), cells=False, width=64)
+    other = train(addition(2), tile="all", integer=False, width=64)
     other.save(tmp_path / "float")
     assert list(files_in(tmp_path / "float")) == [name for name in FILES if name != "certificate.json"]
     assert "No certificate is in this folder." in (tmp_path / "float" / "README.md").read_text()

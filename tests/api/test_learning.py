@@ -26,7 +26,8 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     assert np.array_equal(load_executions(tmp_path / "runs.npz").before, held.before)
     assert np.array_equal(bw.executions(SMALL, tmp_path / "runs.npz").after, held.after)
     made = [
-        bw.train(SMALL, cells=False, width=256, executions=source) for source in (held, tmp_path / "runs.npz", "runs")
+        bw.train(SMALL, tile="all", integer=False, width=256, executions=source)
+        for source in (held, tmp_path / "runs.npz", "runs")
     ]
     origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest

@@ -77,4 +77,4 @@ def test_a_network_says_what_is_known_of_it() -> None:
     html = network._repr_html_() or ""
     for part in ("<strong>Network</strong>: 2 kinds of cells", "proved on all 16 local states", network.digest):
         assert part in html
-    assert "tested, not proved" in (train(addition(2), cells=False, width=64)._repr_html_() or "")
+    assert "tested, not proved" in (train(addition(2), tile="all", integer=False, width=64)._repr_html_() or "")

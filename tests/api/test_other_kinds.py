@@ -21,7 +21,7 @@ def test_a_counterexample_in_a_kind_that_the_program_lacks_is_named_as_such() ->
     for kind, said in ((3, True), (4, False)):
         last = trained.weights.last.copy()
         last[trained.pattern.port_bits(kind)] = 0
-        broken = Network(replace(trained.weights, last=last), None, trained.pattern)
+        broken = Network(replace(trained.weights, last=last), trained.pattern)
         found = certify(multiplication(1), broken, sizes="1")
         assert found.verdict == "refuted"
         assert ("has no cell of kind4 at these sizes: this state cannot occur in it" in str(found)) == said

@@ -34,5 +34,5 @@ def test_nothing_is_said_where_nothing_is_compiled(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(runs, "to_be_compiled", lambda: False)
     validate(addition(2))
     monkeypatch.setattr(runs, "to_be_compiled", lambda: True)
-    validate(addition(2), engine="kernel")
+    validate(addition(2), engine="kernel", evaluate=True)
     assert capsys.readouterr().err == ""

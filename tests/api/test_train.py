@@ -41,21 +41,25 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "floats of cells": ([*ADDER, "--float"], [bw.addition(3)], {"integer": False}),
     "cells side by side": ([*ADDER, "--networks", "3"], [bw.addition(3)], {"networks": 3}),
     "cells from states": ([*ADDER, "--from", "states"], [bw.addition(3)], {"executions": "states"}),
-    "the whole state": ([*ADDER, "--whole", "--width", "128"], [bw.addition(3)], {"cells": False, "width": 128}),
-    "integers": (
-        [*ADDER, "--whole", "--integer", "--width", "512"],
+    "the whole state": (
+        [*ADDER, "--tile", "all", "--float", "--width", "128"],
         [bw.addition(3)],
-        {"cells": False, "integer": True, "width": 512},
+        {"tile": "all", "integer": False, "width": 128},
+    ),
+    "integers": (
+        [*ADDER, "--tile", "all", "--width", "512"],
+        [bw.addition(3)],
+        {"tile": "all", "width": 512},
     ),
     "side by side": (
-        [*ADDER, "--whole", "--integer", "--width", "128", "--networks", "2"],
+        [*ADDER, "--tile", "all", "--width", "512", "--networks", "2", "--seeds", "1"],
         [bw.addition(3)],
-        {"cells": False, "integer": True, "width": 128, "networks": 2},
+        {"tile": "all", "width": 512, "networks": 2, "seeds": 1},
     ),
     "runs": (
-        [*ADDER, "--whole", "--width", "256", "--from", "runs", "--runs", "20", "--labels", "plain"],
+        [*ADDER, "--tile", "all", "--float", "--width", "256", "--from", "runs", "--runs", "20", "--labels", "plain"],
         [bw.addition(3)],
-        {"cells": False, "width": 256, "executions": Sample("runs", runs=20, labels="plain")},
+        {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20, labels="plain")},
     ),
 }
 
@@ -85,7 +89,7 @@ def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path
 
 
 def test_a_network_is_quantized_in_either_place(capsys: Captured, tmp_path: Path) -> None:
-    for name, how in (("whole", ["--whole", "--width", "128"]), ("cells", ["--float"])):
+    for name, how in (("whole", ["--tile", "all", "--float", "--width", "128"]), ("cells", ["--float"])):
         file, small = tmp_path / f"{name}.safetensors", tmp_path / f"{name}-small.safetensors"
         typed(capsys, "train", *ADDER, *how, "-o", file)
         said = typed(capsys, "export", file, "--to", "integer", "-o", small, "--weight-bits", "7")
@@ -95,7 +99,7 @@ def test_a_network_is_quantized_in_either_place(capsys: Captured, tmp_path: Path
 
 
 def test_members_in_a_folder(capsys: Captured, tmp_path: Path) -> None:
-    for name, words, settings in (("whole", ["--whole"], {"cells": False}), ("cells", ["--float"], {})):
+    for name, words, settings in (("whole", ["--tile", "all", "--float"], {"tile": "all"}), ("cells", ["--float"], {})):
         typed_in, own_in = tmp_path / f"{name}-typed", tmp_path / f"{name}-own"
         common = ["train", *ADDER, *words, "--width", "128", "--networks"]
         said = typed(capsys, *common, "2", "-o", typed_in)
@@ -121,13 +125,13 @@ def test_floats_of_cells_are_averaged() -> None:
 
 def test_an_ensemble_either_way(capsys: Captured) -> None:
     words = ["--width", "128", "--states", "50", "--seed", "2"]
-    for more, settings in ((["--whole"], {"cells": False}), (["--descent", "plain"], {"descent": "plain"})):
+    for more, settings in ((["--tile", "all"], {"tile": "all"}), (["--descent", "plain"], {"descent": "plain"})):
         said = typed(capsys, "train", *ADDER, "--ensemble", "-n", "5", *words, *more)
         own = ensemble(bw.addition(3), 5, width=128, states=50, seed=2, **settings)
         assert lasting(own.to_dict()) == lasting(said)
         assert own.sentence.startswith("5 networks: ")
     capsys.readouterr()
     measured = ["--accuracy", "1.0", "--rounding", "sign"]
-    assert main(["train", *ADDER, "--ensemble", "--whole", "-n", "2", *words, *measured]) == 1
-    how = {"accuracy": 1.0, "rounding": "sign", "cells": False}
+    assert main(["train", *ADDER, "--ensemble", "--tile", "all", "-n", "2", *words, *measured]) == 1
+    how = {"accuracy": 1.0, "rounding": "sign", "tile": "all"}
     assert not ensemble(bw.addition(3), 2, width=128, states=50, seed=2, **how).reached

@@ -67,7 +67,7 @@ def test_a_result_is_true_where_its_verdict_is_yes(name: str, tmp_path: Path, mo
 
 
 def test_a_network_and_one_of_its_states() -> None:
-    good = train(addition(2), cells=False, width=2048).weights
+    good = train(addition(2), tile="all", integer=False, width=2048).weights
     bad = FloatNetwork(good.first.copy(), -good.last, good.origin)
     for network, right in ((good, True), (bad, False)):
         assert bool(certify(addition(2), network)) is bool(certify(addition(2), network, state="p[1]")) is right

@@ -66,9 +66,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good network of integers and a bad one, for addition of 2 bits."""
     place = tmp_path_factory.mktemp("networks")
-    for name, how in (("good", "512"), ("bad", "24 --tolerance 0.4")):
-        command = f"train --whole addition --bits 2 -q --integer --width {how} -o".split()
-        assert main([*command, str(place / f"{name}.safetensors")]) == 0
+    for name, how in (("good", "512"), ("bad", "24 --tolerance 0.4 --seeds 1")):
+        command = f"train --tile all addition --bits 2 -q --width {how} -o".split()
+        assert main([*command, str(place / f"{name}.safetensors")]) == (name == "bad")
     return place
 
 
@@ -184,13 +184,13 @@ def test_how_many_networks_or_how_wide_a_one(capsys: Captured) -> None:
     assert "34,512" in call(capsys, "size addition --bits 10")[1]
     unmasked = size(addition(10), unmasked=True).to_dict()["sign"]
     assert (unmasked["networks"], "q[1]" in unmasked["reason"]) == (None, True)
-    found = document(capsys, "size multiplication --bits 30 --cells")
+    found = document(capsys, "size multiplication --bits 30 --tile 1")
     assert (found["examples"]["calibrated"], found["n_max"], found["n_source"]) == (33, 5, "cells")
-    for more in ([], ["--domain", "runs"], ["--cells"]):
+    for more in ([], ["--domain", "runs"], ["--tile", "1"]):
         code, out, _ = call(capsys, "size addition --bits 3 --of network", *more)
         found = document(capsys, "size addition --bits 3 --of network", *more)
         assert (code, found["proved"], found["order"], found["delta"]) == (0, False, 1, 0.01)
-        assert found["domain"] == (more[-1] if len(more) == 2 else "cells" if more else "states")
+        assert found["domain"] == ("cells" if "--tile" in more else more[-1] if more else "states")
         assert 2 < found["width"] < found["width_covering"]
         assert missing(out.splitlines()[0], f"{found['width']:,} {found['width_covering']:,} 0.01 not proved") == []
 
@@ -239,7 +239,7 @@ def test_a_certificate_of_a_network_is_refused_when_it_lies(folder: Path, capsys
 def test_what_takes_too_long_wants_a_yes_or_a_shorter_proof(capsys: Captured) -> None:
     """2^48 states take days on every machine there is. l idle bits make 2^l states, and none of them an input."""
     options = "--bits 16 --width 64 --tolerance 0.4 --integer -o net.safetensors -q"
-    assert call(capsys, "train --whole addition", *options.split())[0] == 0
+    assert call(capsys, "train --tile all addition", *options.split())[0] == 0
     err = refusal(capsys, "certify addition --network net.safetensors")
     assert missing(err, "281,474,976,710,656 16 train addition --sizes 1..16") == []
     assert ("--yes" in err or "cuda" in err) == ("years" not in err)  # nobody waits for years, with a GPU or without
@@ -249,7 +249,7 @@ def test_what_takes_too_long_wants_a_yes_or_a_shorter_proof(capsys: Captured) ->
             f"let l = {l}\nbits x idle[l]\nblock x\nblock idle[i] for i in 1..l\nwhen x=1 write x\ninput x\nsteps 1\n"
         )
         Path("idle.bw").write_text(f"{text}when idle[i]=1 write idle[i] for i in 1..l\n")
-        assert call(capsys, "train --whole idle.bw --integer --width 512 -o net.safetensors -q")[0] == 0
+        assert call(capsys, "train --tile all idle.bw --integer --width 512 -o net.safetensors -q")[0] == 0
         err = refusal(capsys, "certify idle.bw --network net.safetensors")
         assert (missing(err, f"--domain {more}"), "cuda" in err) == ([], False)
     assert call(capsys, "certify idle.bw --network net.safetensors --domain runs")[0] == 0
@@ -349,11 +349,11 @@ def test_a_wrong_cell_is_shown_with_the_bits_of_its_first_cell(capsys: Captured)
 
 
 def test_the_limit_of_cells_says_its_sizes(capsys: Captured) -> None:
-    assert missing(answer(capsys, "certify k2.bw --cells --let D=1").splitlines()[0], "D=1") == []
+    assert missing(answer(capsys, "certify k2.bw --tile 1 --let D=1").splitlines()[0], "D=1") == []
     found = document(capsys, "certify k2.bw --sizes D=1..4")
     assert (found["sizes"], found["pattern_id"]) == ("D=1..4", found["program_id"])
     for sizes in ("1..5", "D=1..5"):
-        assert missing(answer(capsys, "certify k2.bw --cells --sizes", sizes), "D=1..5 2") == []
+        assert missing(answer(capsys, "certify k2.bw --tile 1 --sizes", sizes), "D=1..5 2") == []
     assert "NAME=1..5" in refusal(capsys, "train k2.bw --sizes 1..5 --let D=3 -o n.safetensors")
 
 
@@ -366,7 +366,7 @@ LOOKED_AT = "graphs of 1, 2, 3, 16 and 1,000 nodes"
 def test_which_graphs_are_claimed(capsys: Captured, text: str, graphs: str) -> None:
     Path("rules.bw").write_text(text)
     assert call(capsys, "train rules.bw -o n.safetensors -q")[0] == 0
-    for how in ("--network n.safetensors", "--cells"):
+    for how in ("--network n.safetensors", "--tile 1"):
         out = answer(capsys, "certify rules.bw", *how.split())
         assert out.splitlines()[0].endswith(graphs)
         assert ("every graph" in out) == (graphs == "every graph")
@@ -409,6 +409,6 @@ def test_the_kinds_of_python_and_tiles_claim_no_graph(capsys: Captured) -> None:
         train(program).engine(program.on(Topology.from_edges(6, [(0, 1)]), {"v": [0] * 6}))
     tiles = (ROOT / "examples" / "graphs" / "bfs.bw", "--let", "l=4")
     assert call(capsys, "train", *tiles, "--tile", "2", "-o", "tiles.safetensors")[0] == 0
-    for how in (["--network", "tiles.safetensors"], ["--cells", "--tile", "2"]):
+    for how in (["--network", "tiles.safetensors"], ["--tile", "2"]):
         code, out, err = call(capsys, "certify", *tiles, *how)
         assert (code, "graph" in out + err) == (0, False)

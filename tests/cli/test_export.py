@@ -23,8 +23,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_onnx_and_properties_of_the_whole_state(capsys: Captured) -> None:
     onnx = pytest.importorskip("onnx")
-    whole = "train --whole addition --bits 2 --width 64 -q"
-    for name, how, inputs in (("real", "", "inputs"), ("whole", "--integer", "matched")):
+    whole = "train --tile all addition --bits 2 --width 64 -q"
+    for name, how, inputs in (("real", "--float", "inputs"), ("whole", "", "matched")):
         answer(capsys, f"{whole} {how} -o {name}.safetensors")
         answer(capsys, f"export {name}.safetensors --to onnx -o net.onnx")
         assert [value.name for value in onnx.load("net.onnx").graph.input] == [inputs]
@@ -44,12 +44,14 @@ def test_onnx_and_properties_of_the_whole_state(capsys: Captured) -> None:
 
 
 def test_quantize_finds_the_program_in_the_file_or_asks_for_it(capsys: Captured) -> None:
-    answer(capsys, "train --whole addition --bits 2 --width 512 -q -o real.safetensors")
+    answer(capsys, "train --tile all --float addition --bits 2 --width 512 -q -o real.safetensors")
     code, out, err = call(capsys, "export real.safetensors -o whole.safetensors --weight-bits 6")
     assert (code, out, "6-bit" in err) == (0, "whole.safetensors\n", True)
     assert answer(capsys, "add 3 2 --network whole.safetensors -q") == "5\n"
     assert document(capsys, "export real.safetensors --to integer -o eight.safetensors")["weight_bits"] == 8
-    answer(capsys, "train --whole own.bw --width 64 --networks 3 -o nets -q")  # a block of two bits has no name
+    answer(
+        capsys, "train --tile all --float own.bw --width 64 --networks 3 -o nets -q"
+    )  # a block of two bits has no name
     assert missing(refusal(capsys, "export nets --to integer -o three.safetensors"), "--program") == []
     code, _, err = call(capsys, "export nets --to integer -o three.safetensors --program own.bw")
     assert (code, missing(err, "192")) == (0, [])  # one network as wide as the three together

@@ -98,7 +98,7 @@ def test_every_verb_that_takes_a_file_takes_it(capsys: Captured, tmp_path: Path)
             "size {} --let l=3",
         ),
         *("trace {} --let l=3 x=5", "show {} --let l=3", "check {} --let l=3", "export {} --let l=3 -o {}.npz"),
-        *("train --whole {} --let l=2 -o {} --width 256", "run {} --let l=2 x=3 --network {}"),
+        *("train --tile all {} --let l=2 -o {} --width 256", "run {} --let l=2 x=3 --network {}"),
     ):
         code, out, err = call(capsys, command.format(GRAY, tmp_path / "x" if ".npz" in command else network))
         assert code == 0, (command, out, err)

@@ -165,7 +165,7 @@ LONG = [
     (("certify", "addition", "--bits", "3", "--rounding", "sign", "--n", "reachable"), r"^checking: "),
     (("certify", "permutation", "--bits", "3000"), r"^checking: .* left$"),
     (
-        ("train", "--whole", "addition", "--bits", "2", "--width", "128", "-o", "net.safetensors"),
+        ("train", "--tile", "all", "addition", "--bits", "2", "--width", "128", "-o", "net.safetensors"),
         r"^training: .* left$",
     ),
     (("train", "addition", "-o", "cells.safetensors"), r"^training: .* left$"),

@@ -34,12 +34,12 @@ FOLDER_RULES = {
     "result.sq": ".words 32\n.width 8\n.dialect plain\n sub b, a\n halt\nn: .data -6\na: .data 5\nb: .data 7\n",
 }
 TRAINED = (
-    "--whole addition --bits 2 --width 64 --integer -o whole.safetensors",
-    "--whole addition --bits 2 --width 64 -o float.safetensors",
-    "--whole addition --bits 2 --width 64 --networks 2 -o two",
-    "--whole multiplication --bits 3 --width 256 --tolerance 0.3 -o product.safetensors",
-    "--whole permutation --order 3,1,2 -o order.safetensors",
-    "--whole own.bw -o own.safetensors",
+    "--tile all addition --bits 2 --width 64 -o whole.safetensors",
+    "--tile all --float addition --bits 2 --width 64 -o float.safetensors",
+    "--tile all --float addition --bits 2 --width 64 --networks 2 -o two",
+    "--tile all --float multiplication --bits 3 --width 256 --tolerance 0.3 -o product.safetensors",
+    "--tile all --float permutation --order 3,1,2 -o order.safetensors",
+    "--tile all --float own.bw -o own.safetensors",
     "addition -o cells.safetensors",
 )
 EVERY_VERB = """
@@ -65,15 +65,12 @@ add 3 2 --engine network --network own.safetensors | 2 1 addition
 add 3 2 --engine network --network float.safetensors --counter | --counter
 multiply 3 9 --engine network --network product.safetensors | multiplication 3 multiplier 9, 4
 multiply 3 2 --bits 4 --engine network --network product.safetensors | 3 --bits 4;
-add 3 4 --engine network --whole --evaluate -q | --evaluate
-add 130 4 --engine templates --cells -q | --cells --engine limit kernel sampled network templates
-add 130 4 --engine limit --tile 2 -q | --tile --cells
-add 130 4 --engine network --whole --cells -q | --whole
-add 130 4 --engine network --cells --rounding sign -q | --rounding sign
-add 130 4 --engine network --cells --device cuda -q | --device
+add 130 4 --engine templates --tile 1 -q | --tile --engine limit kernel sampled network templates
+add 130 4 --engine network --tile 1 --rounding sign -q | --rounding sign
+add 130 4 --engine network --tile 1 --device cuda -q | --device
 add 130 4 --engine network --tile 2 --network cells.safetensors -q | --tile
-add 3 4 --engine network --network cells.safetensors --whole | cells
-add 3 2 --engine network --cells --network float.safetensors -q | whole
+add 3 4 --engine network --network cells.safetensors --tile all | --tile
+add 3 2 --engine network --tile 1 --network float.safetensors -q | --tile
 multiply 3 4 --engine network --network cells.safetensors | cell
 run permutation p=0b1012 --order 1,2,3,4 | p
 run permutation p=0b101 --order 1,2 | p 2 5, 3
@@ -120,7 +117,7 @@ run examples/subleq/hello.sq a=1 | input
 run examples/subleq/hello.sq --seed 3 | --seed --engine
 run examples/subleq/hello.sq --width 8 | --width --engine network, templates
 run examples/subleq/hello.sq --max-seconds nan | nan 60
-run examples/subleq/matrix.sq --engine network --whole | GB --network
+run examples/subleq/matrix.sq --engine network --tile all | GB --network
 run result.sq --memory nn | --memory 'nn'; 'n'?
 run result.sq --memory 5:3 | '5:3'
 run result.sq --memory 5:32 | 0 31, 32
@@ -170,10 +167,10 @@ certify addition --domain runs | --network
 certify addition --yes | --network
 certify addition --state p[1] | --network
 certify addition --workers 2 | --network
-certify addition --cells --n declared | --n cells
-certify addition --cells --tile 99 | 99
+certify addition --tile 1 --n declared | --n cells
+certify addition --tile 99 | 99
 certify flood.bw | flood
-certify flood.bw --cells --sizes 1..3 | flood 1..3
+certify flood.bw --tile 1 --sizes 1..3 | flood 1..3
 certify machine-v --bits 4 | --words --word-width
 certify cells.safetensors | cells.safetensors program
 certify own.bw --network own.bw | own.bw program, network; .safetensors
@@ -184,13 +181,12 @@ certify addition --network whole.safetensors --state p[1] --domain runs | --stat
 certify addition --network whole.safetensors -o cert.txt | .json
 certify addition --network whole.safetensors --device gpu | 'gpu'
 certify addition --network cells.safetensors --domain runs | cells domain
-certify addition --cells --network whole.safetensors | whole
+certify addition --tile 1 --network whole.safetensors | --tile --network
 size addition --delta 0 | delta 0 1, 0
-size addition --tile 2 | --tile --cells
-size addition --cells --n declared | whole
+size addition --tile 1 --n declared | whole
 size addition --sample-seed 1 | --sample-seed --of network
 size addition --of network --n blocks | --n
-size addition --of network --cells --domain runs | --domain --padding
+size addition --of network --tile 1 --domain runs | --domain --padding
 size addition --bits 3000 --of network | cells
 train addition -o x.pt | .safetensors
 train addition | --output -o
@@ -200,33 +196,32 @@ train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
 train addition --float --networks 2 -o x.safetensors | 2 folder,
 train examples/gray.bw --sizes k=1..4 -o x.safetensors | k
-train --whole addition -o x.onnx | .safetensors
-train --whole addition -o x.safetensors --networks 2 | folder
-train --whole addition -o x.safetensors --workers 2 | --workers folder
-train --whole addition -o x --networks 2 --workers 0 | workers 256
-train --whole addition -o /no/such/folder/x.safetensors | /no/such/folder/x.safetensors
-train --whole addition --weight-bits 4 -o x.safetensors | --weight-bits --integer
-train --whole addition --tile 2 -o x.safetensors | --tile cells
-train --whole addition --sizes 1..3 -o x.safetensors | --sizes cells
-train --whole addition multiplication -o x.safetensors | programs
-train --whole flood.bw -o x.safetensors | flood --graph
-train --whole cells.safetensors -o y.safetensors | cells.safetensors network, program
-train --whole addition -o x.safetensors --trainer torch --device mps | 'mps'; cpu cuda
+train --tile all addition -o x.onnx | .safetensors
+train --tile all --float addition -o x.safetensors --networks 2 | folder
+train --tile all addition -o x.safetensors --workers 2 | --workers folder
+train --tile all --float addition -o x --networks 2 --workers 0 | workers 256
+train --tile all addition -o /no/such/folder/x.safetensors | /no/such/folder/x.safetensors
+train --float addition --weight-bits 4 -o x.safetensors | --weight-bits --integer
+train --tile all addition --sizes 1..3 -o x.safetensors | --sizes cells
+train --tile all addition multiplication -o x.safetensors | programs
+train --tile all flood.bw -o x.safetensors | flood --graph
+train --tile all cells.safetensors -o y.safetensors | cells.safetensors network, program
+train --tile all addition -o x.safetensors --trainer torch --device mps | 'mps'; cpu cuda
 train addition --states 5 -o x.safetensors | --states --from
 train addition --labels plain -o x.safetensors | --labels --from
 train addition --from x.npz --states 5 -o x.safetensors | states
 train addition --from runs --padding 3 -o x.safetensors | --padding
-train addition --whole --from runs --networks 3 -o x.safetensors | --from
+train addition --tile all --float --from runs --networks 3 -o x.safetensors | --from
 train addition --from x.npz --sizes 1..3 -o x.safetensors | size
-train addition --whole --bits 8 --from states --states 100000 -o x.safetensors | 5,000
-train permutation --ensemble --whole --accuracy 2 | --accuracy
-train permutation --ensemble --whole -n 3 --delta 0.1 | --networks
-train permutation --ensemble --whole --states 0 | 1 1000000
-train permutation --ensemble --whole --ones 99 | on
-train permutation --ensemble --whole --ones 0 -n 2 | template
-train permutation --ensemble --whole --workers ray:127.0.0.1:9 | 127.0.0.1:9
-train permutation --ensemble --whole --trainer torch --device tpu9 | 'tpu9'
-train permutation --ensemble --whole -o /no/such/folder/file | /no/such/folder
+train addition --tile all --bits 8 --from states --states 100000 -o x.safetensors | 5,000
+train permutation --ensemble --tile all --accuracy 2 | --accuracy
+train permutation --ensemble --tile all -n 3 --delta 0.1 | --networks
+train permutation --ensemble --tile all --states 0 | 1 1000000
+train permutation --ensemble --tile all --ones 99 | on
+train permutation --ensemble --tile all --ones 0 -n 2 | template
+train permutation --ensemble --tile all --workers ray:127.0.0.1:9 | 127.0.0.1:9
+train permutation --ensemble --tile all --trainer torch --device tpu9 | 'tpu9'
+train permutation --ensemble --tile all -o /no/such/folder/file | /no/such/folder
 train addition --ensemble --ones 2 | cells
 train addition --ensemble --sizes 1..3 | --sizes --ensemble
 train addition multiplication --ensemble | --ensemble

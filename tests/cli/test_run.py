@@ -25,7 +25,7 @@ BFS = GRAPHS / "bfs.bw"
     [
         *(("add 719 483", "719 + 483 = 1202"), ("add 719 483 --quiet", "1202"), ("add 0 0 -q", "0")),
         *(("add 0xff 0b1 -q", "256"), ("add 0x2cf 0x1e3", "0x2cf + 0x1e3 = 0x4b2"), ("multiply 0b11 0b10 -q", "0b110")),
-        *(("add 7 8 --bits 9 --counter -q", "15"), ("add 5 9 --engine network --whole", "5 + 9 = 14")),
+        *(("add 7 8 --bits 9 --counter -q", "15"), ("add 5 9 --engine network --tile all", "5 + 9 = 14")),
         # Outputs have the base of the inputs; where these have two bases they are decimal.
         ("run {}/subtraction.bw a=483 b=719", "difference = 788\nnegative = 1"),
         ("run {}/subtraction.bw a=0x2CF b=483 -q", "0xec\n0x0"),
@@ -98,8 +98,8 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("networks")
     for name, words in {
         "product": ["multiplication", "--sizes", "1..12"],
-        "sum": ["--whole", "addition", "--bits", "3"],
-        "order": ["--whole", "permutation", "--order", "3,1,2"],
+        "sum": ["--tile", "all", "addition", "--bits", "3"],
+        "order": ["--tile", "all", "permutation", "--order", "3,1,2"],
         "graphs": [str(path) for path in sorted(GRAPHS.glob("*.bw"))],
     }.items():
         assert main(["train", *words, "-o", str(folder / f"{name}.safetensors"), "-q"]) == 0
@@ -144,20 +144,20 @@ def test_the_length_comes_from_the_network(
     ],
 )
 def test_every_engine_goes_cell_by_cell(capsys: Captured, engine: str, proved: bool) -> None:
-    code, out, err = call(capsys, f"add 719 483 --cells --engine {engine}")
+    code, out, err = call(capsys, f"add 719 483 --tile 1 --engine {engine}")
     assert (code, out, ("proved" in err)) == (0, "719 + 483 = 1202\n", proved)
-    found = document(capsys, f"validate addition --bits 3 --cells --engine {engine}")
+    found = document(capsys, f"validate addition --bits 3 --tile 1 --engine {engine}")
     assert (found["exact"], found["engine"], found["examples"]) == (True, engine.split()[0], 8)
     assert found["cells"]["wrong"] == 0
-    found = document(capsys, f"trace addition p=3 q=1 --cells --evaluate --engine {engine}")
+    found = document(capsys, f"trace addition p=3 q=1 --tile 1 --evaluate --engine {engine}")
     assert (found["value"], found["cells"]["evaluated"]) == (4, True)
 
 
 def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -> None:
     """The command of a failure takes cells and tile along."""
-    found = document(capsys, "validate addition --bits 3 --cells --tile 3 --engine sampled --seed 0")
+    found = document(capsys, "validate addition --bits 3 --tile 3 --engine sampled --seed 0")
     words = shlex.split(found["failures"][0]["command"])
-    assert {"--cells", "--tile"} <= set(words)
+    assert {"--tile", "3"} <= set(words)
     code, _, err = call(capsys, *words[1:])
     assert (code, missing(err, "margin - WRONG networks")) == (1, [])
 
@@ -165,7 +165,7 @@ def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -
 def test_precisions(tmp_path: Path, capsys: Captured) -> None:
     pytest.importorskip("torch")
     network = tmp_path / "n.safetensors"
-    assert call(capsys, "train --whole addition --bits 3 --precision float64 -o", network)[0] == 0
+    assert call(capsys, "train --tile all --float addition --bits 3 --precision float64 -o", network)[0] == 0
     margins = {}
     for precision in ("float32", "float64", "bfloat16"):
         found = document(capsys, "add 5 6 --bits 3 --network", network, "--precision", precision)

@@ -176,7 +176,7 @@ def test_oracles_that_do_not_answer(capsys: Captured) -> None:
         "'a sum.sbn' --machine B --engine limit --rounding sign --oracle says:minus --random 20",
         "'wrong rule.bw' --engine templates --oracle says:minus --max-steps 12",
         f"{ROOT / 'examples' / 'subtraction.bw'} --let l=3 --oracle says:both",
-        "addition --bits 3 --cells --tile 3 --engine sampled --seed 0",
+        "addition --bits 3 --tile 3 --engine sampled --seed 0",
         '--oracle says:nine -- "-r\'ules.bw"',
     ],
 )

@@ -17,12 +17,12 @@ from bitwright.cli.main import VERBS, cli, main
 
 ROOT = Path(__file__).parents[2]
 NET = "{folder}/net.safetensors"
-NARROW = ["train", "--whole", "addition", "--bits", "4", "--width", "32", "-o", NET]
+NARROW = ["train", "--tile", "all", "--float", "addition", "--bits", "4", "--width", "32", "-o", NET]
 COUNTER = "examples/addition-counter.bw"
-INTEGER = ["train", "--whole", "addition", "--bits", "2", "--width", "256", "--integer", "-o", NET]
-HALTING = ["train", "--whole", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
+INTEGER = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "256", "--integer", "-o", NET]
+HALTING = ["train", "--tile", "all", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
 TINY = ["--words", "8", "--word-width", "5", "--dialect", "plain", "--max-instructions", "1"]
-ENSEMBLE = ["train", "permutation", "--ensemble", "--whole"]
+ENSEMBLE = ["train", "permutation", "--ensemble", "--tile", "all"]
 DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from", "states", "--states"]
 SIZED = [
     ["export", "addition", "--bits", str(size), "--from", "states", "--states", "200", "-o", f"{{folder}}/{size}.npz"]
@@ -56,7 +56,7 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 0, [CELLS, ["add", "719", "483", "--engine", "network", "--network", NET]]),
     ("run-image", 0, [["run", "examples/subleq/hello.sq", "--engine", "limit"]]),
     ("certify", 0, [["certify", "addition", "--bits", "6", "--rounding", "sign"]]),
-    ("train", 0, [[*NARROW, "--integer", "--weight-bits", "6"]]),
+    ("train", 0, [[*(word for word in NARROW if word != "--float"), "--width", "256", "--weight-bits", "6"]]),
     ("train", 0, [CELLS]),
     ("quantize", 0, [NARROW, ["export", NET, "--to", "integer", "-o", "{folder}/whole.safetensors"]]),
     ("show-network", 0, [INTEGER, ["show", NET]]),
@@ -74,36 +74,39 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 1, [["add", "37", "45", "--engine", "sampled", "--rounding", "sign"]]),
     ("run", 1, [["run", "examples/subtraction.bw", "a=1", "b=2", "--max-steps", "1"]]),
     ("run", 0, [["run", "examples/sbn/gcd.sbn", "a=12", "b=18", "--engine", "limit"]]),
-    ("run", 0, [["add", "3", "4", "--engine", "limit", "--cells"]]),
+    ("run", 0, [["add", "3", "4", "--engine", "limit", "--tile", "1"]]),
     ("run", 0, [["run", "examples/graphs/bfs.bw", "--graph", "path:3", "source=1", "--engine", "limit"]]),
     ("run-image", 0, [["run", "examples/subleq/hello.sq", "--memory", "0:2", "--signed"]]),
     ("run-image", 1, [["run", "examples/subleq/hello.sq", "--max-instructions", "2"]]),
     ("certify", 1, [["certify", "multiplication", "--bits", "3", "--rounding", "sign", "--padding", "0"]]),
     ("certify", 0, [["certify", "addition", "--bits", "3", "--n", "reachable"]]),
-    ("certify", 0, [["certify", "addition", "--bits", "3", "--cells"]]),
-    ("certify", 0, [["certify", FLOODING, "--cells"]]),
+    ("certify", 0, [["certify", "addition", "--bits", "3", "--tile", "1"]]),
+    ("certify", 0, [["certify", FLOODING, "--tile", "1"]]),
     ("certify-network", 0, [["train", FLOODING, "-o", NET], ["certify", FLOODING, "--network", NET]]),
     ("certify-network", 0, [CELLS, ["certify", "addition", "--bits", "3", "--network", NET]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "c", "-o", "{folder}/net.c"]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "js", "-o", "{folder}/net.mjs"]]),
     ("show-network", 0, [CELLS, ["show", NET]]),
-    ("size", 0, [["size", "addition", "--bits", "3", "--cells"]]),
+    ("size", 0, [["size", "addition", "--bits", "3", "--tile", "1"]]),
     ("size-network", 0, [["size", "addition", "--bits", "2", "--of", "network"]]),
     ("validate", 0, [["validate", "examples/comparison.bw", "--random", "20"]]),
     ("validate", 1, [["validate", "addition", "--bits", "2", "--engine", "sampled", "--rounding", "sign"]]),
     ("check", 1, [["check", "{folder}/wrong.bw"]]),
     ("check", 0, [["check", "examples/graphs/bfs.bw"]]),
     ("show", 0, [["show", "multiplication", "--bits", "3"]]),
-    ("show-cells", 0, [["show", "addition", "--bits", "4", "--cells", "--tile", "2"]]),
+    ("show-cells", 0, [["show", "addition", "--bits", "4", "--tile", "2"]]),
     ("trace", 0, [["trace", "examples/comparison.bw", "a=3", "b=4", "--engine", "limit"]]),
-    ("cache", 1, [["add", "3", "4", "--engine", "network", "--whole", "--width", "256"], ["cache"]]),
+    ("cache", 1, [["add", "3", "4", "--engine", "network", "--tile", "all", "--width", "256"], ["cache"]]),
     ("examples", 0, [["examples", "{folder}"]]),
     ("certify", 0, [["certify", "multiplication", "--bits", "3", "--n", "declared"]]),
     ("size", 0, [["size", "multiplication", "--bits", "3", "--n", "declared"]]),
     (
         "certify-network",
         1,
-        [[*NARROW, "--integer", "--weight-bits", "2"], ["certify", "addition", "--network", NET, "--domain", "runs"]],
+        [
+            [*NARROW, "--integer", "--seeds", "1", "--weight-bits", "2"],
+            ["certify", "addition", "--network", NET, "--domain", "runs"],
+        ],
     ),
     ("certify-network", 1, [NARROW, ["certify", "addition", "--network", NET]]),
     ("certify-network", 0, [HALTING, ["certify", COUNTER, "--let", "l=2", "--network", NET, "--domain", "runs"]]),

@@ -36,9 +36,7 @@ if not LONG:  # these take seconds
 EXITS: dict[str, dict[str, int]] = {
     "guides/computer.md": {"echo bitwright | bitwright run backwards.sq --max-instructions 100": 1},
     "guides/infer.md": {'bitwright infer states.npz --blocks "p[i]': 1},
-    "guides/transformers.md": {
-        "bitwright certify examples/transformers/adder.task --network changed.safetensors": 1
-    },
+    "guides/transformers.md": {"bitwright certify examples/transformers/adder.task --network changed.safetensors": 1},
     "reference/rule-text.md": {"bitwright check five.bw": 1},
 }
 

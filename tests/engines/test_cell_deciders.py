@@ -15,8 +15,8 @@ from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.certificate import cell_sizes
 from bitwright.theory import calibrated_size, covariance
@@ -25,7 +25,7 @@ SEEDS = 2_000 if LONG else 700
 
 
 def made(algorithm: Algorithm, name: str, **how: object) -> CellEngine:
-    engine = choose_engine(algorithm, EngineChoice(name, cells=True, **how))  # type: ignore[arg-type]
+    engine = choose_engine(algorithm, EngineChoice(name, **{"tile": 1, **how}))  # type: ignore[arg-type]
     assert isinstance(engine, CellEngine)
     return engine
 
@@ -174,7 +174,7 @@ def test_averages_of_trained_networks() -> None:
     task = addition(40)
     held = [train(task, integer=False, width=256, seed=seed) for seed in (1, 2, 3)]
     for networks in (held, held[:1]):
-        done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks, cells=True)
+        done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks)
         assert done.value == 2**40 + 12
         assert done.networks == len(networks)
         assert done.cells is not None
@@ -182,15 +182,15 @@ def test_averages_of_trained_networks() -> None:
     engine = made(task, "network", networks=3, width=256)
     assert (engine.networks, engine.cells.decider.width, engine.right) == (3, 256, True)
     with pytest.raises(InputError, match=r"training.*program"):
-        run(task, p=1, q=2, network=train(addition(2), cells=False, width=64), cells=True)
+        run(task, p=1, q=2, network=train(addition(2), tile="all", integer=False, width=64), tile=1)
 
 
 @pytest.mark.parametrize("name", ["limit", "kernel", "sampled", "network"])
 def test_engines_of_cells_go_to_other_processes(name: str) -> None:
     task = multiplication(3)
-    engine = choose_engine(task, EngineChoice(name, cells=True))
+    engine = choose_engine(task, EngineChoice(name, tile=1))
     for evaluate in (False, True):
-        there = pickle.loads(pickle.dumps(choose_engine(task, EngineChoice(name, cells=True, evaluate=evaluate))))
+        there = pickle.loads(pickle.dumps(choose_engine(task, EngineChoice(name, tile=1, evaluate=evaluate))))
         assert there.describe() == engine.describe() | {"evaluate": evaluate}
         assert run(task, multiplicand=6, multiplier=7, engine=there).value == 42
     if LONG or name == "network":
@@ -200,15 +200,12 @@ def test_engines_of_cells_go_to_other_processes(name: str) -> None:
 @for_each(
     ("settings", "message"),
     [
-        ({"engine": "templates", "cells": True}, "cells goes with engine limit or kernel or sampled or network"),
-        ({"engine": "limit", "tile": 2}, "tile goes with cells; add cells"),
-        ({"engine": "limit", "evaluate": True}, "evaluate goes with cells; add cells"),
-        ({"engine": "limit", "cells": True, "tile": 0}, "tile is an integer from 1 to 16, got 0"),
-        ({"engine": "limit", "cells": True, "tile": "a"}, "tile must be an integer, got 'a'"),
-        ({"engine": "network", "cells": True, "whole": True}, "whole does not go with networks of cells"),
-        ({"engine": "network", "cells": True, "padding": 3}, "padding does not go with networks of cells"),
-        ({"engine": "network", "cells": True, "rounding": "sign"}, "leave out rounding sign"),
-        ({"engine": "sampled", "cells": True, "tile": 4}, "at most 3,000 local states of a kind, one here has 4,096"),
+        ({"engine": "templates", "tile": 1}, "tile goes with engine limit or kernel or sampled or network"),
+        ({"engine": "limit", "tile": -1}, "tile is an integer from 1 to 16"),
+        ({"engine": "limit", "tile": "a"}, "tile is an integer from 1 to 16"),
+        ({"engine": "network", "padding": 3}, "padding goes with networks of the whole state"),
+        ({"engine": "network", "rounding": "sign"}, "leave out rounding sign"),
+        ({"engine": "sampled", "tile": 4}, "at most 3,000 local states of a kind, one here has 4,096"),
     ],
 )
 def test_what_does_not_go_together(settings: dict[str, object], message: str) -> None:

@@ -23,12 +23,12 @@ from bitwright import (
 from bitwright.api.cells import TrainedCells, pattern_of, train_on_pattern
 from bitwright.api.trace import trace_states, trace_text
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
+from bitwright.program.local import LocalStates
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
-from bitwright.proofs.width import suggested_cells_width
+from bitwright.proofs.width import suggested_width
 from bitwright.validation import Arithmetic
 
 
@@ -37,7 +37,7 @@ def cells_of(name: str, tile: int = 1) -> TrainedCells:
     make = {"addition": addition, "multiplication": multiplication}[name]
     sizes = range(1, 9) if tile > 1 else range(1, 5)
     pattern = pattern_of([make(size).program for size in sizes], tile)
-    return train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), plan=Plan(descent="momentum")))
+    return train_on_pattern(pattern, Recipe(suggested_width(pattern), plan=Plan(descent="momentum")))
 
 
 def engine(algorithm: Algorithm, found: TrainedCells, **how: bool) -> CellEngine:
@@ -171,7 +171,7 @@ def test_without_tables_what_was_evaluated_is_kept() -> None:
 def test_a_trace_shows_what_the_network_said_of_every_bit() -> None:
     """G > T sets a bit, in every step; the smallest margin is that of every cell evaluated, shown behind its step."""
     task, found = multiplication(4), cells_of("multiplication")
-    network = Network(found.network, found.pattern.program, found.pattern)
+    network = Network(found.network, found.pattern)
     done = run(task, multiplicand=13, multiplier=11, network=network, record=True)
     assert done.trace is not None
     assert done.asked is not None

@@ -15,13 +15,13 @@ from bitwright.api.run import run
 from bitwright.networks import Plan, Recipe
 from bitwright.program import GraphAlgorithm, Topology, parse_node_program
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.width import suggested_cells_width
+from bitwright.proofs.width import suggested_width
 
 
 def trained(pattern: Pattern) -> Network:
-    cells = train_on_pattern(pattern, Recipe(suggested_cells_width(pattern), 0, plan=Plan(descent="momentum")))
+    cells = train_on_pattern(pattern, Recipe(suggested_width(pattern), 0, plan=Plan(descent="momentum")))
     assert cells.proved
-    return Network(cells.network, pattern.program, pattern)
+    return Network(cells.network, pattern)
 
 
 @pytest.fixture(scope="module")

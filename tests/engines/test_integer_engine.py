@@ -18,9 +18,10 @@ from whole import (
 )
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.engines.integer.sums import ExactSums, IntegerEngine
+from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 
 CASES = {"addition": addition(3), "odd": odd_program(), "one bit": addition(1)}
@@ -52,12 +53,12 @@ def test_every_state_steps_as_python_says(name: str) -> None:
     from bitwright.engines.integer.device import IntegerDeviceEngine
 
     algorithm, network = CASES[name], network_of(name)
-    domain = StatesDomain(algorithm.program)
+    domain = StatesDomain(Pattern.of_state(algorithm.program))
     states = np.array([domain.state((number, 0)) for number in range(domain.size)])
     wanted = [step_by_hand(algorithm.program, network, tuple(algorithm.program.match(s).tolist())) for s in states]
     margins = []
     for engine in (
-        IntegerEngine(algorithm.program, network),
+        network_engine(algorithm.program, [network]),
         IntegerDeviceEngine(algorithm.program, network, device="cpu"),
     ):
         batch = engine.begin(states)
@@ -117,7 +118,7 @@ def test_a_negative_threshold_needs_the_gate() -> None:
     program = addition(2).program
     network = whole(program, 64)
     low = with_weights(network, thresholds=np.full_like(network.thresholds, -(10**9)))
-    batch = IntegerEngine(program, low).begin(np.array([[False] * program.bits, [True] * program.bits]))
+    batch = network_engine(program, [low]).begin(np.array([[False] * program.bits, [True] * program.bits]))
     batch.step()
     assert batch.states().any(axis=1).tolist() == [False, True]
     assert np.isinf(batch.margin()).tolist() == [True, False]

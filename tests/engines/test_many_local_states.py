@@ -9,11 +9,12 @@ import pytest
 from random_programs.checks import exact_network
 
 from bitwright import Algorithm, InputError, Network, certify, multiplication, parse, run
-from bitwright.api.cells import cell_states, local_sample, pattern_of
+from bitwright.api.cells import cell_states, pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.cli.main import main
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.local import draw_numbers
+from bitwright.networks.quantize import local_sample
+from bitwright.program.local import draw_numbers
 
 
 def shifted(blocks: int) -> Algorithm:
@@ -28,7 +29,7 @@ def shifted(blocks: int) -> Algorithm:
 def engines(algorithm: Algorithm) -> list[CellEngine]:
     pattern = pattern_of([algorithm.program])
     network = exact_network(pattern.program)
-    limit = choose_engine(algorithm, EngineChoice("limit", cells=True))
+    limit = choose_engine(algorithm, EngineChoice("limit", tile=1))
     assert isinstance(limit, CellEngine)
     return [limit, *(CellEngine(algorithm.program, pattern, [network], evaluate=e) for e in (False, True))]
 
@@ -48,9 +49,9 @@ def test_a_cell_of_many_blocks_steps_as_the_rules_do(blocks: int) -> None:
 
 
 def test_a_product_by_tiles_of_sixteen(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["multiply", "719", "483", "--bits", "16", "--engine", "limit", "--cells", "--tile", "16"]) == 0
+    assert main(["multiply", "719", "483", "--bits", "16", "--engine", "limit", "--tile", "16"]) == 0
     assert f"719 * 483 = {719 * 483}\n" in capsys.readouterr().out
-    engine = choose_engine(multiplication(16), EngineChoice("limit", cells=True, tile=16))
+    engine = choose_engine(multiplication(16), EngineChoice("limit", tile=16))
     assert run(multiplication(16), multiplicand=40_503, multiplier=65_521, engine=engine).value == 40_503 * 65_521
 
 
@@ -70,7 +71,7 @@ def test_random_ones_are_spread_over_all() -> None:
 def test_what_goes_through_all_of_them_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     algorithm = shifted(64)
     pattern = pattern_of([algorithm.program])
-    cells = Network(exact_network(pattern.program), pattern.program, pattern)
+    cells = Network(exact_network(pattern.program), pattern)
     assert not cells.proved
     assert (
         str(cells).splitlines()[1]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from cases import for_each
 
 from bitwright import InputError, Program, addition, run
-from bitwright.engines.network import NetworkEngine, check_networks
+from bitwright.bits import BoolArray
+from bitwright.engines.cells.network import check_networks
+from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, train
 from bitwright.theory import weights
@@ -29,7 +32,7 @@ def on_torch(precision: str) -> Make:
 
 
 def in_numpy(program: Program, networks: list[FloatNetwork]) -> Engine:
-    return NetworkEngine(program, networks, "calibrated")
+    return network_engine(program, networks, "calibrated")
 
 
 ADDITION = addition(3)
@@ -85,14 +88,16 @@ def test_the_limit_by_which_outputs_are_rounded(parametrization: str, kind: str)
     network = train(program, Recipe(256, plan=plan))[0]
     assert network.origin.scale == kind
     w = weights(np.arange(program.blocks + 1), check_networks(program, [network]), kind)  # type: ignore[arg-type]
-    engine = NetworkEngine(program, [network], "calibrated")
+    engine = network_engine(program, [network], "calibrated")
     states = np.random.default_rng(0).random((50, program.bits)) < 0.5
-    matched = np.array([[t in program.match(state) for t in range(program.templates)] for state in states])
-    n = matched.sum(axis=1)
+    found = np.array([[t in program.match(state) for t in range(program.templates)] for state in states])
     labels = np.array([[bit in program.writes(t) for bit in range(program.bits)] for t in range(program.templates)])
-    mean = w.unmatched[n][:, None] * labels.sum(axis=0) + w.gap[n][:, None] * (matched.astype(int) @ labels)
-    engine.outputs = lambda _: (mean, n)  # type: ignore[method-assign, assignment]
+
+    def mean(matched: BoolArray, n: Any) -> Any:
+        return w.unmatched[n][:, None] * labels.sum(axis=0) + w.gap[n][:, None] * (matched.astype(int) @ labels)
+
+    engine.cells.decider.outputs = mean  # type: ignore[attr-defined]
     batch = engine.begin(states)
     batch.step()
-    assert (batch.states() == (matched.astype(int) @ labels > 0)).all()
-    np.testing.assert_allclose(batch.margin()[n > 0], 0.5, atol=1e-9)
+    assert (batch.states() == (found.astype(int) @ labels > 0)).all()
+    np.testing.assert_allclose(batch.margin()[found.any(axis=1)], 0.5, atol=1e-9)

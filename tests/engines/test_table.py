@@ -20,10 +20,8 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
-from bitwright.engines.table import batch as table_batch
 from bitwright.engines.table.batch import TableBatch
 from bitwright.engines.table.packed import pack_rules
-from bitwright.engines.table.rows import RowPlan
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import Program, Topology, load
@@ -281,42 +279,19 @@ def test_answers_that_are_other_rules_are_stepped_as_such() -> None:
     assert (batch.states() == np.array([own_step(engine, state) for state in states])).all()
 
 
-@for_each("share", [0.0, 0.4, *[0.1] * LONG])
-@for_each("name", [*PROGRAMS, "long addition", "wide rule 110"])
-def test_rows_make_the_steps_of_cells(name: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Right or wrong: 64 neighbours at a time."""
-    more = {"long addition": lambda: addition(150), "wide rule 110": lambda: automaton(130, 9)}
-    program = (PROGRAMS | more)[name]().program
-    pattern = pattern_of([program])
-    engine = CellEngine(program, pattern, Flipped(pattern, share))
-    assert engine.packed.rows.rows is not None
-    rng = np.random.default_rng(2)
-    monkeypatch.setattr(table_batch, "_REST", 1)
-    for chance in (0.1, 0.5):
-        state = rng.random((1, program.bits)) < chance
-        by_rows, by_cells = (engine.begin(state, long=True) for _ in range(2))
-        stops, counted = (int(rng.integers(program.bits)),), tuple(rng.integers(program.bits, size=2).tolist())
-        for most in (17, 18, 40, 90):
-            monkeypatch.setattr(table_batch, "_MANY", -1)
-            monkeypatch.setattr(RowPlan, "pays", lambda *_: True)
-            made = by_rows.leap(most, stops, counted)
-            monkeypatch.setattr(table_batch, "_MANY", 10**9)
-            assert by_cells.leap(made, stops, counted) == made
-            assert (by_rows.states() == by_cells.states()).all()
-            assert by_rows.counted == by_cells.counted
-            assert by_rows.margin() == by_cells.margin()
-            assert by_rows.unchanged()[0] == by_cells.unchanged()[0]
-
-
-def test_rule_110_goes_by_rows_and_a_single_carry_by_cells() -> None:
-    """What is cheaper is chosen: each run is that of the definition, and of Python's integers."""
-    ring, row = automaton(3000, 301), np.random.default_rng(0).random(3000) < 0.5
-    assert pack_rules(ring.program).rows.pays(3000)
-    assert not pack_rules(addition(3000).program).rows.pays(3)
-    wanted = row
-    for _ in range(300):
-        left, right = np.roll(wanted, -1), np.roll(wanted, 1)
-        wanted = 110 >> (4 * left + 2 * wanted + right) & 1 == 1
-    done = run(ring, row=sum(1 << place for place in np.flatnonzero(row).tolist()))
-    assert done.value == sum(1 << place for place in np.flatnonzero(wanted).tolist())
-    assert run(addition(3000), p=2**3000 - 1, q=1).value == 2**3000
+def test_batches_of_large_programs_in_which_little_moves_go_one_by_one() -> None:
+    """As fast as the runs alone; where all cells move, and where there are many states, they share the words."""
+    large = multiplication(64)
+    states = large.states(np.random.default_rng(0).random((3, len(large.input_bits))) < 0.5)
+    TableBatch(pack_rules(large.program), states[0])  # the loops are loaded
+    engine = RuleEngine(large.program)
+    assert engine.together(states) == 1
+    assert engine.together(np.repeat(states, 2_000, axis=0)) == engine.chunk
+    ring = automaton(600, 41)
+    busy = ring.states(np.random.default_rng(0).random((60, len(ring.input_bits))) < 0.5)
+    assert RuleEngine(ring.program).together(busy) > 1
+    together = run(large, states=states)
+    for row, state in enumerate(states):
+        alone = run(large, states=state[None])
+        assert (together.states[row] == alone.states[0]).all()
+        assert together.steps[row] == alone.steps[0]

@@ -101,11 +101,11 @@ def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
 
 def test_a_network_on_the_cpu_that_matches_wrongly_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engines in NumPy share their matching with `templates`; what they are compared with does not."""
-    from bitwright.engines.network import NetworkEngine
+    from bitwright.engines.make import network_engine
 
     algorithm = addition(3)
     network = train(algorithm.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]
-    walker = Walker(algorithm, NetworkEngine(algorithm.program, [network], "calibrated"), algorithm.steps or 0)
+    walker = Walker(algorithm, network_engine(algorithm.program, [network], "calibrated"), algorithm.steps or 0)
     assert walker.run(counting(0, 1, 6), 64).wrong_steps == 0
     right = PackedRules.match
     monkeypatch.setattr(PackedRules, "match", lambda self, rows: right(self, rows)[::-1])

@@ -31,7 +31,7 @@ def adder() -> Network:
 
 
 def test_states_follow_as_in_the_engine(adder: Network) -> None:
-    whole = train(addition(2), cells=False, integer=True, width=256)
+    whole = train(addition(2), tile="all", integer=True, width=256)
     product = train(multiplication(3))
     for network, algorithm in ((adder, addition(9)), (product, multiplication(5)), (whole, addition(2))):
         states, module = states_of(algorithm), network.to_torch(algorithm)
@@ -93,4 +93,4 @@ def test_what_is_no_state_is_refused(adder: Network) -> None:
     with pytest.raises(InputError, match="no cell like"):
         adder.to_torch(multiplication(3))
     with pytest.raises(InputError, match=r"quantize.*first"):
-        train(addition(2), cells=False, width=64).to_torch(addition(2))
+        train(addition(2), tile="all", integer=False, width=64).to_torch(addition(2))

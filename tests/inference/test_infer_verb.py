@@ -84,7 +84,9 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
     for numbers in (found["cleared_by"], [found["state"]]):
         assert [f"state {one:,}" in said for one in numbers] == [True] * len(numbers)
         assert {bool(after[one - 1, 2]) for one in numbers} == {numbers == [found["state"]]}
-    learning = ask(capsys, 2, "train", "--whole", "addition", "--from", states, "-o", states.with_name("n.safetensors"))
+    learning = ask(
+        capsys, 2, "train", "--tile", "all", "addition", "--from", states, "-o", states.with_name("n.safetensors")
+    )
     assert f"state {number:,} of {states} is not followed by what the program makes of it" in learning
 
 

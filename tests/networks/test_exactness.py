@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 from long import LONG
 from programs import all_states
+from whole import outputs_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, run
 from bitwright.bits import BoolArray
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import network_engine
+from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.networks import Plan, Recipe, train
 
 
-def one_network(algorithm: Algorithm, width: int) -> NetworkEngine:
+def one_network(algorithm: Algorithm, width: int) -> Engine:
     network, _ = train(algorithm.program, Recipe(width, seed=0, plan=Plan(descent="momentum")))
-    return NetworkEngine(algorithm.program, [network], "calibrated")
+    return network_engine(algorithm.program, [network], "calibrated")
 
 
 def states_of_all_runs(algorithm: Algorithm) -> BoolArray:
@@ -57,11 +59,11 @@ def test_every_input_through_one_network(algorithm: Algorithm) -> None:
 def test_the_network_engine_is_the_formula() -> None:
     algorithm = addition(3)
     network, _ = train(algorithm.program, Recipe(512))
-    engine = NetworkEngine(algorithm.program, [network], "calibrated")
+    engine = network_engine(algorithm.program, [network], "calibrated")
     from bitwright.theory.encoding.training_set import TrainingSet
 
     states = np.random.default_rng(0).random((40, 9)) < 0.5
-    outputs, n = engine.outputs(states)
+    outputs, n = outputs_of(engine, states)
     x = TrainingSet(algorithm.program).encode(states)
     expected = np.maximum(x @ network.first.T, 0) @ network.last.T / np.sqrt(12 * 512)
     np.testing.assert_allclose(outputs, expected, atol=1e-5)
@@ -71,10 +73,10 @@ def test_the_network_engine_is_the_formula() -> None:
 def test_an_ensemble_of_random_starts_is_averaged() -> None:
     program = addition(2).program
     networks = [train(program, Recipe(512, 3, member, start="random"))[0] for member in range(3)]
-    engine = NetworkEngine(program, networks, "calibrated")
+    engine = network_engine(program, networks, "calibrated")
     states = np.random.default_rng(0).random((10, 6)) < 0.5
-    singles = [NetworkEngine(program, [network], "calibrated").outputs(states)[0] for network in networks]
-    np.testing.assert_allclose(engine.outputs(states)[0], np.mean(singles, axis=0), atol=1e-12)
+    singles = [outputs_of(network_engine(program, [network], "calibrated"), states)[0] for network in networks]
+    np.testing.assert_allclose(outputs_of(engine, states)[0], np.mean(singles, axis=0), atol=1e-12)
 
 
 def test_the_torch_engine_agrees() -> None:
@@ -84,7 +86,7 @@ def test_the_torch_engine_agrees() -> None:
     algorithm = multiplication(3)
     network, _ = train(algorithm.program, Recipe(8_192, plan=Plan(descent="momentum"), padding=5))
     states = next(all_states(algorithm, 64))
-    truth, numpys = run(algorithm, states=states), NetworkEngine(algorithm.program, [network], "calibrated")
+    truth, numpys = run(algorithm, states=states), network_engine(algorithm.program, [network], "calibrated")
     plain = run(algorithm, states=states, engine=numpys, margins=True)
     assert plain.margin is not None
     for dtype in ("float32", "float64", "bfloat16"):
@@ -103,4 +105,4 @@ def test_networks_that_do_not_belong_together() -> None:
     foreign = train(addition(3).program, Recipe(256))[0]
     for networks in ([], [one, other], [foreign]):
         with pytest.raises(InputError):
-            NetworkEngine(program, networks, "calibrated")
+            network_engine(program, networks, "calibrated")

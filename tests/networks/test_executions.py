@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from whole import kernel_engine, outputs_of
 
-from bitwright import InputError, addition
-from bitwright.api.executions import Sample, whole_set
-from bitwright.engines.kernel import KernelEngine
-from bitwright.engines.network import NetworkEngine
+from bitwright import Algorithm, InputError, addition
+from bitwright.api.executions import Sample, cell_set
+from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
 from bitwright.networks.train import ExecutionSet
+from bitwright.program.pattern import Pattern
 from bitwright.running.successors import successors
 from bitwright.theory.closed_form import spectrum
 from bitwright.theory.encoding.state_set import LABELS, Labels, StateSet
@@ -26,8 +27,15 @@ PROGRAM = ALGORITHM.program
 EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 1  # (64, k)
 
 
+def whole_set(algorithm: Algorithm, sample: Sample) -> ExecutionSet:
+    """A training set of the whole state."""
+    return cell_set(Pattern.of_state(algorithm.program), [algorithm], sample, "all")
+
+
 def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[FloatNetwork, ExecutionSet]:
-    executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
+    executions = cell_set(
+        Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("states", states=60, labels=labels), "all"
+    )
     recipe = replace(Recipe(width, plan=Plan(1e-2, descent="momentum")), **more)  # type: ignore[arg-type]
     return train(PROGRAM, recipe, executions=executions)[0], executions
 
@@ -39,26 +47,28 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
     found = StateSet.of_matches(PROGRAM, matched, templates.labels().toarray() > 0, "plain")
     low, high = spectrum(PROGRAM.templates)
     assert np.allclose(kernel_ends(found.inputs()), (low, high))
-    dense, usual = KernelEngine(PROGRAM, 8, "calibrated", found), KernelEngine(PROGRAM, 8, "calibrated")
-    assert np.allclose(dense.outputs(EVERY)[0], usual.outputs(EVERY)[0])
-    assert dense.predictor.condition == pytest.approx(high / low)
+    dense, usual = kernel_engine(PROGRAM, 8, "calibrated", found), kernel_engine(PROGRAM, 8, "calibrated")
+    assert np.allclose(outputs_of(dense, EVERY)[0], outputs_of(usual, EVERY)[0])
+    assert dense.cells.decider._predictor.condition == pytest.approx(high / low)
 
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labels: Labels) -> None:
-    executions = whole_set(ALGORITHM, Sample("states", states=60, labels=labels))
-    engine = KernelEngine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
+    executions = cell_set(
+        Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("states", states=60, labels=labels), "all"
+    )
+    engine = kernel_engine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
     batch = engine.begin(EVERY)
     batch.step()
     assert (batch.states() == successors(PROGRAM, EVERY)).all()
-    trained = engine.predictor.covariance(executions.set.inputs())
+    trained = engine.cells.decider._predictor.covariance(executions.set.inputs())
     assert np.allclose(np.diag(trained), 0, atol=1e-9)
     few = Predictor(executions.set.inputs()[:4], executions.set.labels()[:4])
     assert (np.diag(few.covariance(executions.set.inputs()[4:])) > 1e-4).all()
 
 
 def test_wide_networks_go_to_that_limit() -> None:
-    executions = whole_set(ALGORITHM, Sample("runs", states=40))
+    executions = cell_set(Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("runs", states=40), "all")
     limit = Predictor(executions.set.inputs(), executions.set.labels())
     tests = TrainingSet(PROGRAM).encode(EVERY[1:])
     errors = []
@@ -126,12 +136,12 @@ def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], me
 def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
     network, executions = learn(width=64)
     with pytest.raises(InputError, match=r"halfway.*rounding"):
-        NetworkEngine(PROGRAM, [network], "sign")
+        network_engine(PROGRAM, [network], "sign")
     with pytest.raises(InputError, match=r"halfway.*labels"):
-        KernelEngine(PROGRAM, PROGRAM.templates, "sign", executions.set)
+        kernel_engine(PROGRAM, PROGRAM.templates, "sign", executions.set)
     ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
     with pytest.raises(InputError, match=r"trained.*alike"):
-        NetworkEngine(PROGRAM, [network, ordinary], "calibrated")
+        network_engine(PROGRAM, [network, ordinary], "calibrated")
 
 
 @pytest.mark.parametrize("plain", [False, True])

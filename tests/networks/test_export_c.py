@@ -17,8 +17,9 @@ from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, 
 from sessions import ROOT, commands_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation
-from bitwright.api.export import c_text, exported_cells, exported_whole, model, try_states
+from bitwright.api.export import c_text, exported_cells, model, try_states
 from bitwright.cli.main import main
+from bitwright.program.pattern import Pattern
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"]
 FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -142,7 +143,7 @@ def test_thresholds_that_no_integer_holds() -> None:
     network = whole(addition(1).program, 32)
     least = with_weights(network, thresholds=np.full_like(network.thresholds, -(1 << 63)))
     with pytest.raises(InputError, match=r"64.*bits"):
-        exported_whole(least, addition(1))
+        exported_cells(least, Pattern.of_state(addition(1).program), addition(1))
 
 
 def run_main(program: Path, *numbers: str, given: str = "") -> tuple[int, str, str]:
@@ -184,7 +185,7 @@ steps 5
 def written(algorithm: Algorithm, folder: Path) -> Path:
     from whole import whole
 
-    found = exported_whole(whole(algorithm.program, 256), algorithm)
+    found = exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
     (folder / f"{algorithm.name}.c").write_text(c_text(found, try_states(found)))
     return compiled(folder / f"{algorithm.name}.c", "-DBW_MAIN")
 
@@ -213,7 +214,7 @@ def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"network.*cell"):
         exported_cells(network, pattern, multiplication(3))
     with pytest.raises(InputError, match="another program"):
-        exported_whole(network, permutation([2, 1]))
+        exported_cells(network, Pattern.of_state(permutation([2, 1]).program), permutation([2, 1]))
     monkeypatch.setattr(model, "MOST_NUMBERS", 100)
     with pytest.raises(InputError, match="100"):
         exported_cells(network, pattern, None)

@@ -17,8 +17,9 @@ from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, 
 from whole import whole, with_weights
 
 from bitwright import InputError, addition, parse
-from bitwright.api.export import exported_whole, js_text, js_types, try_states
+from bitwright.api.export import exported_cells, js_text, js_types, try_states
 from bitwright.cli.main import main
+from bitwright.program.pattern import Pattern
 
 HARNESS = """
 import { readFileSync } from "node:fs";
@@ -114,7 +115,7 @@ def evaluate(module: Path, expression: str) -> object:
 
 def test_numbers_go_in_and_come_out(folder: Path) -> None:
     algorithm = parse(SIGNED, "signed")
-    found = exported_whole(whole(algorithm.program, 256), algorithm)
+    found = exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
     module = folder / "signed.mjs"
     module.write_text(js_text(found, try_states(found)))
     run = "((given) => { const s = net.load(given); const n = net.run(s); return [n, String(net.read(s).x)]; })"
@@ -130,7 +131,7 @@ def test_numbers_go_in_and_come_out(folder: Path) -> None:
 def test_sums_that_numbers_of_javascript_cannot_hold() -> None:
     network = whole(addition(1).program, 32)
     large = with_weights(network, thresholds=np.full_like(network.thresholds, 1 << 53))
-    found = exported_whole(large, addition(1))
+    found = exported_cells(large, Pattern.of_state(addition(1).program), addition(1))
     with pytest.raises(InputError, match="9,007,199,254,740,992"):
         js_text(found, try_states(found))
 

@@ -19,7 +19,7 @@ from whole import whole, with_weights
 
 from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.api.cells import as_algorithm
-from bitwright.api.export import exported_cells, exported_whole
+from bitwright.api.export import exported_cells
 from bitwright.api.export.every_size import PageSizes, describe, every_size, progressions
 from bitwright.api.export.pages import computer_page
 from bitwright.api.graphs import on_graph
@@ -27,6 +27,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.graphs.shapes import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.machines.subleq.images import run_images
+from bitwright.program.pattern import Pattern
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 MADE = {"addition": addition, "multiplication": multiplication}
@@ -142,7 +143,7 @@ def test_the_proof_of_a_whole_state(tmp_path: Path) -> None:
     algorithm = addition(3)
     network = whole(algorithm.program, 512)
     certificate = certify(algorithm, network)
-    found = exported_whole(network, algorithm)
+    found = exported_cells(network, Pattern.of_state(algorithm.program), algorithm)
     said = evaluate(found, {}, "return [proveAll(), countLocalStates()]", tmp_path)
     assert said[0]["states"] == said[1] == certificate.states
     assert (said[0]["wrong"], said[0]["margin"]) == (certificate.wrong, certificate.margin)

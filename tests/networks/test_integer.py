@@ -11,11 +11,10 @@ import pytest
 from cases import for_each
 from safetensors import safe_open
 from safetensors.numpy import save
-from whole import odd_program, trained, whole
+from whole import odd_program, outputs_of, trained, whole
 
 from bitwright import InputError, Network, addition
-from bitwright.engines.integer.sums import IntegerEngine
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 from bitwright.networks.integer import Bounds, decide_bits
 from bitwright.networks.store import load_network as load_floats
@@ -51,8 +50,8 @@ def test_an_ensemble_is_one_network_of_its_widths_together() -> None:
     assert together.rounded.members == 4
     assert together.rounded.sources == tuple(member.digest for member in members)
     states = np.random.default_rng(0).random((200, program.bits)) < 0.5
-    said, _ = IntegerEngine(program, together).outputs(states)
-    average, _ = NetworkEngine(program, members, "calibrated").outputs(states)
+    said, _ = outputs_of(network_engine(program, [together]), states)
+    average, _ = outputs_of(network_engine(program, members, "calibrated"), states)
     assert np.abs(said - average).max() < 0.05
     assert np.abs(average).max() > 0.9
 

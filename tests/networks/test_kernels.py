@@ -64,10 +64,10 @@ exact = {
     "validation": written(lambda path: validate(addition(3), engine="limit", resume=path)),
 }
 trained = {
-    "floats": train(multiplication(3), cells=False, width=2048, integer=False).digest,
-    "executions": train(addition(3), cells=False, width=1024, executions="runs").digest,
+    "floats": train(multiplication(3), tile="all", width=2048, integer=False).digest,
+    "executions": train(addition(3), tile="all", integer=False, width=1024, executions="runs").digest,
     "cells": train(multiplication(4)).digest,
-    "ensemble": written(lambda path: ensemble(addition(3), 2, width=512, cells=False, file=path)),
+    "ensemble": written(lambda path: ensemble(addition(3), 2, width=512, tile="all", file=path)),
     "width": of(size(addition(3), of="network", domain="runs").to_dict()),
 }
 print(json.dumps({"kernel": kernel_name(), "exact": exact, "trained": trained}))
@@ -88,8 +88,8 @@ FEW = [
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("given")
-    train(addition(2), cells=False, width=512, integer=False).save(folder / "small.safetensors")
-    train(addition(4), cells=False, width=1024, integer=False).save(folder / "large.safetensors")
+    train(addition(2), tile="all", width=512, integer=False).save(folder / "small.safetensors")
+    train(addition(4), tile="all", width=1024, integer=False).save(folder / "large.safetensors")
     train(multiplication(3), integer=False, width=256).save(folder / "cells.safetensors")
     return folder
 

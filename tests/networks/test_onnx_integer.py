@@ -18,6 +18,7 @@ from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.integer import columns_of, decide_bits
 from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
 from bitwright.networks.quantize import quantize
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 
 onnx = pytest.importorskip("onnx")
@@ -56,7 +57,7 @@ def whole(algorithm: Algorithm, width: int = 128) -> IntegerNetwork:
 
 def every_state(algorithm: Algorithm, most: int = 4_096) -> Any:
     """What the states match; of many, the first ones and some that are spread evenly."""
-    domain, found = StatesDomain(algorithm.program), []
+    domain, found = StatesDomain(Pattern.of_state(algorithm.program)), []
     for at in range(0, domain.size, max(1, domain.size // most)):
         domain.visit(at, at + 1, lambda matched, *_: found.append(matched))
     return np.concatenate(found)

@@ -173,7 +173,7 @@ def test_of_a_node_program_bits_over_the_edge_are_those_of_their_kind(capsys: Ca
     assert "all.shut → kind 6, all ports, 1 wire" in told
     assert "next.s → kind 6, next port, 1 wire" in told
     assert "x w" in told[told.index("kind 3: 1 cell") + 1]
-    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--cells", "--diagram", tmp_path / "same.svg")[0] == 0
+    assert show(capsys, EXAMPLES / "graphs" / "bfs.bw", "--tile", "1", "--diagram", tmp_path / "same.svg")[0] == 0
     assert path.read_text() == (tmp_path / "same.svg").read_text()
 
 
@@ -248,13 +248,13 @@ def test_in_a_browser_texts_keep_within_their_boxes(browser: Any, name: str) -> 
 
 def test_show_draws_cells_where_blocks_are_grouped(capsys: Captured, tmp_path: Path) -> None:
     cells, default, blocks = (tmp_path / f"{name}.svg" for name in ("cells", "default", "blocks"))
-    assert show(capsys, "addition", "--bits", 5, "--cells", "--diagram", cells)[0] == 0
+    assert show(capsys, "addition", "--bits", 5, "--tile", "1", "--diagram", cells)[0] == 0
     assert show(capsys, "addition", "--bits", 5, "--diagram", default)[0] == 0
     assert show(capsys, "addition", "--bits", 5, "--diagram", blocks, "--blocks")[0] == 0
     assert cells.read_text() == default.read_text() == cell_diagram_svg(addition(5).program, "addition")
     assert "A box is a kind of block" in blocks.read_text()
     tiled = tmp_path / "tiled.svg"
-    assert show(capsys, "addition", "--bits", 8, "--cells", "--tile", 4, "--diagram", tiled)[0] == 0
+    assert show(capsys, "addition", "--bits", 8, "--tile", 4, "--diagram", tiled)[0] == 0
     assert tiled.read_text() == cell_diagram_svg(addition(8).program, "addition", 4)
 
 
@@ -263,20 +263,20 @@ def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captu
     rules.write_text("bits a b\nblock a\nblock b\nwhen a=1 write b\nwhen b=1 write a\noutput a\nsteps 3\n")
     assert show(capsys, rules, "--diagram", picture)[0] == 0
     assert "A box is a kind of block" in picture.read_text()
-    assert show(capsys, rules, "--cells", "--diagram", picture)[0] == 0
+    assert show(capsys, rules, "--tile", "1", "--diagram", picture)[0] == 0
     assert "2 cells of 1 kind, 2 wires" in picture.read_text()
 
 
 @for_each(
     ("arguments", "message"),
     [
-        (["--cells", "--diagram", "x.png"], "--diagram takes a .svg file, got x.png"),
-        (["--cells", "--diagram", "x.svg", "--blocks"], "--blocks goes with --diagram, and without --cells"),
+        (["--tile", "1", "--diagram", "x.png"], "--diagram takes a .svg file, got x.png"),
+        (["--tile", "1", "--diagram", "x.svg", "--blocks"], "--blocks goes with --diagram, and without --tile 1"),
         (["--blocks"], "--blocks goes with --diagram"),
-        (["--diagram", "x.svg", "--tile", "2"], "--tile goes with --cells"),
+        (["--diagram", "x.svg", "--tile", "2"], "--tile goes with --tile 1"),
         (["--diagram", "x.svg", "--text"], "leave out one of them"),
-        (["--cells", "--text"], "leave out --text"),
-        (["--cells", "--diagram", "missing/x.svg"], "missing"),
+        (["--tile", "1", "--text"], "leave out --text"),
+        (["--tile", "1", "--diagram", "missing/x.svg"], "missing"),
     ],
 )
 def test_what_does_not_go_together(

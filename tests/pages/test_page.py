@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from cases import for_each
 from page_data import opened
+from whole import outputs_of
 
 from bitwright import InputError, Run, addition, permutation, run
 from bitwright.engines import make_engine
@@ -65,7 +66,7 @@ def test_recorded_outputs_are_those_that_were_rounded() -> None:
     assert done.trace.outputs is not None
     engine = make_engine("kernel", done.algorithm.program)
     for step in range(done.steps):
-        expected, _ = engine.outputs(done.trace.state(step)[np.newaxis])  # type: ignore[attr-defined]
+        expected, _ = outputs_of(engine, done.trace.state(step)[np.newaxis])  # type: ignore[attr-defined]
         np.testing.assert_allclose(done.trace.outputs[step], expected[0], atol=1e-6)
     assert recorded(engine="limit").trace.outputs is None  # type: ignore[union-attr]
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from long import LONG
 from waiting import wait_until
+from whole import outputs_of
 
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines import make_engine
@@ -193,7 +194,7 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
     margins = []
     for step in range(done.steps):
         state = done.trace.state(step)
-        expected, n = check.outputs(state[np.newaxis])  # type: ignore[attr-defined]
+        expected, n = outputs_of(check, state[np.newaxis])
         rows = outputs(page)
         assert len(rows) == algorithm.program.bits
         for bit, (name, row) in enumerate(sorted(rows.items(), key=lambda item: algorithm.program.layout.bit(item[0]))):
@@ -212,12 +213,14 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
 
 def test_outputs_of_a_trained_network(show: Open) -> None:
     algorithm = addition(4)
-    engine = make_engine("network", algorithm.program, trained=[train(algorithm, cells=False, width=512).weights])
+    engine = make_engine(
+        "network", algorithm.program, trained=[train(algorithm, tile="all", integer=False, width=512).weights]
+    )
     done = run(algorithm, p=11, q=6, engine=engine, record=True)
     assert done.trace is not None
     page = show(trace_page(done))
     for step in range(done.steps):
-        expected, _ = engine.outputs(done.trace.state(step)[np.newaxis])  # type: ignore[attr-defined]
+        expected, _ = outputs_of(engine, done.trace.state(step)[np.newaxis])
         for name, row in outputs(page).items():
             assert float(row[1]) == pytest.approx(expected[0, algorithm.program.layout.bit(name)], abs=1e-5)
         page.click("#next")

@@ -91,7 +91,7 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
     for program in (crowded, multiplication(4).program):
         pattern = pattern_of([program])
         task = as_algorithm(pattern)
-        certify(program, rounding="sign", cells=True).save(path)
+        certify(program, rounding="sign", tile=1).save(path)
         Certificate.load(path).check(task)
         Certificate.load(path).check(Algorithm("whole", program))  # for its cells
         with pytest.raises(ProofError, match="for another program"):
@@ -108,27 +108,25 @@ def test_certificates_are_checked_again(crowded: Program, tmp_path: Path) -> Non
 
 
 def test_sizes_do_not_grow_with_the_program() -> None:
-    found = [size(multiplication(bits), cells=True).to_dict() for bits in (5, 50)]
-    small, large = (certify(multiplication(bits), cells=True) for bits in (5, 50))
+    found = [size(multiplication(bits), tile=1).to_dict() for bits in (5, 50)]
+    small, large = (certify(multiplication(bits), tile=1) for bits in (5, 50))
     assert replace(small, sizes="50") == large
     assert found[0] == found[1]
     networks = found[0]["calibrated"]["networks"]
     assert networks * 100 < size(multiplication(50)).to_dict()["calibrated"]["networks"]
-    tiles = size(addition(8), cells=True, tile=4).to_dict()
+    tiles = size(addition(8), tile=4).to_dict()
     assert tiles["n_max"] == 8
-    assert tiles["calibrated"]["networks"] > size(addition(8), cells=True).to_dict()["calibrated"]["networks"]
+    assert tiles["calibrated"]["networks"] > size(addition(8), tile=1).to_dict()["calibrated"]["networks"]
     assert tiles["calibrated"]["networks"] < size(addition(64)).to_dict()["calibrated"]["networks"]
 
 
 def test_what_does_not_go_with_cells() -> None:
     for ask in (certify, size):
         with pytest.raises(InputError, match=r"^n (does not go with cells|and unmasked are for whole states)"):
-            ask(addition(4), cells=True, n="declared")
+            ask(addition(4), tile=1, n="declared")
         with pytest.raises(InputError, match=r"integer.*1.*16.*99"):
-            ask(addition(4), cells=True, tile=99)
-    with pytest.raises(InputError, match=r"tile.*cells"):
-        size(addition(4), tile=2)
-    assert certify(addition(4), tile=2) == certify(addition(4), cells=True, tile=2)
+            ask(addition(4), tile=99)
+    assert certify(addition(4), tile=2) == certify(addition(4), tile=2)
 
 
 def test_kinds_without_ports_leave_nothing_to_decide() -> None:
@@ -136,13 +134,13 @@ def test_kinds_without_ports_leave_nothing_to_decide() -> None:
     program = Program.from_tables(["x", "y"], [["x"], ["y"]], [(0, 1, ["x", "y"]), (1, 1, None)])
     pattern = pattern_of([program])
     assert [len(kind.ports) for kind in pattern.kinds] == [0, 1]
-    assert certify(program, rounding="sign", cells=True).certified
-    assert size(program, cells=True).to_dict()["kinds"] == 2
+    assert certify(program, rounding="sign", tile=1).certified
+    assert size(program, tile=1).to_dict()["kinds"] == 2
     states = np.array([[True, False], [False, True], [True, True]])
     for name in ("limit", "kernel", "sampled"):
-        done = run(program, states=states, engine=name, cells=True, steps=1)
+        done = run(program, states=states, engine=name, tile=1, steps=1)
         assert done.states.tolist() == [[True, True], [False, False], [True, True]]
     idle = Program.from_tables(["x"], [["x"]], [(0, 1, None)])
-    assert not run(idle, states=states[:, :1], engine="limit", cells=True, steps=1).states.any()
+    assert not run(idle, states=states[:, :1], engine="limit", tile=1, steps=1).states.any()
     with pytest.raises(InputError, match=r"program.*anything"):
-        certify(idle, cells=True)
+        certify(idle, tile=1)

@@ -10,10 +10,10 @@ import pytest
 from long import LONG
 from numpy.typing import NDArray
 from programs import random_program
+from whole import kernel_engine, outputs_of
 
 from bitwright import Builder, InputError, Program, multiplication, parse
 from bitwright.bits import BoolArray
-from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.proofs.certificate import LimitVerdict, certify
 from bitwright.theory import (
@@ -192,7 +192,7 @@ def test_a_refutation_holds_by_the_dense_solve() -> None:
             continue
         tried += 1
         state, bit = state_of(program, certificate), place_of(program, certificate.fails_bit)
-        mean, matches = KernelEngine(program, program.templates, "sign").outputs(state)
+        mean, matches = outputs_of(kernel_engine(program, program.templates, "sign"), state)
         matched = program.match(state[0]).tolist()
         assert int(matches[0]) == len(matched) == certificate.fails_from
         assert sum(bit in program.writes(t) for t in matched) == certificate.fails_matches

@@ -21,8 +21,9 @@ from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.networks.integer import columns_of
 from bitwright.networks.quantize import quantize
 from bitwright.program import Program
+from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network
-from bitwright.proofs.exhaustion.domains import CellsDomain, every_state
+from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
 
 onnx = pytest.importorskip("onnx")
@@ -126,7 +127,7 @@ def instances(folder: Path) -> dict[int, tuple[Path, Path]]:
 def wrong_states(network: IntegerNetwork, program: Program) -> tuple[set[int], set[int]]:
     """States in which a bit is wrong by definition, G > T against the rules, and all in which something matches."""
     wrong, some, columns = set(), set(), columns_of(network, program)
-    domain = every_state(program)
+    domain = StatesDomain(every_cell(program))
 
     def look(matched: Any, numbers: Any, _step: int, _times: int, own: slice) -> None:
         for number, row in zip(numbers.tolist(), matched.astype(np.int64), strict=True):
@@ -260,7 +261,7 @@ def test_a_network_of_cells_is_asked_for_its_local_states_alone(tmp_path: Path) 
     place = tmp_path / f"{cells.weights.digest}-1.0"
     assert (place / "vnnlib" / "state_1.vnnlib").read_text().startswith("; Local state 1 of ")
     ports = 0
-    domain = CellsDomain(pattern.program)
+    domain = StatesDomain(cells.pattern)
 
     def look(matched: Any, _numbers: Any, _step: int, _times: int, own: slice) -> None:
         nonlocal ports

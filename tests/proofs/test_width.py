@@ -8,17 +8,22 @@ from long import LONG
 
 from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.api.cells import pattern_of
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
 from bitwright.program import Builder
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import (
-    cells_width,
     network_width,
     suggested_width,
 )
 from bitwright.running.successors import random_starts
 from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
+
+
+def whole(algorithm: Algorithm) -> tuple[Pattern, Algorithm]:
+    """The whole state of an algorithm as one cell, and the algorithm whose runs are looked at."""
+    return Pattern.of_state(algorithm.program), algorithm
 
 
 def test_the_spread_of_trained_networks() -> None:
@@ -53,12 +58,12 @@ def test_many_voters_are_right_at_the_default_width(count: int, examples: int) -
     program, starts = algorithm.program, random_starts(algorithm, 3_000, 0)
     assert program.templates == examples
     assert _wrong(algorithm, 8_192, starts) > 0
-    assert _wrong(algorithm, suggested_width(algorithm), starts) == 0
+    assert _wrong(algorithm, suggested_width(*whole(algorithm)), starts) == 0
 
 
 def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
     network, _ = train(algorithm.program, Recipe(width, 0, plan=Plan(descent="momentum")))
-    found = NetworkEngine(algorithm.program, [network], "calibrated").begin(states)
+    found = network_engine(algorithm.program, [network], "calibrated").begin(states)
     truth = RuleEngine(algorithm.program).begin(states)
     found.step()
     truth.step()
@@ -66,11 +71,12 @@ def _wrong(algorithm: Algorithm, width: int, states: np.ndarray) -> int:
 
 
 def test_both_widths() -> None:
-    states, runs = (network_width(addition(4), domain=domain) for domain in ("states", "runs"))
+    cells = Pattern.of_state(addition(4).program)
+    states, runs = network_width(cells), network_width(cells, runs=addition(4))
     assert states.states == 4_096
     assert runs.states == 256 * 8
     assert runs.expected < states.expected < states.covering
-    careful, padded = network_width(addition(4), 1e-6), network_width(addition(4), padding=50)
+    careful, padded = network_width(cells, 1e-6), network_width(cells, padding=50)
     assert careful.expected > states.expected
     assert careful.covering > states.covering
     assert padded.examples == 66
@@ -82,11 +88,9 @@ def test_programs_without_errors_and_programs_too_large() -> None:
     x = b.bit("x")
     b.block(x)
     b.when(x == 1).write(x)
-    alone = network_width(Algorithm("one template", b.build()))  # n is at most 1: nothing is left to chance
+    alone = network_width(Pattern.of_state(b.build()))  # n is at most 1: nothing is left to chance
     assert (alone.expected, alone.covering, alone.error.interval[0]) == (2, 2, 0.0)
     with pytest.raises(InputError, match="templates times bits"):
-        network_width(addition(3_000))
-    with pytest.raises(InputError, match=r"'run'.*'runs'"):
-        network_width(addition(2), domain="run")
+        network_width(Pattern.of_state(addition(3_000).program))
     with pytest.raises(InputError, match=r"delta.*0.*1"):
-        cells_width(pattern_of([addition(2).program]), 1.5)
+        network_width(pattern_of([addition(2).program]), 1.5)

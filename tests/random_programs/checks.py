@@ -34,7 +34,7 @@ from bitwright.proofs.certificate_file import claims_of
 from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
 from bitwright.proofs.exhaustion.certificate import BitInState
 from bitwright.proofs.exhaustion.task import prove
-from bitwright.proofs.width import suggested_cells_width
+from bitwright.proofs.width import suggested_width
 from bitwright.theory import weights
 
 Counts = Counter[str]
@@ -74,7 +74,7 @@ def check_program(rng: np.random.Generator, counts: Counts, train: bool = False,
     own, whole = exact_network(pattern.program), exact_network(program)
     networks = [own, changed(own, rng), changed(own, rng)]
     if train and any(kind.ports for kind in pattern.kinds):
-        width = suggested_cells_width(pattern)
+        width = suggested_width(pattern)
         found = train_on_pattern(pattern, Recipe(width, plan=Plan(descent="momentum")), seeds=1)
         assert found.proved == (not wrong_ones(local_states(rules.kinds, found.network)))
         networks += [found.network, changed(found.network, rng)]

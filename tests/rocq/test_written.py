@@ -203,7 +203,7 @@ def test_refused(tmp_path: Path) -> None:
     (tmp_path / "there/file").touch()
     with pytest.raises(InputError, match=r"folder.*empty"):
         export(network, tmp_path / "there", to="rocq")
-    whole = train(addition(2), cells=False, integer=True, width=512)
+    whole = train(addition(2), tile="all", integer=True, width=512)
     with pytest.raises(InputError, match="networks of cells"):
         export(whole, tmp_path / "whole", addition(2), to="rocq")
     with pytest.raises(InputError, match=r"quantize.*first"):

@@ -11,10 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from long import examples
 from programs import CASES, Case, crowded, random_program
+from whole import kernel_engine
 
 from bitwright import Algorithm, Program, Word, multiplication, parse, run
 from bitwright.bits import BoolArray
-from bitwright.engines.kernel import KernelEngine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.program import FIXED_POINT
 from bitwright.program.algorithm import Halt, impossible_matches
@@ -96,7 +96,11 @@ def test_where_the_sign_rule_goes_wrong_it_is_followed(
     algorithm = whole(program, steps)
     found = SlicedRuns(algorithm, steps, decide(program, K, "sign")).run(rows, count)
     assert_equal(found, Walker(algorithm, LimitEngine(program, K, "sign"), steps).run(rows, count), count)
-    assert_equal(found, Walker(algorithm, KernelEngine(program, K, "sign"), steps).run(rows, count), count)
+    assert_equal(
+        found,
+        Walker(algorithm, kernel_engine(program, K, "sign"), steps).run(rows, count),
+        count,
+    )
 
 
 @settings(max_examples=examples(25))

@@ -9,7 +9,7 @@ import json
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -25,8 +25,9 @@ from decoders import ROPE, TASKS, copier, copy, every_input, groups_of, random_d
 from long import LONG
 
 from bitwright.transformers.boxes import root, split
-from bitwright.transformers.certificate import _task_document, write_certificate
+from bitwright.transformers.certificate import task_document, write_certificate
 from bitwright.transformers.decoder import Decoder, Linear
+from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
@@ -272,6 +273,58 @@ def test_a_margin_that_no_input_has_is_refused(proved, tmp_path):
         assert checked(SCRIPT, network, tmp_path / "edited").code == code
 
 
+def rewritten(network: Path, path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """The network's file with another structure, and with its hash."""
+    data = network.read_bytes()
+    body = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:body])
+    document = json.loads(header["__metadata__"]["bitwright"])
+    change(document["decoder"])
+    total = sha256(json.dumps(document["decoder"], sort_keys=True).encode())
+    for name, tensor in sorted((name, tensor) for name, tensor in header.items() if name != "__metadata__"):
+        begin, end = tensor["data_offsets"]
+        total.update(f"\n{name} float32 {tuple(tensor['shape'])}\n".encode() + data[body + begin : body + end])
+    header["__metadata__"]["bitwright"] = json.dumps(document | {"sha256": total.hexdigest()})
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data[body:])
+
+
+STRUCTURES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "unchanged": dict.copy,
+    "a setting of the checker": lambda decoder: decoder.update(unit=0.0),
+    "one of a layer": lambda decoder: decoder["layers"][0].update(length=0.0),
+    "a norm that nobody knows": lambda decoder: decoder["final_norm"].update(kind="other"),
+    "two layers": lambda decoder: decoder["layers"].append(decoder["layers"][0]),
+    "a scale of 2 as an integer": lambda decoder: [head.update(scale=-2) for head in decoder["layers"][0]["heads"]],
+    "a gate that is no chain": lambda decoder: decoder["layers"][0]["mlp"].update(gate=[]),
+}
+
+
+@pytest.mark.parametrize("change", STRUCTURES.values(), ids=STRUCTURES)
+def test_structures_that_mean_something_else_are_refused(change, proved, tmp_path):
+    network, certificate = proved
+    rewritten(network, tmp_path / "network", change)
+    forge(certificate, tmp_path / "network", tmp_path / "certificate")
+    found = checked(SCRIPT, tmp_path / "network", tmp_path / "certificate")
+    assert (found.code == 0) == (change is STRUCTURES["unchanged"]), found.out
+
+
+def test_names_that_hide_inputs_are_refused(proved, tmp_path):
+    """A flag without a name stood for the stop token, and no run ended in it."""
+    network, certificate = proved
+    text = certificate.read_text().replace('"last"', '""')
+    document = json.loads(text)
+    document["claims"] = document["claims"][1:] + document["claims"][:1]
+    (tmp_path / "edited").write_text(json.dumps(document))
+    assert checked(SCRIPT, network, tmp_path / "edited").code == 0  # as good a name as any
+    document["claims"][0] |= {"trees": {"groups": [], "nodes": packed({})["nodes"]}, "boxes": 3}
+    (tmp_path / "edited").write_text(json.dumps(document))
+    assert checked(SCRIPT, network, tmp_path / "edited").code == 1
+    document["task"]["words"][0] = None
+    (tmp_path / "edited").write_text(json.dumps(document))
+    assert checked(SCRIPT, network, tmp_path / "edited").code == 2
+
+
 @pytest.mark.parametrize("damage", ["cut", "byte", "no certificate", "NaN"])
 def test_damaged_files_are_refused(damage, proved, tmp_path):
     network, certificate = ((tmp_path / name) for name in ("network", "certificate"))
@@ -288,8 +341,23 @@ def test_damaged_files_are_refused(damage, proved, tmp_path):
 # ---- bounds
 
 
+def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, step: int) -> np.ndarray:
+    """(n, r) what the heads add up to at a step."""
+    tokens = task.rows(inputs)[:, : task.prompt_length + step]
+    places = np.arange(tokens.shape[1])
+    x = sum(table[places * (len(table) > 1), tokens * (table.shape[1] > 1)].astype(float) for table in decoder.tables)
+    layer = decoder.layers[0]
+    h = normed(layer.attention_norm, x)
+    return sum(chained(head.output, _head(head, h)) for head in layer.heads)[:, -1]
+
+
+def real(ranges: list[tuple[int, int]], side: int) -> np.ndarray:
+    """One end of each range."""
+    return np.array([ends[side] for ends in ranges], float) / 2.0**60
+
+
 def document_of(task: ColumnTask) -> dict[str, Any]:
-    return json.loads(json.dumps(_task_document(task)))
+    return json.loads(json.dumps(task_document(task)))
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
@@ -305,7 +373,7 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
     assert mine.inputs == len(inputs)
     tried, close = 0, 0.0
     for number in range(margins.shape[1]):
-        of = groups_of(task, inputs, number)
+        of, outputs = groups_of(task, inputs, number), attention_outputs(decoder, task, inputs, number)
         every = set(mine.groups("stop" if number == len(task.layout.answer) else ""))
         assert set(of) <= every or number < len(task.layout.answer)
         for group in sorted(set(of)):
@@ -324,6 +392,9 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
                 if not inside.any():
                     break
                 ranges = group_.near(low, high).ranges(group_.keys(low, high), group_.ends)
+                reached = outputs[inside]
+                assert (real(ranges, 0) - 1e-12 <= reached).all()
+                assert (reached <= real(ranges, 1) + 1e-12).all()
                 bound = reader.margins(ranges, group_.step.last, group_.right)[0] / sceptic.ONE
                 least = margins[inside, number].min()
                 assert bound <= least + 1e-12
@@ -344,7 +415,8 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
     symbols, below = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).tolist(), 0
     readers = [sceptic.Decoder(data, unit, len(mine.slots)) for unit in (0, 1)]
     number = 2
-    values = [shuffled_logits(decoder, rows[:, : task.prompt_length + number], rng).astype(float) for _ in range(20)]
+    begin = rows[:, : task.prompt_length + number]
+    runs = [shuffled_logits(decoder, begin, rng) for _ in range(20)]
     for index, group in list(enumerate(groups_of(task, inputs, number)))[:: len(inputs) // 12]:
         bounds = []
         for reader in readers:
@@ -354,7 +426,11 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
             )
             bounds.append(reader.margins(ranges, group_.step.last, group_.right)[0] / sceptic.ONE)
         (right,) = group_.right
-        others = [row[right] - np.delete(row, right).max() for row in (of[index] for of in values)]
+        others = [
+            row[right] - np.delete(row, right).max() for row in (values[index].astype(float) for _, values in runs)
+        ]
+        low, high = np.array(ranges).T / sceptic.ONE  # of float32, which is the second reader's
+        assert all(((low <= outputs[index]) & (outputs[index] <= high)).all() for outputs, _ in runs)
         assert bounds[1] <= min(others)
         assert bounds[1] > bounds[0] - 1e-2
         below += min(others) < bounds[0]

@@ -236,7 +236,7 @@ ensure y == x
 def test_only_the_sizes_of_the_proof_are_claimed(
     tmp_path: Path, named: str, numbers: dict[str, Any], claim: str, code: int
 ) -> None:
-    found = bw.certify(bw.parse(TWO_SIZES), cells=True, sizes="all")
+    found = bw.certify(bw.parse(TWO_SIZES), tile=1, sizes="all")
     data = json.loads(found.text())
     link = data["links"]["function"]
     program = link["proof"]["program"]
@@ -276,7 +276,7 @@ def altered(document: dict[str, Any], way: tuple[Any, ...]) -> dict[str, Any]:
 
 def test_no_field_of_a_certificate_file_can_be_altered(tmp_path: Path) -> None:
     """Of what is compared with the rules every field; of hints some, which may still be a proof of the same lines."""
-    data = json.loads(bw.certify(bw.parse(TWO_SIZES), cells=True, sizes="all").text())
+    data = json.loads(bw.certify(bw.parse(TWO_SIZES), tile=1, sizes="all").text())
     function = data["links"]["function"]
     assert checked(tmp_path, data, TWO_SIZES)[0] == 0
     ways = [("proof", *way) for way in leaves(function["proof"])] + [("claim", "verdict"), ("claim", "sizes")]

@@ -17,6 +17,7 @@ import pytest
 from cases import for_each
 from checking import SCEPTIC, checked
 from long import LONG
+from whole import every_state
 
 import bitwright
 from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse
@@ -25,7 +26,6 @@ from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_network, train
 from bitwright.networks.quantize import quantize
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.findings import Truth
 
 CHECKER = SCEPTIC / "check_network.py"
@@ -385,7 +385,7 @@ def test_a_sum_at_its_threshold_is_not_above_it(adder: IntegerNetwork, tmp_path:
     """The closest bit that must be on at n = 4 is moved onto its threshold, and by one more to the right side."""
     algorithm = addition(2)
     sums = ExactSums(adder, algorithm.program)
-    domain = StatesDomain(algorithm.program)
+    domain = every_state(algorithm.program)
     found: list[int] = []
 
     def look(matched: Any, *_: Any) -> None:

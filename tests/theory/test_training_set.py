@@ -10,7 +10,6 @@ from cases import for_each
 from programs import CASES, Case
 
 from bitwright import InputError, addition
-from bitwright.engines.kernel import KernelEngine
 from bitwright.theory import Predictor
 from bitwright.theory.encoding.training_set import TrainingSet, random_bases
 
@@ -54,17 +53,6 @@ def test_no_basis_changes_the_limit(seed: int) -> None:
         results.append((predictor.mean(encoded), predictor.covariance(encoded)))
     np.testing.assert_allclose(results[0][0], results[1][0], atol=1e-9)
     np.testing.assert_allclose(results[0][1], results[1][1], atol=1e-10)
-
-
-def test_the_kernel_engine_runs_in_any_basis() -> None:
-    algorithm = addition(4)
-    program = algorithm.program
-    examples = TrainingSet(program, 4, random_bases(program, 3))
-    engine = KernelEngine(program, examples.examples, "calibrated", examples)
-    batch = engine.begin(np.array([algorithm.state({"p": 11, "q": 6})]))
-    for _ in range(8):
-        batch.step()
-    assert algorithm.read(batch.states()[0]) == {"sum": 17}
 
 
 def test_the_file_holds_everything(tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ from scipy import sparse
 from bitwright import Program, addition, multiplication, permutation
 from bitwright.api.cells import pattern_of
 from bitwright.errors import InputError
+from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width import Sums, spread, unit_variance
 from bitwright.theory.width_bounds import covering_width, worst_spread
 from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, rounded, scaled_bias
-from bitwright.theory.width_regions import cell_regions, whole_region
+from bitwright.theory.width_regions import regions_of
 from tests.programs import crowded, random_program
 
 KINDS = [("ntk", 5), ("last-layer", 0), ("ntk", 0), ("last-layer", 5)]
@@ -28,7 +29,7 @@ KINDS = [("ntk", 5), ("last-layer", 0), ("ntk", 0), ("last-layer", 5)]
 def test_draws_have_the_variance_and_the_mean_of_the_law(kind: Kind, padding: int) -> None:
     """Over some 900 correlated bits of 30 states and 1,500 draws: pooled within 3%, a false alarm below 1 in 1,000."""
     program = addition(6).program
-    matched = whole_region(program)[0].sample(30, np.random.default_rng(0))
+    matched = regions_of(Pattern.of_state(program))[0].sample(30, np.random.default_rng(0))
     matched = matched[matched.sum(axis=1) > 1]
     n, labels, K = matched.sum(axis=1), label_matrix(program), program.templates + padding
     field, rng = WidthField(labels, K, kind), np.random.default_rng(1)
@@ -66,7 +67,7 @@ def test_states_share_their_errors_as_the_definition_says() -> None:
     "make", [addition(4).program, crowded(5, 2), random_program(np.random.default_rng(2), 10, 3, 3)]
 )
 def test_regions_have_all_states_and_only_those(make: Program) -> None:
-    region = whole_region(make)[0]
+    region = regions_of(Pattern.of_state(make))[0]
     count = round(exp(region.log_states))
     every = {row.tobytes() for row in region.sample(count, np.random.default_rng(0))}
     assert len(every) == count
@@ -83,12 +84,12 @@ def test_regions_have_all_states_and_only_those(make: Program) -> None:
 
 def test_regions_of_cells_are_their_local_states() -> None:
     pattern = pattern_of([multiplication(6).program])
-    regions = cell_regions(pattern)
+    regions = regions_of(pattern)
     assert sum(round(exp(region.log_states)) for region in regions) == pattern.local_states
     for number, region in enumerate(regions):
         inside = region.sample(1 << 12, np.random.default_rng(0))
-        assert not inside[:, : region.first].any()
-        assert not inside[:, region.last :].any()
+        assert not inside[:, : region.templates.start].any()
+        assert not inside[:, region.templates.stop :].any()
         assert region.own[pattern.port_bits(number)].all()
     assert sum(int(region.own.sum()) for region in regions) == sum(len(kind.ports) for kind in pattern.kinds)
 
@@ -100,7 +101,7 @@ def test_no_state_is_beyond_the_bound(seed: int) -> None:
     program = [addition(4).program, crowded(6, 2), permutation([2, 3, 4, 5, 1]).program][seed % 3]
     if seed > 2:
         program = random_program(rng, 12, 2, 3)
-    region = whole_region(program)[0]
+    region = regions_of(Pattern.of_state(program))[0]
     matched = region.sample(1 << 15, rng)
     matched = matched[matched.sum(axis=1) > 1]
     n, m, K = matched.sum(axis=1)[:, None], matched @ label_matrix(program), program.templates + seed

@@ -40,7 +40,7 @@ def test_every_engine_and_oracle_tells_within_a_batch(engine: str, oracle: objec
 
 def test_it_is_told_from_where_a_validation_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
-    task = task_of(addition(4), "kernel", oracle=Arithmetic("addition"), random=3000)
+    task = task_of(addition(4), "kernel", oracle=Arithmetic("addition"), random=3000, evaluate=True)
 
     class StopError(Exception):
         pass

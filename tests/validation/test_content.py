@@ -36,7 +36,7 @@ def put(network: FloatNetwork, path: Path) -> Path:
 
 
 def task_with(path: Path, random: int | None = None) -> Task:
-    return task_of(ALGORITHM, "network", Arithmetic("addition"), random, files=(path,))
+    return task_of(ALGORITHM, "network", Arithmetic("addition"), random, files=(path,), evaluate=True)
 
 
 def outcome(done: Validation) -> tuple[str, list[str]]:
@@ -111,8 +111,8 @@ def test_a_progress_file_belongs_to_the_weights_that_it_began_with(
     with pytest.raises(StopError):
         validate(task_with(path, random=3000), progress=spoil_and_stop, resume=progress)
     begun = json.loads(progress.read_text())
-    assert (begun["batches"], begun["of"]["trained networks"]) == (1, [good.digest])
-    with pytest.raises(InputError, match=r"trained.*networks"):
+    assert (begun["batches"], begun["of"]["cells"]) == (1, [good.digest])
+    with pytest.raises(InputError, match=r"cells was"):
         validate(task_with(path, random=3000), resume=progress)
     put(good, path)
     done = validate(task_with(path, random=3000), resume=progress)

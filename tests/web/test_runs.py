@@ -93,7 +93,8 @@ def test_every_algorithm_with_every_engine(server: Any, which: int, engine: str)
     found = job["result"]
     assert (found["outputs"], found["steps"], found["halted"]) == (texts(done.outputs), done.steps, True)
     assert (found["margin"], found["title"]) == (done.margin, run_title(done))
-    assert found["exact"] is (True if engine in ("sampled", "network") else None)
+    assert found["exact"] is done.exact
+    assert found["exact"] is not False
     assert server.file(job, "trace.html").decode() == trace_page(done)
     assert parse(server.file(job, "program.bw").decode()).same_as(algorithm)
 
@@ -114,12 +115,12 @@ def test_networks_of_cells_by_default(
     assert server.file(job, "trace.html").decode() == trace_page(done)
 
 
-@pytest.mark.parametrize("more", [{"width": 1024}, {"networks": 2}, {"rounding": "sign"}], ids=str)
-def test_what_asks_for_the_whole_state(server: Any, more: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("more", "tile"), [({"width": 256}, 1), ({"networks": 2}, 1), ({"rounding": "sign"}, "all")])
+def test_what_asks_for_the_whole_state(server: Any, more: dict[str, Any], tile: int | str) -> None:
     request = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "3", "q": "4"}, "engine": "network"}
     job = server.run({**request, **more})
     assert "result" in job, job
-    assert "cells" not in job["result"]
+    assert job["result"]["cells"]["tile"] == tile
 
 
 def test_cells_serve_programs_that_are_too_large_for_the_whole_state(server: Any) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitwright.api.executions import unseen
-from bitwright.engines.cells.local import LocalStates
 from bitwright.errors import counted, listing, option
 from bitwright.networks.integer import WEIGHT_BITS
+from bitwright.program.local import LocalStates
 
 if TYPE_CHECKING:
     from bitwright.api.cells import TrainedCells

@@ -18,6 +18,7 @@ from bitwright.program.pattern import pattern_of
 
 if TYPE_CHECKING:
     from bitwright.program import NodeProgram
+    from bitwright.program.cells import Tile
     from bitwright.program.pattern import Pattern
 
 _OWN_DEFAULT = ("width", "tolerance", "padding", "descent")  # where None is given
@@ -76,18 +77,12 @@ def check_batch(states: object, workers: int | None) -> None:
         raise InputError(f"workers are an integer of threads, 1 or more, got {workers}")
 
 
-def pattern_asked(
-    algorithms: Sequence[Algorithm], cells: bool, tile: int, n: str | None, padding: int | None = None
-) -> Pattern | None:
-    """The pattern of the cells of all these programs; None for a proof or a size of one whole program."""
-    EngineChoice("limit", padding=padding, cells=cells, tile=tile).checked()
-    if not cells:
-        if len(algorithms) != 1:
-            raise InputError(f"one proof for {len(algorithms):,} programs is one of their cells; add cells=True")
-        return None
+def pattern_asked(algorithms: Sequence[Algorithm], tile: Tile, n: str | None, padding: int | None = None) -> Pattern:
+    """The pattern of the cells of all these programs, or of the whole state of one."""
+    EngineChoice("limit", padding=padding, tile=tile).checked()
     if not algorithms:
         raise InputError("give at least one program, whose cells are meant")
-    if n is not None:
+    if tile != "all" and n is not None:
         raise InputError(
             f"{option('n')} does not go with cells: n is the cell's own, at most one match in each of its blocks"
         )

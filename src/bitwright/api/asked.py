@@ -15,16 +15,18 @@ from bitwright.api.network import Network
 from bitwright.api.open import SIZED
 from bitwright.api.sizes import InSizes, ProgramAtSize, SizesAsked, at_size, check_covers, every_size_or_own, in_sizes
 from bitwright.api.telling import Teller
+from bitwright.api.trained import is_of_cells
 from bitwright.engines.cells.trained import as_algorithm, check_made_for, load_cells, pattern_in
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, OtherKindError, ProofError, counted
 from bitwright.files.storage import as_path
-from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.cache import network_files
 from bitwright.networks.foreign import HeldModel, Model, is_model
 from bitwright.networks.foreign.model import Given
 from bitwright.program import Algorithm, NodeProgram
+from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern, bit_names
 
 Provable = str | PathLike[str] | Network | AnyNetwork | Model | HeldModel | Given
@@ -35,7 +37,7 @@ class Held:
     """A network to prove: its weights, and the pattern of its cells."""
 
     name: str
-    pattern: Pattern | None
+    pattern: Pattern
     weights: AnyNetwork | FittedModel
     algorithm: Algorithm | None = None  # that a file of the whole state is for
 
@@ -52,8 +54,9 @@ class Asked:
 
     algorithm: Algorithm
     network: AnyNetwork | FittedModel
+    pattern: Pattern
     sizes: str | None = None  # of cells: those at which the program was seen to be of these kinds
-    tile: int = 1  # of cells: how many neighbouring ones of the program are one
+    tile: Tile = 1  # of cells: how many neighbouring ones of the program are one
     graphs: str | None = None
     names: dict[str, tuple[str, ...]] | None = None
     links: Links = field(default_factory=Links)
@@ -70,24 +73,27 @@ def held_network(
     network: Provable,
     what: Subject | Sequence[Subject],
     sizes: SizesAsked | None = None,
-    cells: bool | None = None,
+    tile: Tile | None = None,
 ) -> Held:
     """The network that was given, as weights or as a file, with the pattern of its cells."""
     if is_model(network):
-        found, of = fitted(network, what, sizes, cells)
-        return Held(found.model.name, of if isinstance(of, Pattern) else None, found)
+        found, of = fitted(network, what, sizes, tile)
+        return Held(found.model.name, of, found)
     if isinstance(network, str | PathLike):
         files = network_files(as_path(network, "a network file"))
         if len(files) > 1:
             raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
-        if (pattern := pattern_in(files[0])) is not None:
-            return Held(str(network), pattern, load_cells(files, pattern)[0])
-        algorithm = _whole(what, files[0])
-        return Held(str(network), None, load_any_network(files[0], algorithm.program), algorithm)
-    if isinstance(network, Network):
+        algorithm = None if is_of_cells(files[0]) else _whole(what, files[0])
+        pattern = pattern_in(files[0], None if algorithm is None else algorithm.program)
+        return Held(str(network), pattern, load_cells(files, pattern)[0], algorithm)
+    weights = network.weights if isinstance(network, Network) else network
+    if isinstance(network, Network) and network.cells:
+        assert network.pattern is not None
         return Held("this network", network.pattern, network.weights)
-    if isinstance(network, FloatNetwork | IntegerNetwork):
-        return Held("this network", None, network)
+    if isinstance(weights, FloatNetwork | IntegerNetwork):
+        algorithm = _whole(what)
+        check_made_for(weights, algorithm.program)
+        return Held("this network", Pattern.of_state(algorithm.program), weights, algorithm)
     raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
 
 
@@ -105,18 +111,16 @@ def asked_for(
 
     `skip` ignores cells of other kinds: a local state can be looked at whatever cells the program has.
     """
-    if held.pattern is None:
+    if held.pattern.whole is not None:
         algorithm = held.algorithm or _whole(what)
-        if not isinstance(held.weights, FittedModel):
-            check_made_for(held.weights, algorithm.program)
         links = Links() if skip else links_of(algorithm, in_sizes(algorithm), None, tell, function)
-        return Asked(algorithm, held.weights, links=links)
+        return Asked(algorithm, held.weights, held.pattern, links=links)
     subjects, pattern = opened_subjects(what), held.pattern
     first = by_algorithm(subjects)[0]
     description = f"cells of {counted(len(pattern.kinds), 'kind')}"
     cells = replace(as_algorithm(pattern, first.name), description=description)
     if first.program == pattern.program and len(subjects) == 1 and sizes is None:
-        return Asked(cells, held.weights)
+        return Asked(cells, held.weights, pattern)
     with tell.working("comparing kinds of cells") as step:
         looked = _looked(subjects, pattern, sizes, claimed)
         also = (
@@ -124,7 +128,7 @@ def asked_for(
             if claimed is not None and sizes is None
             else []
         )
-        cells_of, tiles = [], set()
+        cells_of, tiles = [], set[Tile]()
         for number, one in enumerate(programs := [*looked.programs, *also]):
             if len(programs) > 1:
                 step(number, len(programs))
@@ -140,14 +144,14 @@ def asked_for(
             tiles.add(tile)
             cells_of.append((one.algorithm.program, own))
     if not skip:
-        check_covers(looked, pattern, first.name, max(tiles, default=1))
+        check_covers(looked, pattern, first.name, max(tiles, default=1, key=str))
     graphs = looked.graphs if tiles == {1} else None  # tiles of a graph are not those of the schema
     single = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], Algorithm) else None
     links = Links() if skip else links_of(single, looked, len(pattern.kinds), tell, function, graphs)
     names = bit_names(pattern, cells_of)
-    asked = Asked(cells, held.weights, looked.text, max(tiles, default=1), graphs, names, links)
+    asked = Asked(cells, held.weights, pattern, looked.text, max(tiles, default=1, key=str), graphs, names, links)
     if not skip:
-        tell.note(_covered(asked, sorted(tiles)))
+        tell.note(_covered(asked, sorted(tiles, key=str)))
     return asked
 
 
@@ -172,7 +176,7 @@ def _looked(
     return looked
 
 
-def _covered(asked: Asked, tiles: list[int]) -> str:
+def _covered(asked: Asked, tiles: list[Tile]) -> str:
     """A note on which program was looked at, and in which sizes."""
     name, graphs = asked.algorithm.name, "" if asked.graphs is None else f", on {asked.graphs},"
     what = name if graphs and asked.sizes is None else at_size(name, asked.sizes)

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.engines.cells.engine import TABLED
-from bitwright.engines.cells.local import LocalStates, draw_numbers
+from bitwright.engines.cells.network import are_few
 from bitwright.engines.cells.trained import TrainedCells as TrainedCells
 from bitwright.engines.cells.trained import as_algorithm as as_algorithm
 from bitwright.engines.cells.trained import load_cells as load_cells
 from bitwright.engines.cells.trained import pattern_in as pattern_in
 from bitwright.errors import InputError
-from bitwright.networks import TrainingError, quantize, train
+from bitwright.networks import IntegerNetwork, TrainingError, train
+from bitwright.networks.quantize import Cost, local_sample, quantize
 from bitwright.program import Algorithm, Program
+from bitwright.program.local import LocalStates, draw_numbers
 from bitwright.program.pattern import Pattern
 from bitwright.program.pattern import pattern_of as pattern_of
+from bitwright.proofs.width import run_matches
 
 if TYPE_CHECKING:
     from bitwright.networks import FloatNetwork, Recipe
     from bitwright.networks.train import ExecutionSet
 
+_MET = 512  # states of runs
 _NARROWEST, _CLEAR_MARGIN = 32, 0.1  # where the search for a small network begins and what ends it
 SEEDS = 10  # that are tried, one after the other, until a network is right in every local state
 
 
-def check_tile(algorithm: Algorithm, tile: int) -> None:
+def check_divides(algorithm: Algorithm, tile: int) -> None:
     """Raises InputError for a tile that does not divide the length of some chain of cells."""
     cells = algorithm.program.cells
     for family, size in enumerate(cells.families.sizes.tolist()):
@@ -48,14 +51,14 @@ def train_on_pattern(
     make: Callable[[Program, Recipe], FloatNetwork] | None = None,
     executions: ExecutionSet | None = None,
     networks: int = 1,
+    runs: Algorithm | None = None,
 ) -> TrainedCells:
     """Trains on a pattern, quantizes, and tries every local state; if one is wrong, it takes the next seed.
 
     With `executions` it trains on these instead of the pattern's templates, and quantizes by them alone. Several
-    `networks` become one, side by side.
+    `networks` become one, side by side. `runs` is the algorithm whose whole state it is of.
     """
     make = make or (lambda program, recipe: train(program, recipe, executions=executions)[0])
-    sample = local_sample(pattern) if executions is None else executions.sample
     best: TrainedCells | None = None
     problem: TrainingError | None = None
     for tried in range(seeds):
@@ -64,7 +67,7 @@ def train_on_pattern(
         except TrainingError as error:  # small widths sometimes stall
             problem = error
             continue
-        network, cost = quantize(trained, pattern.program, weight_bits, sample=sample)
+        network, cost = quantized(trained, pattern, weight_bits, executions, runs)
         found = TrainedCells(pattern, network, trained, cost, tried + 1)
         if found.proved or found.tables is None:
             return found
@@ -81,7 +84,7 @@ def train_smallest(pattern: Pattern, recipe: Recipe, **how: Any) -> TrainedCells
     The recipe's own width, from the width law, comes last, with all its seeds and any margin.
     """
     width = _NARROWEST
-    while width < recipe.width and pattern.local_states <= TABLED:
+    while width < recipe.width and are_few(pattern, recipe.width):
         with suppress(TrainingError):  # small widths sometimes stall
             found = train_on_pattern(pattern, replace(recipe, width=width), **{**how, "seeds": 1})
             if found.proved and found.tables is not None and found.tables.margin >= _CLEAR_MARGIN:
@@ -95,21 +98,26 @@ def members_of(recipe: Recipe, networks: int, later: int = 0) -> list[Recipe]:
     return [replace(recipe, seed=recipe.seed + later, member=recipe.member + member) for member in range(networks)]
 
 
-def local_sample(pattern: Pattern, most: int = 1_024) -> tuple[np.ndarray, np.ndarray]:
-    """A sample of local states by which to choose the scales of rounding: what each matches, and its ports."""
-    rng = np.random.default_rng(0)
-    share = max(16, most // len(pattern.kinds))
-    matched, own = [], []
-    for number, kind in enumerate(pattern.kinds):
-        local = LocalStates(kind)
-        numbers = np.arange(local.count) if local.count <= share else draw_numbers(rng, local.count, share)
-        rows = np.zeros((len(numbers), pattern.program.templates), dtype=bool)
-        rows[:, pattern.first_template[number] : pattern.first_template[number + 1]] = local.matched(numbers)
-        ports = np.zeros((len(numbers), pattern.program.bits), dtype=bool)
-        ports[:, pattern.port_bits(number)] = True
-        matched.append(rows)
-        own.append(ports)
-    return np.concatenate(matched), np.concatenate(own)
+def quantized(
+    networks: Sequence[FloatNetwork],
+    pattern: Pattern,
+    weight_bits: int = 8,
+    executions: ExecutionSet | None = None,
+    runs: Algorithm | None = None,
+) -> tuple[IntegerNetwork, Cost]:
+    """The integer network that stands for these, and the cost.
+
+    Scales are chosen by local states. Of the whole state of an algorithm also those that its `runs` meet count, and
+    these alone if the trained weights are wrong elsewhere. A network that learnt from executions is quantized by them.
+    """
+    program = pattern.program
+    if executions is not None:
+        return quantize(networks, program, weight_bits, executions.sample)
+    found = quantize(networks, program, weight_bits, local_sample(pattern))
+    if found[1].margin_before > 0 or pattern.whole is None or runs is None:
+        return found
+    met = run_matches(runs, _MET, 0)
+    return quantize(networks, program, weight_bits, (met, np.ones((len(met), program.bits), dtype=bool)))
 
 
 def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (states, bits of the pattern)

@@ -24,6 +24,7 @@ from bitwright.files.storage import as_path
 from bitwright.networks import AnyNetwork
 from bitwright.networks.foreign import Model, as_model, is_model
 from bitwright.networks.foreign.model import Given
+from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern, is_pattern
 from bitwright.proofs.exhaustion import ProofTask, certify_network
 from bitwright.proofs.exhaustion.certificate_file import check_network_certificate, check_speaks_of
@@ -43,8 +44,7 @@ def certify(
     rounding: str | None = None,
     n: str | None = None,
     padding: int | None = None,
-    cells: bool | None = None,
-    tile: int | None = None,
+    tile: Tile | None = None,
     function: bool = False,
     progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate: ...
@@ -62,8 +62,7 @@ def certify(
     rounding: str | None = None,
     n: str | None = None,
     padding: int | None = None,
-    cells: bool | None = None,
-    tile: int | None = None,
+    tile: Tile | None = None,
     state: None = None,
     device: str | None = None,
     workers: str | int = "1",
@@ -82,8 +81,7 @@ def certify(
     rounding: str | None = None,
     n: str | None = None,
     padding: int | None = None,
-    cells: bool | None = None,
-    tile: int | None = None,
+    tile: Tile | None = None,
     state: str | None = None,
     device: str | None = None,
     workers: str | int = "1",
@@ -120,7 +118,7 @@ def certify(
     Without a network the proof is of the limit, the mean of infinitely wide networks, with K and n as in a run with the
     same `rounding` ("calibrated" or "sign") and `padding`. `n` says how the number of matches is bounded: `blocks`
     (proved, the default), `declared` (an assumption, which the certificate names) or `reachable` (met in the runs of
-    all inputs). With `cells`, or `sizes`, or a `tile` of neighbouring cells, it is the limit of networks of cells; n is
+    all inputs). With `sizes`, or a `tile` of 1 or more neighbouring cells, it is the limit of networks of cells; n is
     then a cell's own. Node programs are certified by their cells.
 
     >>> print(certify(multiplication(10)).sentence)
@@ -146,23 +144,23 @@ def certify(
         )
         if n == "reachable" and not hasattr(progress, "working"):
             say_compiling()
-        return certify_limit(what, sizes, rounding, n, padding, cells, tile, tell, function)
-    _only_of_limit(network, rounding, n=n, padding=padding, tile=tile)
-    held = held_network(network, what, sizes, cells)
+        return certify_limit(what, sizes, rounding, n, padding, tile, tell, function)
+    _only_of_limit(network, rounding, n=n, padding=padding, tile=None if is_model(network) else tile)
+    held = held_network(network, what, sizes, tile)
     if oracle is not None and not isinstance(held.weights, FittedModel):
         raise InputError(f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function")
-    against = None if oracle is None else _oracle(oracle, held, what, sizes, cells)
+    against = None if oracle is None else _oracle(oracle, held, what, sizes)
     held = held.on(None if device is None else str(device))
-    if held.pattern is None and (cells or sizes is not None):
-        left_out = f"leave out {option('cells')} and {option('sizes')}"
-        raise InputError(f"{held.name} was trained on a whole program, not on cells; {left_out}")
+    whole = held.pattern.whole is not None
+    if whole and sizes is not None:
+        raise InputError(f"{held.name} was trained on a whole program, not on cells; leave out {option('sizes')}")
     if state is not None:
         if domain is not None or resume is not None:
             raise InputError(
                 f"{option('state')} looks at one state; leave out {option('domain')} and {option('resume')}"
             )
-        return _look(asked_for(what, held, sizes, tell, skip=True), held.pattern, state, against)
-    if held.pattern is not None:
+        return _look(asked_for(what, held, sizes, tell, skip=True), state, against)
+    if not whole:
         check_domain(held.pattern.program, domain or "cells")
     who = Workers.parse(str(workers), str(device or "cpu"))
     asked = asked_for(what, held, sizes, tell, function=function)
@@ -216,10 +214,10 @@ def check_network(
     oracle: Model | Given | None = None,
 ) -> NetworkCertificate:
     """Goes through the whole domain again; raises ProofError at the first claim that does not hold."""
-    tell, held = teller(progress), held_network(_as_claimed(network, claimed), what, sizes, claimed.cells)
+    tell, held = teller(progress), held_network(_as_claimed(network, claimed), what, sizes, _tile_of(claimed))
     against, held = _claimed_oracle(claimed, oracle, held, what, sizes), held.on(device)
     who, tried = Workers.parse(str(workers), str(device or "cpu")), claimed.about.links.tried
-    if held.pattern is not None:
+    if held.pattern.whole is None:
         pattern = as_algorithm(held.pattern, by_algorithm(opened_subjects(what))[0].name)
         with telling_of(pattern, "network"):  # before its sizes are tried on this program
             check_speaks_of(claimed, pattern, held.weights)
@@ -239,6 +237,10 @@ def check_network(
         elif not is_pattern(by_algorithm(opened_subjects(what))[0].program):  # which says nothing of its program
             asked.links.check(claimed.about.links)
     return chained(NetworkCertificate(**{**vars(own), "sizes": asked.sizes, "about": replace(asked.about, holds=True)}))
+
+
+def _tile_of(claimed: NetworkCertificate) -> Tile:
+    return 1 if claimed.cells else "all"
 
 
 def _as_claimed(network: Provable, claimed: NetworkCertificate) -> Provable:
@@ -262,7 +264,7 @@ def _claimed_oracle(
             wanted = "no oracle; leave it out" if named is None else f"an oracle; give it as {option('oracle')}"
             raise InputError(f"this certificate names {wanted}")
         return None
-    return _oracle(oracle, held, what, sizes, claimed.cells)
+    return _oracle(oracle, held, what, sizes)
 
 
 def _oracle(
@@ -270,12 +272,11 @@ def _oracle(
     held: Held,
     what: Subject | Sequence[Subject],
     sizes: SizesAsked | None,
-    cells: bool | None,
 ) -> FittedModel:
     """The oracle, which reads what the network reads."""
     assert isinstance(held.weights, FittedModel)
     same = replace(as_model(oracle), reads=held.weights.columns.reads)
-    return fitted(same, what, sizes, held.pattern is not None if cells is None else cells)[0]
+    return fitted(same, what, sizes, 1 if held.pattern.whole is None else "all")[0]
 
 
 def _check_travels(network: AnyNetwork | FittedModel | None, who: Workers, file: Path | None) -> None:
@@ -289,10 +290,10 @@ def _check_travels(network: AnyNetwork | FittedModel | None, who: Workers, file:
         raise InputError(f"{network.model.name} computes by code of this process, so {what}; export it to ONNX")
 
 
-def _look(asked: Asked, pattern: Pattern | None, state: str, oracle: FittedModel | None = None) -> StateLookedAt:
+def _look(asked: Asked, state: str, oracle: FittedModel | None = None) -> StateLookedAt:
     """One state through the network; for cells a local state, in names of the pattern or of the program."""
-    program = asked.algorithm.program
-    if pattern is not None:
+    program, pattern = asked.algorithm.program, asked.pattern
+    if pattern.whole is None:
         state = _by_pattern(state, pattern, asked.names or {})
     on, kind = state_with(program, state)
     if isinstance(asked.network, FittedModel):
@@ -300,7 +301,7 @@ def _look(asked: Asked, pattern: Pattern | None, state: str, oracle: FittedModel
 
         found = look_at_model(asked.network, on, kind, oracle)
     else:
-        found = look_at_state(program, asked.network, on, kind)
+        found = look_at_state(pattern, asked.network, on, kind)
     return StateLookedAt(**vars(found), about=asked.about)
 
 

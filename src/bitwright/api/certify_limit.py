@@ -15,6 +15,7 @@ from bitwright.engines.cells.trained import as_algorithm
 from bitwright.engines.cells.wiring import tile_of
 from bitwright.errors import InputError, option
 from bitwright.program import Algorithm, NodeProgram
+from bitwright.program.cells import Tile
 from bitwright.program.pattern import is_pattern, pattern_of
 from bitwright.proofs import certificate
 from bitwright.proofs.certificate_file import check_certificate
@@ -29,29 +30,31 @@ def certify_limit(
     rounding: str | None,
     n: str | None,
     padding: int | None,
-    cells: bool | None,
-    tile: int | None,
+    tile: Tile | None,
     tell: Teller,
     function: bool,
 ) -> LimitCertificate:
     chosen, subjects = check_rounding(rounding or "calibrated"), opened_subjects(what)
-    by_cells = cells or sizes is not None or tile is not None or any(isinstance(one, NodeProgram) for one in subjects)
-    if by_cells:
+    if tile is None:
+        single = sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm)
+        tile = "all" if single else 1
+    if tile != "all":
         with tell.working("looking for kinds of cells"):
             looked = in_those_sizes(subjects, sizes)
             algorithms = [one.algorithm for one in looked.programs]
-            pattern = pattern_asked(algorithms, by_cells, 1 if tile is None else tile, n, padding)
-        assert pattern is not None
+            pattern = pattern_asked(algorithms, tile, n, padding)
         algorithm = as_algorithm(pattern, f"cells of {algorithms[0].name}")
         examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
         with tell.working("checking") as step:
             found = certificate.certify_cells(pattern, chosen, examples, step)
         check_covers(looked, pattern, algorithms[0].name, tile)
-        graphs = looked.graphs if tile in (None, 1) else None
+        graphs = looked.graphs if tile == 1 else None
         links = links_of(_single(subjects), looked, len(pattern.kinds), tell, function, graphs)
         return chained(limit_certificate(found, algorithm, looked.text, Claimed(graphs=graphs, links=links)))
-    pattern_asked(subjects, False, 1, n, padding)  # type: ignore[arg-type]  # refuses several
-    (algorithm,) = subjects  # type: ignore[assignment]
+    if sizes is not None or any(isinstance(one, NodeProgram) for one in subjects):
+        raise InputError(f"sizes and node programs are proved by their cells; leave out {option('tile')} all")
+    pattern_asked(by_algorithm(subjects), "all", n, padding)  # refuses several
+    (algorithm,) = by_algorithm(subjects)
     examples = EngineChoice(rounding=chosen, padding=padding).examples(algorithm)
     with tell.working("checking") as step:
         within = matches_range(algorithm, n, step)
@@ -68,7 +71,7 @@ def check_limit(
     claimed: LimitCertificate,
     what: Subject | Sequence[Subject],
     sizes: SizesAsked | None = None,
-    tile: int | None = None,
+    tile: Tile | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> LimitCertificate:
     """Proves a certificate of the limit again; raises ProofError at the first claim that does not hold."""

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright.bits import shorten, whole_number
-from bitwright.engines.make import check_engine, make_engine
+from bitwright.engines.make import check_engine, make_engine, network_engine
 from bitwright.engines.protocol import Engine as Engine
 from bitwright.errors import InputError, option
 from bitwright.program import Algorithm, Program
+from bitwright.program.cells import Tile
+from bitwright.program.pattern import Pattern
 from bitwright.theory.ranges import training_size
 from bitwright.theory.rounding import check_rounding
 
@@ -19,29 +21,38 @@ if TYPE_CHECKING:
     from bitwright.api.telling import Teller
     from bitwright.engines.cells.deciders import Decider
     from bitwright.networks import AnyNetwork, FloatNetwork, Recipe
-    from bitwright.program.pattern import Pattern
 
 # The settings that only some engines have.
+_LIMITS = ("limit", "kernel", "sampled", "network")
 _OF = {
-    "rounding": ("limit", "kernel", "sampled", "network"),
-    "padding": ("limit", "kernel", "sampled", "network"),
+    "rounding": _LIMITS,
+    "padding": _LIMITS,
     "networks": ("sampled", "network"),
     "seed": ("sampled", "network"),
     "width": ("network",),
     "files": ("network",),
     "device": ("network",),
     "precision": ("network",),
-    "whole": ("network",),
-    "evaluate": ("limit", "kernel", "sampled", "network"),
-    "cells": ("limit", "kernel", "sampled", "network"),
-    "tile": ("limit", "kernel", "sampled", "network"),
+    "evaluate": _LIMITS,
+    "tile": _LIMITS,
 }
 _SAID_BY_FILES = ("width", "networks", "seed", "padding", "tile")  # a network file says how it was trained
+_OF_WHOLE = ("padding", "device", "precision")  # go with networks of the whole state alone
 MOST_TILE = 16  # neighbouring cells that are taken as one
 SETTINGS = (
-    *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "whole", "evaluate"),
-    *("cells", "tile"),
+    *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "evaluate", "tile"),
 )
+
+
+def check_tile(tile: object) -> Tile:
+    """How many neighbouring cells are one, or "all"; raises InputError for anything else."""
+    if tile == "all":
+        return "all"
+    if type(tile) is not int or not 1 <= tile <= MOST_TILE:
+        raise InputError(
+            f"{option('tile')} is an integer from 1 to {MOST_TILE}, or all (the whole state), got {shorten(str(tile))}"
+        )
+    return tile
 
 
 @dataclass(frozen=True)
@@ -62,21 +73,21 @@ class EngineChoice:
     device: str = "cpu"
     precision: str = "float32"
     compiled: bool = True  # whether rules and limit may use compiled loops
-    whole: bool = False  # whether networks are trained on the whole state, as in the paper, where none are given
-    cells: bool = False  # whether steps are made cell by cell; networks without files do so where nothing forbids it
-    tile: int = 1  # how many neighbouring cells are taken as one
+    tile: Tile | None = None  # how many neighbouring cells are taken as one; None: 1 for networks trained now, else all
     evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
 
     def checked(self) -> EngineChoice:
         """Returns the choice; raises InputError if its settings do not go together."""
         check_engine(self.name)
         check_rounding(self.rounding)
-        for name in ("padding", "networks", "seed", "width", "tile"):
+        for name in ("padding", "networks", "seed", "width"):
             if (value := getattr(self, name)) is not None:
                 whole_number(value, _spelt(name))
-        for name in ("cells", "whole", "evaluate", "compiled"):
+        for name in ("evaluate", "compiled"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{_spelt(name)} is True or False, got {shorten(repr(getattr(self, name)))}")
+        if self.tile is not None:
+            check_tile(self.tile)
         default = EngineChoice()
         given = [name for name in _OF if getattr(self, name) != getattr(default, name)]
         for name in given:
@@ -90,24 +101,7 @@ class EngineChoice:
             raise InputError(f"{_spelt('padding')} is 0 or more, got {shorten(self.padding)}")
         if not 0 <= self.seed <= 2**63:
             raise InputError(f"the seed must lie between 0 and 2^63, got {shorten(self.seed)}")
-        self._check_cells(given)
         return self
-
-    def _check_cells(self, given: Sequence[str]) -> None:
-        if not 1 <= self.tile <= MOST_TILE:
-            raise InputError(f"{_spelt('tile')} is an integer from 1 to {MOST_TILE}, got {shorten(self.tile)}")
-        for name in ("tile", "evaluate"):
-            if name in given and not self.by_cells and not self.files:
-                raise InputError(f"{_spelt(name)} goes with cells; add {_spelt('cells')}, or leave it out")
-        if not self.cells or not self.runs_trained:
-            return
-        if self.rounding != "calibrated":
-            raise InputError(
-                f"networks of cells have calibrated rounding; leave out {_spelt('rounding')} {self.rounding}"
-            )
-        for name in ("whole", "padding", "device", "precision"):
-            if name in given:
-                raise InputError(f"{_spelt(name)} does not go with networks of cells; leave out one of them")
 
     @property
     def has_networks(self) -> bool:
@@ -125,11 +119,14 @@ class EngineChoice:
         return self.runs_trained and not self.files
 
     @property
+    def cells(self) -> Tile:
+        """How many neighbouring cells are one: the whole state, but for networks that are trained now."""
+        return self.tile or (1 if self.trains else "all")
+
+    @property
     def by_cells(self) -> bool:
-        """Whether steps are made cell by cell: if asked for, or if networks are trained now and no setting asks for
-        the whole state."""
-        plain = EngineChoice(self.name, seed=self.seed, compiled=self.compiled, tile=self.tile, evaluate=self.evaluate)
-        return self.cells or (self.trains and self == plain)
+        """Whether steps are made cell by cell."""
+        return self.cells != "all"
 
     @property
     def solves(self) -> bool:
@@ -164,84 +161,75 @@ def choose_engine(
     choice = choice.checked()
     if trained is not None and not choice.runs_trained:
         raise InputError(f"trained networks go with the engine network, not {choice.name}; leave out one of them")
-    pattern = _cells_of(algorithm, choice, trained is not None)
-    networks: Sequence[AnyNetwork] = trained or ()
-    if choice.runs_trained and trained is None:
-        networks = _networks(algorithm, choice, pattern, train)
-    if pattern is not None:
-        from bitwright.engines.cells.engine import CellEngine
+    if choice.name == "templates" or (choice.cells == "all" and not choice.runs_trained and not choice.evaluate):
+        K = None if choice.name == "templates" else choice.examples(algorithm)
+        how: dict[str, Any] = {"networks": choice.networks, "seed": choice.seed, "compiled": choice.compiled}
+        return make_engine(choice.name, algorithm.program, rounding=choice.rounding, examples=K, **how)
+    pattern = _pattern_of(algorithm.program, choice, trained)
+    if not choice.runs_trained:
+        by: Any = _limit_of(algorithm, pattern, choice)
+    else:
+        by = trained if trained is not None else _networks(algorithm, choice, pattern, train)
+    if (choice.device, choice.precision) != ("cpu", "float32"):
+        return network_engine(algorithm.program, by, check_rounding(choice.rounding), choice.device, choice.precision)
+    from bitwright.engines.cells.engine import CellEngine
 
-        by = networks if choice.runs_trained else _cell_limit(pattern, choice)
-        rounding, tile = check_rounding(choice.rounding), None if choice.files else choice.tile
-        return CellEngine(algorithm.program, pattern, by, rounding, choice.evaluate, choice.compiled, tile)
-    return make_engine(
-        choice.name,
-        algorithm.program,
-        rounding=choice.rounding,
-        examples=None if choice.name == "templates" or choice.runs_trained else choice.examples(algorithm),
-        networks=choice.networks,
-        seed=choice.seed,
-        trained=networks,
-        device=choice.device,
-        precision=choice.precision,
-        compiled=choice.compiled,
+    tile = None if choice.files else choice.cells
+    return CellEngine(
+        algorithm.program, pattern, by, check_rounding(choice.rounding), choice.evaluate, choice.compiled, tile
     )
 
 
-def _cells_of(algorithm: Algorithm, choice: EngineChoice, given: bool) -> Pattern | None:
-    """The kinds of cells that a choice goes by; None for the whole state.
-
-    Raises InputError if it contradicts its files; networks that are `given` are looked at in their place.
-    """
+def _pattern_of(program: Program, choice: EngineChoice, trained: Sequence[AnyNetwork] | None) -> Pattern:
+    """The cells that a choice goes by; raises InputError if its settings, files or networks are of others."""
     from bitwright.api.cells import pattern_in, pattern_of
 
-    if given or not choice.files:
-        by_cells = choice.cells if given else choice.by_cells
-        return pattern_of([algorithm.program], choice.tile) if by_cells else None
-    pattern = pattern_in(choice.files[0])
-    if pattern is None:
-        for name in ("cells", "evaluate"):
-            if getattr(choice, name):
-                raise InputError(
-                    f"{name} goes with networks of cells; the one in {choice.files[0]} is of a whole state"
-                )
-    elif choice.whole:
-        raise InputError("whole asks for a network of the whole state; this file is of cells, leave one of them out")
-    elif (choice.device, choice.precision) != ("cpu", "float32"):
-        raise InputError("networks of cells run on the CPU, in integers; leave out device and precision")
+    if choice.files:
+        pattern = pattern_in(choice.files[0], program)
+    elif trained and trained[0].origin.program_id == program.id:
+        pattern = Pattern.of_state(program)
+    else:
+        pattern = pattern_of([program], choice.cells)
+    if choice.runs_trained and pattern.whole is None:
+        default, whole = EngineChoice(), f"{_spelt('tile')} all"
+        if choice.rounding != "calibrated":
+            raise InputError(
+                f"networks of cells have calibrated rounding; leave out {_spelt('rounding')} {choice.rounding}, or add "
+                f"{whole}"
+            )
+        for name in _OF_WHOLE:
+            if getattr(choice, name) != getattr(default, name):
+                raise InputError(f"{_spelt(name)} goes with networks of the whole state; leave it out, or add {whole}")
     return pattern
 
 
 def _networks(
-    algorithm: Algorithm, choice: EngineChoice, pattern: Pattern | None, train: Trainer | None
-) -> list[AnyNetwork]:
+    algorithm: Algorithm, choice: EngineChoice, pattern: Pattern, train: Trainer | None
+) -> Sequence[AnyNetwork]:
     """Networks from files, or trained now; the cache keeps these unless the caller brings a trainer.
 
-    A single network of cells is quantized and proved; several are averaged as they are.
+    A single network of cells is quantized and proved; others are averaged as they are.
     """
-    from bitwright.api.cells import members_of, train_on_pattern, train_smallest
-    from bitwright.networks import Recipe, load_any_network
-    from bitwright.networks.cache import cached_network, network_files
-    from bitwright.proofs.width import suggested_cells_width
+    from bitwright.api.cells import load_cells, members_of, train_on_pattern, train_smallest
+    from bitwright.networks.cache import cached_network
 
-    program = algorithm.program if pattern is None else pattern.program
     if choice.files:
-        return [load_any_network(file, program) for path in choice.files for file in network_files(path)]
+        return load_cells(choice.files, pattern)
     make: Trainer = train or (lambda program, recipe: cached_network(program, recipe)[0])
-    if pattern is None:
-        return [make(program, recipe) for recipe in recipes(algorithm, choice)]
-    recipe = Recipe(choice.width or suggested_cells_width(pattern), choice.seed)
-    if choice.networks > 1:
-        return [make(program, one) for one in members_of(recipe, choice.networks)]
+    recipe = recipe_of(algorithm, choice, pattern)
+    if choice.networks > 1 or pattern.whole is not None:
+        return [make(pattern.program, one) for one in members_of(recipe, choice.networks)]
     fit = train_smallest if choice.width is None else train_on_pattern
     return [fit(pattern, recipe, make=make).network]
 
 
-def _cell_limit(pattern: Pattern, choice: EngineChoice) -> Decider:
+def _limit_of(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Decider:
     """The limit of networks of a pattern, with the padding asked for; a declared one is for the whole state."""
     from bitwright.engines.cells import deciders
 
     rounding, examples = check_rounding(choice.rounding), pattern.program.templates + (choice.padding or 0)
+    if pattern.whole is not None:
+        examples = choice.examples(algorithm)
     if choice.name == "limit":
         return deciders.LimitDecider(pattern, examples, rounding)
     if choice.name == "kernel":
@@ -261,17 +249,15 @@ def trainer(tell: Teller) -> Trainer:
     return make
 
 
-def recipes(algorithm: Algorithm, choice: EngineChoice) -> list[Recipe]:
-    """How each network of a choice is trained."""
+def recipe_of(algorithm: Algorithm, choice: EngineChoice, pattern: Pattern) -> Recipe:
+    """How the first network of a choice is trained."""
     from bitwright.networks import Recipe
     from bitwright.proofs.width import suggested_width
 
-    padding = choice.examples(algorithm) - algorithm.program.templates
-    width = suggested_width(algorithm, padding) if choice.width is None else choice.width
-    common = Recipe(width, choice.seed, padding=padding)
-    if choice.device != "cpu":
-        common = replace(common, trainer="torch", device=choice.device)
-    return [replace(common, member=member) for member in range(choice.networks)]
+    runs = None if pattern.whole is None else algorithm
+    padding = 0 if runs is None else choice.examples(algorithm) - algorithm.program.templates
+    recipe = Recipe(choice.width or suggested_width(pattern, runs, padding), choice.seed, padding=padding)
+    return recipe if choice.device == "cpu" else replace(recipe, trainer="torch", device=choice.device)
 
 
 def choice_of(options: Mapping[str, object]) -> EngineChoice:

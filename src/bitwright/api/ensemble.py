@@ -9,7 +9,7 @@ from typing import Any
 
 from bitwright.api.arguments import make_recipe
 from bitwright.api.cells import as_algorithm, cell_states, pattern_of
-from bitwright.api.engines import EngineChoice
+from bitwright.api.engines import EngineChoice, check_tile
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, teller
 from bitwright.errors import InputError, option, short_repr
@@ -25,6 +25,7 @@ from bitwright.networks.ensemble import (
     grow,
 )
 from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.cells import Tile
 from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress
 from bitwright.running.successors import random_starts, random_states
@@ -108,8 +109,7 @@ def ensemble(
     states: int | None = None,
     ones: int | None = None,
     rounding: str | None = None,
-    cells: bool = True,
-    tile: int = 1,
+    tile: Tile = 1,
     padding: int | None = None,
     file: str | PathLike[str] | None = None,
     workers: str | int = 1,
@@ -120,12 +120,12 @@ def ensemble(
 
     `networks` are trained, or as many as reach an `accuracy`, or the number that is proved to be wrong with probability
     at most `delta` for one input. They are networks of cells, measured in local states of single cells; or with
-    cells=False of the whole state, measured in random states of runs, or in starts with `ones` bits on. A `file` of
+    tile="all" of the whole state, measured in random states of runs, or in starts with `ones` bits on. A `file` of
     results grows, and training goes on from it. The settings are those of a recipe; networks start at random, as in the
     paper.
 
     >>> from bitwright import addition
-    >>> ensemble(addition(2), 20, cells=False, states=50, width=256).accuracy > 0.5
+    >>> ensemble(addition(2), 20, tile="all", states=50, width=256).accuracy > 0.5
     True
     """
     if accuracy is not None and not 0 < accuracy <= 1:
@@ -133,22 +133,23 @@ def ensemble(
     if networks is not None and delta is not None:
         raise InputError(f"{option('delta')} says how many networks to train; leave out {option('networks')}")
     chosen, tell = check_rounding(rounding or "calibrated"), teller(progress)
-    if not cells and tile != 1:
-        raise InputError(f"{option('tile')} goes with networks of cells, not of the whole state")
+    cells = check_tile(tile) != "all"
     if cells and ones is not None:
         raise InputError(f"{option('ones')} chooses inputs, and cells have none; take the whole state")
     states = 1_000 if states is None else states
     algorithm = subject(what)
     if isinstance(algorithm, NodeProgram):
         raise InputError(f"{algorithm.name} is a node program; give one of its schemas")
-    pattern = pattern_of([algorithm.program], tile) if cells else None
-    within = blocks_range(algorithm.program) if pattern is None else cells_range(pattern)
-    algorithm = algorithm if pattern is None else as_algorithm(pattern, f"cells of {algorithm.name}")
+    pattern = pattern_of([algorithm.program], tile)
+    within = cells_range(pattern) if cells else blocks_range(algorithm.program)
+    runs, algorithm = algorithm, as_algorithm(pattern, f"cells of {algorithm.name}") if cells else algorithm
     added = EngineChoice(rounding=chosen, padding=padding).examples(algorithm) - algorithm.program.templates
     own = {**settings, "start": settings.get("start") or "random", "padding": added}
-    recipe = make_recipe(lambda padding: suggested_width(algorithm, padding), own, what="ensemble")
+    recipe = make_recipe(
+        lambda padding: suggested_width(pattern, None if cells else runs, padding), own, what="ensemble"
+    )
     on_device = recipe.device.startswith("cuda")
-    if pattern is not None:
+    if cells:
         looked = cell_states(pattern, states, recipe.seed)
     elif ones is None:
         looked = random_states(algorithm, states, recipe.seed)

@@ -11,7 +11,6 @@ import numpy as np
 
 from bitwright.api.open import subject
 from bitwright.bits import BoolArray, shorten, whole_number
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.errors import InputError, counted, option, printable
 from bitwright.files.executions import Executions, load_executions
@@ -19,7 +18,9 @@ from bitwright.files.storage import as_path
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, Program
+from bitwright.program.cells import Tile
 from bitwright.program.given import as_algorithm
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.running.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
 from bitwright.theory.encoding.state_set import Labels, StateSet, check_labels
@@ -41,7 +42,7 @@ class Sample:
     are "scaled" or "plain".
 
     >>> from bitwright import addition, train
-    >>> learnt = train(addition(2), cells=False, width=512, executions=Sample("runs", runs=10))
+    >>> learnt = train(addition(2), tile="all", width=512, executions=Sample("runs", runs=10))
     >>> learnt.weights.origin.executions.examples
     9
     """
@@ -150,19 +151,7 @@ def _checked(found: Executions, what: str, program: Program) -> Executions:
     return Executions(before, after, own, program.id)
 
 
-def whole_set(algorithm: Algorithm, wanted: Sample) -> ExecutionSet:
-    """States of the whole program as a training set.
-
-    >>> from bitwright import addition
-    >>> whole_set(addition(2), Sample("runs", runs=10)).set.inputs().shape
-    (9, 8)
-    """
-    found = executions_for(algorithm, wanted)
-    examples = StateSet.of_states(algorithm.program, found.before, found.after, wanted.labels)
-    return _with_origin(examples, wanted, len(found))
-
-
-def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: int = 1) -> ExecutionSet:
+def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: Tile = 1) -> ExecutionSet:
     """The distinct local states of all cells in these states, as a training set for the pattern."""
     if wanted.is_given and len(algorithms) > 1:
         raise InputError("a file holds executions of one size; learn from it for one program alone")
@@ -174,7 +163,7 @@ def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, 
 
 
 def _local_states(
-    pattern: Pattern, program: Program, states: BoolArray, tile: int
+    pattern: Pattern, program: Program, states: BoolArray, tile: Tile
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
     """For each kind, the templates of the pattern that its local states match, and the ports that they set."""
     wiring = Wiring(program, pattern, tile)

@@ -14,7 +14,7 @@ from bitwright.api.export.writing import FOLDERS, FORMS, SUFFIXES, WRITERS, Expo
 from bitwright.api.network import Network
 from bitwright.api.open import is_for_machine_v, is_image, open_subleq, opened
 from bitwright.api.telling import Teller, teller
-from bitwright.api.whole import algorithm_in
+from bitwright.api.trained import algorithm_of
 from bitwright.errors import InputError, option, shorten, suggestion
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
@@ -22,14 +22,13 @@ from bitwright.networks.cache import network_files
 from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
-from bitwright.program.pattern import read_pattern
+from bitwright.program.pattern import Pattern, read_pattern
 from bitwright.running.progress import Progress
 
 if TYPE_CHECKING:
     from bitwright.api.export.every_size import Maker
     from bitwright.api.export.pages import Page
     from bitwright.machines.programs import SubleqProgram
-    from bitwright.program.pattern import Pattern
 
     Exportable: TypeAlias = Algorithm | Program | NodeProgram | SubleqProgram
 _BITS, _PAGE_BITS = 4, 10  # of a shipped algorithm that is given by its name
@@ -42,7 +41,7 @@ class _Given:
 
     network: AnyNetwork | None  # None: it is in the file
     file: Path | None = None
-    pattern: Pattern | None = None  # the kinds of its cells
+    pattern: Pattern | None = None  # the kinds of its cells; None for a whole state
     algorithm: Algorithm | None = None  # that it was trained for, if somebody says so
 
 
@@ -165,7 +164,7 @@ def _numbers(asked: range | str | None) -> range | None:
 def _held(network: object) -> _Given:
     """The network that was given, in whatever form."""
     if isinstance(network, Network):
-        return _Given(network.weights, None, network.pattern, network.algorithm)
+        return _Given(network.weights, None, network.pattern if network.cells else None, network.algorithm)
     if isinstance(network, str | PathLike):
         path = as_path(network, "a network file")
         if path.suffix.lower() in _PROGRAMS:
@@ -215,26 +214,26 @@ def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
                 f"{option('to')} page"
             )
         own = program if isinstance(program, Algorithm) and form != "page" else None
-        return Subject(network(pattern.program), pattern.program, pattern, own)
+        return Subject(network(pattern.program), pattern, own)
     if isinstance(program, NodeProgram):
         raise InputError(f"{program.name} is a node program, whose networks are of cells; this one is of a whole state")
     algorithm = program.algorithm if is_for_machine_v(program) else program or given.algorithm
     if algorithm is None and given.file is not None:
-        algorithm = algorithm_in(read_about(given.file))
+        algorithm = algorithm_of(read_about(given.file))
     if algorithm is None:
         raise InputError("say which program the network was trained for: export(network, path, program)")
     assert isinstance(algorithm, Algorithm)
-    return Subject(network(algorithm.program), algorithm.program, None, algorithm)
+    return Subject(network(algorithm.program), Pattern.of_state(algorithm.program), algorithm)
 
 
 def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
     """The page that fits the program: numbers, a graph or a computer."""
     network, pattern = subject.whole_numbers, subject.pattern
-    if pattern is None:
+    if pattern.whole is not None:
         if graph is not None:
             raise InputError(f"{option('graph')} goes with node programs")
         assert subject.algorithm is not None
-        return program_page(network, None, subject.algorithm, inputs)
+        return program_page(network, pattern, subject.algorithm, inputs)
     if program is None:
         raise InputError(
             f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"

@@ -131,5 +131,5 @@ def _own_certificate(network: Network) -> NetworkCertificate | None:
 
     if network.claim is None or network.claim.wrong is None:
         return None
-    what = network.algorithm if network.pattern is None else as_algorithm(network.pattern)
-    return None if what is None else certify(what, network)
+    assert network.pattern is not None
+    return certify(network.algorithm or as_algorithm(network.pattern), network)

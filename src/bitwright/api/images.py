@@ -25,6 +25,7 @@ from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, sa
 from bitwright.machines.subleq.computer import Computer, RunLimits
 from bitwright.machines.subleq.computer import MachineTally as MachineTally
 from bitwright.machines.subleq.machine import bytes_available
+from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress
 from bitwright.running.run import program_id
@@ -252,7 +253,7 @@ def _engine(
 def _check_training(machine: MachineV, hidden: int | None) -> None:
     """Raises InputError if training would not fit in memory: weights, momenta, gradients and a copy."""
     program = machine.program
-    width = hidden or suggested_width(machine.algorithm())
+    width = hidden or suggested_width(Pattern.of_state(program), machine.algorithm())
     needed, there = 16 * width * (program.templates + program.bits), bytes_available()
     if there is not None and needed > there:
         raise InputError(

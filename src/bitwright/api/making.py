@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from bitwright.api.cells import pattern_of, train_on_pattern, train_smallest
 from bitwright.api.network import Network
 from bitwright.api.open import is_for_machine_v
-from bitwright.api.whole import whole_network
 from bitwright.networks import FloatNetwork as FloatNetwork
 from bitwright.networks import Plan as Plan
 from bitwright.networks import Recipe, train
@@ -16,8 +15,7 @@ from bitwright.networks.store import network_bytes
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.certificate import covered_by_cells
-from bitwright.proofs.exhaustion.domains import StatesDomain
-from bitwright.proofs.width import suggested_cells_width, suggested_width
+from bitwright.proofs.width import suggested_width
 
 if TYPE_CHECKING:
     from bitwright.machines.programs import SubleqProgram
@@ -47,8 +45,10 @@ def _point(step: int, error: float) -> tuple[int, float]:
     return step, float(f"{error:.4g}")
 
 
-def cells_of(what: Algorithm | NodeProgram | SubleqProgram) -> tuple[Pattern, str]:
-    """The kinds of cells of a program, and in words what a network that is right for them runs."""
+def cells_of(what: Algorithm | NodeProgram | SubleqProgram, whole: Algorithm | None = None) -> tuple[Pattern, str]:
+    """The cells of a program, or its `whole` state, and in words what a network that is right for them runs."""
+    if whole is not None:
+        return Pattern.of_state(whole.program), "every choice in every block"
     if isinstance(what, NodeProgram):
         return Pattern.of(what.kinds), covered_by_cells(None, what.graphs)
     if is_for_machine_v(what):
@@ -57,12 +57,11 @@ def cells_of(what: Algorithm | NodeProgram | SubleqProgram) -> tuple[Pattern, st
 
 
 def make_network(
-    made_for: Pattern | Algorithm, width: int | None, most: int, seed: int, train: Trainer, rounding: Callable[[], None]
+    pattern: Pattern, runs: Algorithm | None, width: int | None, most: int, seed: int, train: Trainer
 ) -> tuple[Network, Curve]:
-    """Trains a network of cells or of the whole state, and quantizes it; returns it with the curve of its error.
+    """Trains a network of cells, or of the whole state of `runs`, and quantizes it; returns it with its error's curve.
 
-    Without a `width` it is the one that the width law suggests, or `most`. `rounding` is called before a network of the
-    whole state is quantized.
+    Without a `width` it is the smallest that suffices, up to what the width law suggests, or `most`.
     """
     curves: dict[tuple[int, int], Curve] = {}
 
@@ -70,22 +69,11 @@ def make_network(
         network, curves[recipe.seed, recipe.width] = train(program, recipe)
         return network
 
-    if isinstance(made_for, Pattern):
-        fit = train_on_pattern if width else train_smallest
-        recipe = Recipe(width or min(suggested_cells_width(made_for), most), seed)
-        weights = fit(made_for, recipe, make=make).network
-        found = Network(weights, made_for.program, made_for)
-    else:
-        trained = make(made_for.program, Recipe(width or min(suggested_width(made_for), most), seed))
-        rounding()
-        weights = whole_network(made_for, [trained])[0]
-        found = Network(weights, made_for.program, None, made_for)
-    return found, curves[weights.origin.seed, weights.shape.width]
-
-
-def states_of(made_for: Pattern | Algorithm) -> int:
-    """How many states a proof tries: all local states of the cells, or all states of the program."""
-    return made_for.local_states if isinstance(made_for, Pattern) else StatesDomain(made_for.program).size
+    fit = train_on_pattern if width else train_smallest
+    weights = fit(
+        pattern, Recipe(width or min(suggested_width(pattern, runs), most), seed), make=make, runs=runs
+    ).network
+    return Network(weights, pattern, runs), curves[weights.origin.seed, weights.shape.width]
 
 
 def network_file(network: Network) -> bytes:

@@ -17,7 +17,8 @@ from bitwright.errors import InputError, option
 from bitwright.networks.foreign import READS, HeldModel, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
 from bitwright.networks.foreign.model import StateTable
-from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program import Algorithm, NodeProgram
+from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern, pattern_of
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def model_of(network: Path | None, reads: str | None, threshold: float | None) -
 
 
 def fitted(
-    given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, cells: bool | None = None
-) -> tuple[FittedModel, Program | Pattern]:
+    given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, tile: Tile | None = None
+) -> tuple[FittedModel, Pattern]:
     """A network with its columns, and the program or the kinds of cells that it is for.
 
     Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
@@ -47,7 +48,7 @@ def fitted(
     model, subjects = as_model(given), opened_subjects(what)
     fitting, tried = [], []
     why: dict[str, None] = {}
-    for reads, of in _ways(subjects, sizes, cells):
+    for reads, of in _ways(subjects, sizes, tile):
         if model.reads not in (None, reads):
             continue
         columns = ModelColumns.of(reads, of)
@@ -69,13 +70,14 @@ def fitted(
 
 
 def _ways(
-    subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, cells: bool | None
-) -> Iterator[tuple[Reads, Program | Pattern]]:
+    subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, tile: Tile | None
+) -> Iterator[tuple[Reads, Pattern]]:
     """The ways in which a network could read these programs."""
-    if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and not cells:
-        yield "states", subjects[0].program
-        yield "templates", subjects[0].program
-    if cells is not False:
+    if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and tile in (None, "all"):
+        whole = Pattern.of_state(subjects[0].program)
+        yield "states", whole
+        yield "templates", whole
+    if tile != "all":
         pattern = kinds_of(subjects, sizes)
         yield "cells", pattern
         yield "templates", pattern
@@ -101,7 +103,7 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
     if reads == "cells":
         columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
-        columns = ModelColumns.of(reads, subjects[0].program)
+        columns = ModelColumns.of(reads, Pattern.of_state(subjects[0].program))
     else:
         raise InputError(f"{option('sizes')}, several programs and node programs go with cells")
     domain = states_of(columns, by_algorithm(subjects)[0], "states")
@@ -134,13 +136,13 @@ def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any
 
     usual = EngineChoice("network")
     given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]
-    if others := [name for name in given_settings if name not in ("evaluate", "cells")]:
+    if others := [name for name in given_settings if name not in ("evaluate", "tile")]:
         raise InputError(f"{option(others[0])} does not go with a network that was made elsewhere; leave it out")
-    found, of = fitted(given, algorithm, cells=settings.get("cells") or None)
+    found, of = fitted(given, algorithm, tile=settings.get("tile"))
     reads = found.columns.reads
-    if isinstance(of, Pattern):
+    if reads != "states":
         decider = ModelDecider(of, found.model, reads)
         return CellEngine(algorithm.program, of, decider, evaluate=settings.get("evaluate", False))
     if "evaluate" in given_settings:
-        raise InputError(f"{option('evaluate')} goes with networks of cells; this one is of a whole state")
+        raise InputError(f"{option('evaluate')} goes with networks that read cells or templates; this one reads states")
     return ModelEngine(algorithm.program, found.model, reads)

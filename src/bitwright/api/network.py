@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 from bitwright.algorithms.known import known_algorithm
 from bitwright.api.open import subject
 from bitwright.api.trained import algorithm_of, described
-from bitwright.api.whole import algorithm_in, whole_network
-from bitwright.engines.cells.trained import TrainedCells, check_made_for
+from bitwright.engines.cells.trained import TrainedCells, pattern_in
 from bitwright.errors import InputError, counted, thousandths
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.cache import network_files
-from bitwright.networks.quantize import quantize
 from bitwright.networks.store import check_network_file, load_any_network, read_about, read_network, save_network
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
@@ -68,7 +66,8 @@ class Training:
 class Network(Shown):
     """Trained weights, and the program or the kinds of cells that they are for.
 
-    A network of cells runs every program made of its kinds; one of the whole state runs one program in one size.
+    A network of cells runs every program made of its kinds. One of the whole state, which is one cell with all blocks,
+    runs one program in one size.
 
     >>> from bitwright import addition, run, train
     >>> train(addition(4)).save("adder.safetensors")
@@ -80,9 +79,8 @@ class Network(Shown):
     """
 
     weights: AnyNetwork
-    program: Program | None  # that it was trained on, the pattern's for cells; None where a file does not say
-    pattern: Pattern | None = None  # the kinds of its cells; None for the whole state
-    algorithm: Algorithm | None = None  # of the whole state, as far as it is known
+    pattern: Pattern | None  # its cells; None where a file does not say of what program it is the whole state
+    algorithm: Algorithm | None = None  # whose whole state it is of, if it is of one
     name: str | None = None  # of what it was trained for, if that is known
     training: Training | None = None
 
@@ -93,9 +91,14 @@ class Network(Shown):
             raise InputError("these weights were trained for another program")
 
     @property
+    def program(self) -> Program | None:
+        """What it was trained on: one cell of each kind."""
+        return None if self.pattern is None else self.pattern.program
+
+    @property
     def cells(self) -> bool:
-        """Whether it is a network of cells."""
-        return self.pattern is not None
+        """Whether it is a network of cells, not of a whole state."""
+        return self.pattern is not None and self.pattern.whole is None
 
     @property
     def integer(self) -> bool:
@@ -132,11 +135,10 @@ class Network(Shown):
         from bitwright.api.export.claims import ExportClaim, claim_of
 
         if (cells := self.trained_cells) is not None and cells.tables is not None:
-            return ExportClaim(True, cells.tables.states, cells.tables.wrong)
-        made_for = self.pattern or self.algorithm
-        if not isinstance(self.weights, IntegerNetwork) or made_for is None:
+            return ExportClaim(self.cells, cells.tables.states, cells.tables.wrong)
+        if not isinstance(self.weights, IntegerNetwork) or self.pattern is None:
             return None
-        return claim_of(self.weights, made_for)
+        return claim_of(self.weights, self.pattern)
 
     @property
     def proved(self) -> bool:
@@ -148,7 +150,9 @@ class Network(Shown):
         """A description, in a line."""
         held = self.weights
         kind = f"{held.weight_bits}-bit " if isinstance(held, IntegerNetwork) else f"{held.first.dtype.name} "
-        of = "the whole state" if self.pattern is None else f"{counted(len(self.pattern.kinds), 'kind')} of cells"
+        of = "the whole state"
+        if self.cells and self.pattern is not None:
+            of = f"{counted(len(self.pattern.kinds), 'kind')} of cells"
         size = f"width {self.width:,}, {self.bytes:,} bytes of {kind if kind != '8-bit ' else ''}weights"
         return f"{of}, {counted(self._templates, 'example')}; {size}"
 
@@ -215,12 +219,12 @@ class Network(Shown):
     def load(cls, path: str | PathLike[str], what: Any = None, *, with_digest: bool = False) -> Network:
         """The network in a file, after checking that it is one and is as it was written.
 
-        A network of the whole state says which program it is for if that is a shipped one, or has no block without
-        templates; give the program, or its file, as `what` otherwise. Files of the first format hold no digest, so that
+        A network of the whole state says which program it is for if that is a shipped one; give the program, or its
+        file, as `what` otherwise. Files of the first format hold no digest, so that
         a change of their weights goes unnoticed; `with_digest` refuses them.
 
         >>> from bitwright import addition, train
-        >>> train(addition(3), cells=False, width=256).save("whole.safetensors")
+        >>> train(addition(3), tile="all", width=256).save("whole.safetensors")
         >>> Network.load("whole.safetensors").trained_for
         'addition of 3 bits'
         """
@@ -238,7 +242,7 @@ class Network(Shown):
         """The integer network that stands for this one.
 
         >>> from bitwright import addition, train
-        >>> network = train(addition(2), cells=False, width=512).quantize()
+        >>> network = train(addition(2), width=64, integer=False).quantize()
         >>> network.weights.first.dtype.name, network.proved
         ('int8', True)
         """
@@ -254,11 +258,11 @@ class Network(Shown):
         """One integer network that stands for several, side by side: networks, their files, or a folder of members.
 
         >>> from bitwright import addition, train
-        >>> networks = [train(addition(2), cells=False, width=256, member=member) for member in range(3)]
+        >>> networks = [train(addition(2), width=256, member=member, integer=False) for member in range(3)]
         >>> Network.combine(networks).width
         768
         """
-        from bitwright.api.cells import local_sample
+        from bitwright.api.cells import quantized
 
         given = [networks] if isinstance(networks, str | PathLike | Network) else list(networks)
         held: list[Network] = []
@@ -274,13 +278,9 @@ class Network(Shown):
         if len(floats) < len(held):
             raise InputError("a network of integers cannot be quantized again; give trained weights")
         learnt = None if first.training is None else first.training.executions
-        if first.pattern is not None:
-            sample = local_sample(first.pattern) if learnt is None else learnt.sample
-            found, cost = quantize(floats, first.pattern.program, weight_bits, sample=sample)
-        elif first.algorithm is None:
+        if first.pattern is None:
             raise InputError("the program of this network is not known; load it with its program: load(path, program)")
-        else:
-            found, cost = whole_network(first.algorithm, floats, weight_bits, learnt)
+        found, cost = quantized(floats, first.pattern, weight_bits, learnt, first.algorithm)
         training = replace(first.training or Training(0.0), before=tuple(floats), cost=cost)
         return replace(first, weights=found, training=training)
 
@@ -335,9 +335,7 @@ class Network(Shown):
         if not isinstance(self.weights, IntegerNetwork):
             raise InputError("steps are made by an integer network; quantize this one first")
         program = as_algorithm(subject(what)).program  # type: ignore[arg-type]
-        if self.pattern is None:
-            check_made_for(self.weights, program)
-        return StepModule(program, self.weights, self.pattern)
+        return StepModule(program, self.weights, self.pattern or Pattern.of_state(program))
 
     def to_dict(self) -> dict[str, Any]:
         """What is known of it, as `bitwright show --json` and `bitwright train --json` print it.
@@ -387,10 +385,11 @@ class Network(Shown):
     def trained_for(self) -> str:
         """What it was trained for: a name and a bit length, kinds of cells, or the id of a program without a name."""
         held, program, known = self.weights, self.program, None
-        if program is not None and self.pattern is None:
+        if program is not None and not self.cells:
             texts = (program.template_text(template) for template in range(program.templates))
             known = known_algorithm(program.layout.names, texts, held.origin.program_id)
-        return described(known, self.pattern, held.origin.program_id, held.shape.outputs, self._templates)
+        cells = self.pattern if self.cells else None
+        return described(known, cells, held.origin.program_id, held.shape.outputs, self._templates)
 
     @property
     def _templates(self) -> int:
@@ -398,7 +397,7 @@ class Network(Shown):
         return held.shape.inputs - (0 if isinstance(held, IntegerNetwork) else held.origin.padding)
 
     def _about_cells(self) -> dict[str, Any]:
-        if self.pattern is None:
+        if self.pattern is None or not self.cells:
             return {}
         found: dict[str, Any] = {"kinds": len(self.pattern.kinds), "local_states": self.pattern.local_states}
         if self.trained_cells is not None:
@@ -413,20 +412,16 @@ def _loaded(file: Path, what: Any = None, known: bool = False) -> Network:
     about = read_about(file)
     pattern = read_pattern(about.bits, about.examples)
     own = None if what is None else subject(what)
-    if pattern is not None and (own is None or isinstance(own, NodeProgram) or own.program.id != pattern.program.id):
-        return Network(load_any_network(file, pattern.program), pattern.program, pattern)
+    if pattern is not None:
+        return Network(load_any_network(file, pattern.program), pattern)
     if isinstance(own, NodeProgram):
         raise InputError(f"{own.name} is a node program, whose networks are of cells; {file} is of a whole state")
-    shipped = algorithm_of(about)
-    name = None if shipped is None else shipped.name
-    try:
-        algorithm = own or algorithm_in(about)
-    except InputError:
-        if known:
-            raise
+    algorithm = own or algorithm_of(about)
+    if algorithm is None and not known:
         return Network(read_network(file)[1], None)
-    network = load_any_network(file, algorithm.program)
-    return Network(network, algorithm.program, None, algorithm, name if own is None else own.name)
+    whole = pattern_in(file, None if algorithm is None else algorithm.program)
+    assert algorithm is not None
+    return Network(load_any_network(file, whole.program), whole, algorithm, algorithm.name)
 
 
 def file_format(path: str | PathLike[str]) -> str:

@@ -169,7 +169,7 @@ def opened(
     if is_node_program(rules) and not nodes:
         raise InputError(
             f"{rules.name} is a node program: run and trace take it with {option('graph')}, show and certify with "
-            f"{option('cells')}, and train as it is"
+            f"{option('tile')} 1, and train as it is"
         )
     return rules
 

@@ -104,7 +104,7 @@ def run(
 
     `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
     is an engine or its name, and its settings are given beside it: `rounding`, `padding`, `networks`, `seed`, `width`,
-    `device`, `precision`, `whole`, `cells`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
+    `device`, `precision`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
     either. `steps` limits the number of steps. `record` keeps every state; `watch` looks at single steps. `progress` is
     True for lines on standard error, or a function of the steps made and the most there can be. Give an input with the
     name of a setting in the dictionary.
@@ -269,15 +269,11 @@ def engine_for(
 
         return model_engine(algorithm, model, settings)
     held, files = _networks(network)
-    if held and (patterns := [one.pattern for one in held if getattr(one, "pattern", None) is not None]):
+    patterns = [one.pattern for one in held if getattr(one, "pattern", None) is not None]
+    if any(pattern.whole is None for pattern in patterns):
         return _cell_engine(algorithm, engine, held, patterns, settings)
     weights = [getattr(one, "weights", one) for one in held]
     name = ("network" if network is not None else default) if engine is None else engine
-    if weights and not settings.get("cells"):
-        from bitwright.engines.cells.trained import check_made_for
-
-        for one in weights:
-            check_made_for(one, algorithm.program)
     return _prepared(algorithm, EngineChoice(name, files=files, **settings).checked(), weights or None, tell)
 
 
@@ -287,10 +283,7 @@ def _prepared(algorithm: Algorithm, choice: EngineChoice, weights: Any = None, t
     if choice.trains and weights is None:
         one = choice.networks == 1
         what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
-        whole = choice.width is not None and not (choice.cells or choice.whole)
-        width, cells = option("width"), option("cells")
-        of = f", for the whole state as {width} asks ({cells} {width} for its cells)" if whole else ""
-        told.note(f"training {what} on the spot{of}, unless an earlier run has left {them} in the cache")
+        told.note(f"training {what} on the spot, unless an earlier run has left {them} in the cache")
     with told.working("preparing the engine"):
         return choose_engine(algorithm, choice, weights, trainer(told))
 
@@ -311,7 +304,7 @@ def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
     given: list[Any] = [network] if known(network) else list(network)  # type: ignore[arg-type]
     if other := [item for item in given if not known(item)]:
         raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
-    if len(given) > 1 and any(isinstance(item, Network) and item.trained_cells is not None for item in given):
+    if len(given) > 1 and any(isinstance(item, Network) and item.cells and item.integer for item in given):
         raise InputError("one network of cells runs a program: give it by itself, not in a list")
     files = tuple(as_path(item, "a network file") for item in given if isinstance(item, str | PathLike))
     held = [item for item in given if not isinstance(item, str | PathLike)]
@@ -341,7 +334,7 @@ def _cell_engine(
     weights = [one.weights for one in held]
     averaged = all(isinstance(one, FloatNetwork) for one in weights)
     allowed = ("evaluate", "rounding", "compiled") if averaged else ("evaluate",)
-    how = {name: value for name, value in settings.items() if name != "cells" or value is not True}
+    how = dict(settings)
     if engine not in (None, "network") or any(name not in allowed for name in how):
         raise InputError(f"a network of cells has its settings already; leave out all but {' and '.join(allowed)}")
     if len(patterns) < len(held) or len({pattern.program.id for pattern in patterns}) > 1:

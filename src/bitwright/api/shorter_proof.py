@@ -16,6 +16,7 @@ from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, durati
 if TYPE_CHECKING:
     from bitwright.api.telling import Teller
     from bitwright.program import Algorithm
+    from bitwright.program.cells import Tile
     from bitwright.workers import Workers
 
 MINUTES = 10  # that a proof may take unless a longer one was asked for
@@ -32,7 +33,7 @@ def announced(
     yes: bool,
     tell: Teller,
     *,
-    tile: int = 1,
+    tile: Tile = 1,
     check: bool = False,
 ) -> ProofTask:
     """Says how long a proof takes; raises InputError if that is too long, unless `yes`.
@@ -60,13 +61,13 @@ def announced(
     return task
 
 
-def _too_long(what: str, task: ProofTask, workers: Workers, tell: Teller, tile: int, check: bool) -> InputError:
+def _too_long(what: str, task: ProofTask, workers: Workers, tell: Teller, tile: Tile, check: bool) -> InputError:
     """The error for a proof that takes too long, with a shorter one if there is one."""
     if check:
         shorter = "tries all that the certificate speaks of; one of a smaller domain takes less time"
         return InputError(f"{what}; {option('check')} {shorter}")
     if task.domain_name == "cells":
-        fewer = f"a smaller {option('tile')} of train has far fewer local states" if tile > 1 else ""
+        fewer = f"a smaller {option('tile')} of train has far fewer local states" if tile != 1 else ""
         return InputError(f"{what}; {fewer or 'cells of fewer blocks have fewer local states'}")
     with tell.working("looking for a shorter proof"):
         domain, cells = _of_domain(task, workers), _of_cells(task.algorithm)
@@ -94,7 +95,7 @@ def _of_domain(task: ProofTask, workers: Workers) -> str:
 
 def _of_cells(algorithm: Algorithm) -> str:
     """Advice to take a network of cells, if it has few local states."""
-    from bitwright.engines.cells.engine import TABLED
+    from bitwright.engines.cells.network import TABLED
 
     try:
         states = pattern_of([algorithm.program]).local_states

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.api.engines import EngineChoice
+from bitwright.api.engines import check_tile
 from bitwright.api.open import subject
 from bitwright.errors import InputError, counted, listing, option, short_repr
 from bitwright.files.storage import as_path, write_atomically
@@ -17,7 +17,7 @@ from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.diagram import SBN_UNITS, diagram_svg
 from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.program import cells as of_program
-from bitwright.program.cells import Kind
+from bitwright.program.cells import Kind, Tile
 from bitwright.program.given import by_its_cells
 from bitwright.program.graph.schema import NodeWord
 from bitwright.program.pattern import Pattern, first_cells
@@ -49,7 +49,7 @@ class KindsOfCells:
     without_rules: int  # cells of no kind
     name: str  # of the program
     program_id: str
-    tile: int
+    tile: Tile
 
     @property
     def cells(self) -> int:
@@ -83,7 +83,7 @@ class KindsOfCells:
                 yield f"    there {said}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as `bitwright show --cells --json` prints it."""
+        """Everything, as `bitwright show --tile N --json` prints it."""
         return {
             "name": self.name,
             "program_id": self.program_id,
@@ -195,16 +195,16 @@ def _word(word: NodeWord) -> str:
     return f"{word.name} ({counted(word.width, 'bit')} {where})"
 
 
-def tiled(algorithm: Algorithm, tile: int) -> Algorithm:
+def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
     """The same program with this many neighbouring cells taken as one."""
     program = algorithm.program
     return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
 
 
 def save_diagram(
-    algorithm: Algorithm, path: str | PathLike[str], cells: bool = False, blocks: bool = False, tile: int = 1
+    algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None, blocks: bool = False
 ) -> None:
-    """Draws a program into a .svg file: kinds of `cells` or `blocks`, as asked for.
+    """Draws a program into a .svg file: kinds of cells, for a `tile`, or `blocks`, as asked for.
 
     Otherwise cells where blocks are grouped, and machines by their units.
     """
@@ -220,15 +220,17 @@ def save_diagram(
     elif "M_word" in program.layout or "M_mem_cont" in program.layout:
         units = SBN_UNITS
         title = f"An SBN machine, as {algorithm.name} needs it"
-    if cells or (program.grouped is not None and units is None and not blocks):
-        picture = cell_diagram_svg(program, algorithm.name, tile)
+    if tile == "all":
+        raise InputError(f"{option('diagram')} draws cells; give {option('tile')} a number")
+    if tile is not None or (program.grouped is not None and units is None and not blocks):
+        picture = cell_diagram_svg(program, algorithm.name, tile or 1)
     else:
         picture = diagram_svg(program, title, units)
     write_atomically(place, picture.encode())
 
 
-def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], tile: int = 1) -> KindsOfCells:
-    """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --cells` prints them.
+def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], tile: Tile = 1) -> KindsOfCells:
+    """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --tile` prints them.
 
     Of a node program they are those of its `graphs`; how many cells there are is then that of a small one.
 
@@ -237,7 +239,7 @@ def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], ti
     >>> len(found.kinds), found.kinds[0].first[:2]
     (5, ('multiplier[2]', 'to_shift_right[2]'))
     """
-    EngineChoice("limit", cells=True, tile=tile).checked()
+    check_tile(tile)
     kinds: dict[Kind, KindOfCells] = {}
     idle = 0
     algorithms = by_its_cells(subject(what))

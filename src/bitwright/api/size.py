@@ -13,10 +13,11 @@ from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import shorten, whole_number
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.cells import Tile
 from bitwright.program.given import by_its_cells
 from bitwright.proofs.certificate import cell_sizes
 from bitwright.proofs.ranges import matches_range
-from bitwright.proofs.width import NetworkWidth, cells_width, network_width
+from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.running.progress import Progress
 from bitwright.theory import check_scope, sizes
 from bitwright.theory.ranges import cells_range
@@ -80,7 +81,7 @@ class WidthOfNetwork:
     """How wide one network with a zero-output start and calibrated rounding should be.
 
     >>> from bitwright import addition, size
-    >>> size(addition(32), of="network", cells=True).width
+    >>> size(addition(32), of="network", tile=1).width
     128
     """
 
@@ -173,8 +174,7 @@ def size(  # type: ignore[misc]
     domain: str | None = None,
     sample_seed: int | None = None,
     padding: int | None = None,
-    cells: bool = False,
-    tile: int | None = None,
+    tile: Tile | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> EnsembleSizes | WidthOfNetwork:
     """How many networks an `ensemble` needs to be wrong with probability at most `delta`; or how wide a `network`.
@@ -186,10 +186,11 @@ def size(  # type: ignore[misc]
     Of a network: nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
     `domain` is `states` (the default) or `runs` (states that runs meet); `sample_seed` says which states and draws.
 
-    With `cells` these are networks of the program's cells, `tile` of them taken as one; so they are for node programs.
+    With a `tile` these are networks of the program's cells, that many taken as one, or "all", the whole state, which is
+    the default; for node programs it is 1.
 
     >>> from bitwright import addition
-    >>> size(addition(10)).networks, size(addition(10), cells=True).networks
+    >>> size(addition(10)).networks, size(addition(10), tile=1).networks
     (50, 2)
     >>> found = size(addition(2), of="network", domain="runs")
     >>> found.width <= found.covering
@@ -198,9 +199,8 @@ def size(  # type: ignore[misc]
     if of not in OF:
         raise InputError(f"{option('of')} is ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}")
     own, tell = subject(what), teller(progress)
-    cells = cells or isinstance(own, NodeProgram)
-    if tile is not None and not cells:
-        raise InputError(f"{option('tile')} goes with {option('cells')}")
+    tile = tile or (1 if isinstance(own, NodeProgram) else "all")
+    cells = tile != "all"
     if of == "network":
         if unmasked or n is not None:
             raise InputError(f"{option('n')} and unmasked are for ensembles; leave them out")
@@ -222,15 +222,16 @@ def size(  # type: ignore[misc]
     asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_its_cells(own)
     algorithm = algorithms[0]
     with tell.working("looking for kinds of cells"):
-        pattern = pattern_asked(algorithms, cells, tile or 1, None, padding)
+        pattern = pattern_asked(algorithms, tile, n, padding)
     if of == "network":
+        if domain not in (None, "states", "runs"):
+            choices = suggestion(str(domain), ("states", "runs"))
+            raise InputError(f"there is no domain '{shorten(str(domain))}'; choose states or runs{choices}")
+        runs = algorithm if domain == "runs" else None
         with tell.working("draws") as told:
-            how: dict[str, Any] = {"seed": sample_seed or 0, "progress": told}
-            if pattern is not None:
-                return WidthOfNetwork(algorithm.name, cells_width(pattern, delta, **how))
-            width = network_width(algorithm, delta, str(domain or "states"), padding=padding or 0, **how)
-        return WidthOfNetwork(algorithm.name, width)
-    if pattern is not None:
+            how: dict[str, Any] = {"padding": padding or 0, "seed": sample_seed or 0, "progress": told}
+            return WidthOfNetwork(algorithm.name, network_width(pattern, delta, runs=runs, **how))
+    if cells:
         found = cell_sizes(pattern, delta, asked, padding=padding)
         local = "one local state" if asked == "input" else f"all {counted(found['local_states'], 'local state')}"
         right = f"{local} of {counted(found['kinds'], 'kind')}"

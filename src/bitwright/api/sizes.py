@@ -17,6 +17,7 @@ from bitwright.program.pattern import pattern_of
 
 if TYPE_CHECKING:
     from bitwright.program.algorithm import Sizing
+    from bitwright.program.cells import Tile
     from bitwright.program.pattern import Pattern
     from bitwright.proofs.kinds import KindsProof
 
@@ -57,7 +58,7 @@ class InSizes:
         return graphs_of([one for one in found if one is not None]) if found else None
 
 
-def check_covers(looked: InSizes, pattern: Pattern, name: str, tile: int | None) -> None:
+def check_covers(looked: InSizes, pattern: Pattern, name: str, tile: Tile | None) -> None:
     """Raises unless a pattern has every kind of cell that is proved to occur at any size."""
     if looked.proof is None:
         return
@@ -189,7 +190,7 @@ def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
     return (what.node_program or what).sizing if isinstance(what, NodeSchema) else what.sizing
 
 
-def missing_kinds(what: Algorithm, pattern: Pattern, tile: int = 1) -> Iterator[tuple[str, str | None]]:
+def missing_kinds(what: Algorithm, pattern: Pattern, tile: Tile = 1) -> Iterator[tuple[str, str | None]]:
     """Nearby sizes with cells that a pattern lacks, each with the sizes to train on to have them, if any do.
 
     It tries few sizes, and gives the first one for each number.
@@ -211,7 +212,7 @@ def missing_kinds(what: Algorithm, pattern: Pattern, tile: int = 1) -> Iterator[
 
 
 def sizes_to_train(
-    what: Algorithm, name: str, value: int, others: Sequence[ProgramAtSize] = (), tile: int = 1
+    what: Algorithm, name: str, value: int, others: Sequence[ProgramAtSize] = (), tile: Tile = 1
 ) -> str | None:
     """Sizes, from the smallest, that have all kinds of cells of this program and the others; None if none do.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from warnings import warn
 
 from bitwright.api.advice import of_cells
 from bitwright.api.arguments import RECIPE, check_options, make_recipe
-from bitwright.api.cells import SEEDS, check_tile, members_of, pattern_of, train_on_pattern, train_smallest
-from bitwright.api.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds, whole_set
+from bitwright.api.cells import SEEDS, check_divides, members_of, pattern_of, train_on_pattern, train_smallest
+from bitwright.api.engines import check_tile
+from bitwright.api.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
 from bitwright.api.network import Network, Training
 from bitwright.api.open import of_bits, subject
 from bitwright.api.sizes import SizesAsked, at_size, in_sizes, missing_kinds
@@ -30,14 +31,15 @@ from bitwright.networks.start import NetworkShape
 from bitwright.networks.store import read_about
 from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, NodeProgram, Program
+from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.width import suggested_cells_width, suggested_width
+from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress
 from bitwright.workers import Workers
 
-_OPTIONS = ("cells", "sizes", "tile", "executions", "recipe", "networks", "integer", "weight_bits", "seeds", "progress")
+_OPTIONS = ("sizes", "tile", "executions", "recipe", "networks", "integer", "weight_bits", "seeds", "progress")
 Trainable = Algorithm | Program | NodeProgram | str | PathLike[str]
-_MOST_NETWORKS, _MOST_SEEDS, _MOST_TILE = 10**6, 1_000, 16
+_MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000
 
 
 @dataclass(frozen=True)
@@ -88,24 +90,31 @@ class _Task:
 
     name: str
     programs: tuple[Algorithm, ...]  # as they were given
-    program: Program  # the pattern's, for cells
-    pattern: Pattern | None
+    pattern: Pattern
     executions: ExecutionSet | None
     recipe: Recipe
     smallest: bool  # whether narrower networks are tried first
     tell: Teller
 
+    @property
+    def program(self) -> Program:
+        return self.pattern.program
+
+    @property
+    def runs(self) -> Algorithm | None:
+        """The algorithm whose whole state it is of; None for cells."""
+        return None if self.pattern.whole is None else self.programs[0]
+
 
 def train(
     what: Trainable | Sequence[Trainable],
     *more: Trainable,
-    cells: bool = True,
     sizes: SizesAsked | None = None,
-    tile: int = 1,
+    tile: Tile = 1,
     executions: str | PathLike[str] | Executions | Sample | None = None,
     recipe: Recipe | None = None,
     networks: int = 1,
-    integer: bool | None = None,
+    integer: bool = True,
     weight_bits: int = 8,
     seeds: int = SEEDS,
     progress: Teller | Progress | bool | None = None,
@@ -115,21 +124,21 @@ def train(
 
     By default it is one small integer network for the cells of these programs: it runs every program with cells of
     these kinds, in any size. Every local state is tried, and if one is wrong the next of `seeds` seeds is taken. With
-    cells=False it is a network of the whole state of one program in one size, of floats unless `integer`.
+    tile="all" the whole state of one program, in one size, is the one cell.
 
     >>> from bitwright import multiplication, run
     >>> network = train(multiplication(6), sizes="1..8")
     >>> network.proved, run(multiplication(20), multiplicand=719483, multiplier=483719, network=network).value
     (True, 348027597277)
-    >>> train("addition", cells=False, width=512).sentence
+    >>> train("addition", tile="all", width=512, integer=False).sentence
     'the whole state, 16 examples; width 512, 57,344 bytes of float32 weights'
 
     - `sizes`: the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
-    - `tile`: that many neighbouring cells are taken as one.
+    - `tile`: that many neighbouring cells are taken as one, or "all".
     - `executions`: learn from "runs", from random "states", from a .npz file or from what `executions` gives, and never
       see a template alone; a `Sample` says how many.
     - `networks`: that many become one integer network, side by side; `train_members` keeps them apart.
-    - `integer`, `weight_bits`: quantize to integers of 2 to 8 bits.
+    - `integer`, `weight_bits`: quantize to integers of 2 to 8 bits; integer=False keeps floats.
     - `progress`: True for lines on standard error, or a function of what is done and how much there is.
 
     All other settings are those of a `Recipe`, which may also be given whole:
@@ -147,17 +156,16 @@ def train(
     """
     whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
     whole_number(seeds, option("seeds"), 1, _MOST_SEEDS)
-    rounds = cells if integer is None else integer
-    if not rounds and weight_bits != 8:
+    if not integer and weight_bits != 8:
         raise InputError(f"{option('weight_bits')} goes with {option('integer')}")
-    if networks > 1 and not rounds:
+    if networks > 1 and not integer:
         raise InputError(f"{networks:,} networks go into a folder, or become one with {option('integer')}")
     begin = time.perf_counter()
-    task = _task([what, *more], cells, sizes, tile, executions, recipe, teller(progress), settings)
-    if task.pattern is None or not rounds:
-        return _plain_network(task, networks, weight_bits if rounds else None, begin)
-    network = _cells_network(task, task.pattern, networks, weight_bits, seeds, begin)
-    if sizes is None and (progress is True or hasattr(progress, "note")):
+    task = _task([what, *more], sizes, tile, executions, recipe, teller(progress), settings)
+    if not integer:
+        return _float_network(task, begin)
+    network = _integer_network(task, networks, weight_bits, seeds, begin)
+    if sizes is None and tile != "all" and (progress is True or hasattr(progress, "note")):
         _tell_sizes(task.programs[0], task.pattern, tile, task.tell)
     return network
 
@@ -167,9 +175,8 @@ def train_members(
     *more: Trainable,
     folder: str | PathLike[str],
     networks: int,
-    cells: bool = True,
     sizes: SizesAsked | None = None,
-    tile: int = 1,
+    tile: Tile = 1,
     recipe: Recipe | None = None,
     workers: str | int = 1,
     progress: Teller | Progress | bool | None = None,
@@ -181,7 +188,7 @@ def train_members(
     number of processes, "all", or "ray".
 
     >>> from bitwright import addition, run
-    >>> members = train_members(addition(2), folder="adders", networks=3, cells=False, width=512)
+    >>> members = train_members(addition(2), folder="adders", networks=3, tile="all", width=512)
     >>> run(addition(2), p=3, q=2, network=members.folder).value
     5
     """
@@ -190,7 +197,7 @@ def train_members(
     place = as_path(folder, "a folder")
     if place.suffix == ".safetensors":
         raise InputError(f"{networks:,} networks go into a folder, got the file name {place}")
-    task = _task([what, *more], cells, sizes, tile, None, recipe, teller(progress), settings)
+    task = _task([what, *more], sizes, tile, None, recipe, teller(progress), settings)
     begin = time.perf_counter()
     with task.tell.working("networks") as told:
         files = fill(task.program, task.recipe, networks, place, who, told)
@@ -205,8 +212,7 @@ def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1
     """
     if Workers.parse(str(workers)).kind != "serial":
         raise InputError(
-            f"{option('workers')} share out several networks in a folder: {option('networks')} with {option('float')} "
-            f"or {option('whole')}"
+            f"{option('workers')} share out several networks in a folder: {option('networks')} with {option('float')}"
         )
     if output.suffix != ".safetensors":
         raise InputError(f"{option('output')} takes a .safetensors file, got {output}")
@@ -219,9 +225,8 @@ def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1
 
 def _task(
     several: Sequence[Any],
-    cells: bool,
     sizes: SizesAsked | None,
-    tile: int,
+    tile: Tile,
     executions: Any,
     recipe: Recipe | None,
     tell: Teller,
@@ -232,7 +237,7 @@ def _task(
     given: list[Any] = [own for one in several for own in (one if isinstance(one, list | tuple) else [one])]
     if not given:
         raise InputError("give at least one program to train on")
-    whole_number(tile, option("tile"), 1, _MOST_TILE)
+    tile = check_tile(tile)
     sample = executions if isinstance(executions, Sample | None) else Sample(executions)
     if sample is not None:
         if settings.get("padding") or (recipe is not None and recipe.padding):
@@ -240,53 +245,57 @@ def _task(
         if recipe is None:
             own = {"tolerance": TOLERANCE, "descent": "momentum"}
             settings = dict(settings) | {name: value for name, value in own.items() if settings.get(name) is None}
-    if not cells:
-        if len(given) > 1:
-            raise InputError("one network serves several programs by their cells; name one for the whole state")
-        for name, unfit in (("tile", tile != 1), ("sizes", sizes is not None)):
-            if unfit:
-                raise InputError(f"{option(name)} goes with networks of cells, not of the whole state")
-        whole = subject(given[0])
-        if isinstance(whole, NodeProgram):
-            raise InputError(f"{whole.name} is a node program, whose networks are of cells, not of the whole state")
-        with tell.working("choosing a width"):
-            made = make_recipe(lambda padding: suggested_width(whole, padding), settings, recipe)
-        learnt = None if sample is None else whole_set(whole, sample)
-        task = _Task(whole.name, (whole,), whole.program, None, learnt, made, False, tell)
+    if tile == "all":
+        first, others = _one_program(given, sizes), list[Algorithm]()
+        programs = [first]
     else:
         first, *others = (of_bits(subject(one)) for one in given)
         if sizes is None:
-            check_tile(first, tile)
+            check_divides(first, tile)
         with tell.working("looking for kinds of cells"):
             looked = [*in_sizes(first, sizes).programs, *(at for one in others for at in in_sizes(one).programs)]
-            programs = [one.algorithm for one in looked]
-            pattern = pattern_of([one.program for one in programs], tile)
-            more = 1 if sample is None else WIDER
-            made = make_recipe(lambda _: more * suggested_cells_width(pattern), settings, recipe)
-        learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
-        smallest = learnt is None and recipe is None and settings.get("width") is None
-        task = _Task(first.name, (first, *others), pattern.program, pattern, learnt, made, smallest, tell)
+        programs = [one.algorithm for one in looked]
+    pattern = pattern_of([one.program for one in programs], tile)
+    runs = None if pattern.whole is None else first
+    wider = WIDER if sample is not None and runs is None else 1
+    with tell.working("choosing a width"):
+        made = make_recipe(lambda padding: wider * suggested_width(pattern, runs, padding), settings, recipe)
+    learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
+    smallest = learnt is None and recipe is None and settings.get("width") is None and not made.padding
+    task = _Task(first.name, (first, *others), pattern, learnt, made, smallest, tell)
     if learnt is not None:
         _tell_learnt(task, learnt)
     return task
 
 
+def _one_program(given: Sequence[Any], sizes: SizesAsked | None) -> Algorithm:
+    """The one program whose whole state is meant."""
+    if len(given) > 1:
+        raise InputError("one network serves several programs by their cells; name one for the whole state")
+    if sizes is not None:
+        raise InputError(f"{option('sizes')} goes with networks of cells, not of the whole state")
+    whole = subject(given[0])
+    if isinstance(whole, NodeProgram):
+        raise InputError(f"{whole.name} is a node program, whose networks are of cells, not of the whole state")
+    return whole
+
+
 def _tell_learnt(task: _Task, learnt: ExecutionSet) -> None:
     """Reports how much the executions show, how long learning takes, and what they never show."""
     found, pattern, program, plan = learnt.learnt_from, task.pattern, task.program, task.recipe.plan
-    if pattern is not None:
-        shown = f"{found.examples:,} of {counted(pattern.local_states, 'local state')} occur in"
-    else:
+    whole = pattern.whole is not None
+    shown = f"{found.examples:,} of {counted(pattern.local_states, 'local state')} occur in"
+    if whole:
         shown = f"{counted(found.examples, 'different state')} of"
     task.tell.note(f"{shown} {found.states:,} {_of(learnt)}")
     ends = learnt.spectrum(plan, NetworkShape(program.templates, task.recipe.width, program.bits))
     steps = plan.expected_steps(learnt.set.examples, ends)
     task.tell.note(f"the kernel of these has condition number {ends[1] / ends[0]:,.0f}: about {steps:,} steps")
-    if pattern is not None and (kinds := unseen_kinds(pattern, learnt)):
+    if not whole and (kinds := unseen_kinds(pattern, learnt)):
         numbers = listing([str(kind + 1) for kind in kinds], 8)
         never = "never occurs" if len(kinds) == 1 else "never occur"
         task.tell.note(f"{counted(len(kinds), 'kind')} of cells {never} in the data, number {numbers}")
-    if pattern is None and (templates := unseen(learnt)):
+    if whole and (templates := unseen(learnt)):
         texts = listing([f"'{program.template_text(template)}'" for template in templates], 2)
         never = counted(len(templates), "template")
         task.tell.note(f"these states never match {never}, which cannot be learnt: {texts}")
@@ -310,17 +319,19 @@ def _train_one(task: _Task, recipe: Recipe, losses: dict[str, float]) -> FloatNe
     return network
 
 
-def _cells_network(task: _Task, pattern: Pattern, networks: int, weight_bits: int, seeds: int, begin: float) -> Network:
+def _integer_network(task: _Task, networks: int, weight_bits: int, seeds: int, begin: float) -> Network:
+    """Trains, quantizes and tries all local states, if these are few."""
     losses: dict[str, float] = {}
     with task.tell.working("training on the local states"):
         found = (train_smallest if task.smallest else train_on_pattern)(
-            pattern,
+            task.pattern,
             task.recipe,
             weight_bits=weight_bits,
             seeds=seeds,
             make=lambda _, recipe: _train_one(task, recipe, losses),
             executions=task.executions,
             networks=networks,
+            runs=task.runs,
         )
     loss = max(losses[one.digest] for one in found.trained)
     seconds = time.perf_counter() - begin
@@ -328,26 +339,18 @@ def _cells_network(task: _Task, pattern: Pattern, networks: int, weight_bits: in
     if problem is not None:
         warn(problem, BitwrightWarning, stacklevel=3)
     training = Training(seconds, loss, found.trained, found.cost, found.seeds, task.executions, problem)
-    return Network(found.network, pattern.program, pattern, None, task.name, training)
+    return Network(found.network, task.pattern, task.runs, task.name, training)
 
 
-def _plain_network(task: _Task, networks: int, weight_bits: int | None, begin: float) -> Network:
-    """A network of float weights, of the whole state or of cells, or the integer network made of them."""
+def _float_network(task: _Task, begin: float) -> Network:
+    """A network of float weights."""
     losses: dict[str, float] = {}
-    trained = [_train_one(task, recipe, losses) for recipe in members_of(task.recipe, networks)]
-    training = Training(0.0, max(losses.values()), executions=task.executions)
-    algorithm = None if task.pattern is not None else task.programs[0]
-    made = [Network(one, task.program, task.pattern, algorithm, task.name, training) for one in trained]
-    if weight_bits is None:
-        found = made[0]
-    else:
-        with task.tell.working("quantizing"):
-            found = Network.combine(made, weight_bits)
-    assert found.training is not None
-    return replace(found, training=replace(found.training, seconds=time.perf_counter() - begin))
+    (trained,) = (_train_one(task, recipe, losses) for recipe in members_of(task.recipe, 1))
+    training = Training(time.perf_counter() - begin, max(losses.values()), executions=task.executions)
+    return Network(trained, task.pattern, task.runs, task.name, training)
 
 
-def _tell_sizes(algorithm: Algorithm, pattern: Pattern, tile: int, tell: Teller) -> None:
+def _tell_sizes(algorithm: Algorithm, pattern: Pattern, tile: Tile, tell: Teller) -> None:
     """Reports other sizes of the program that have kinds of cells which this network lacks."""
     with tell.working("looking at other sizes"):
         missing = list(missing_kinds(algorithm, pattern, tile))

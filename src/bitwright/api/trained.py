@@ -26,10 +26,15 @@ def files_of(options: Mapping[str, Any]) -> tuple[Path, ...]:
 
 def is_of_cells(file: Path) -> bool:
     """Whether a file holds a network of cells, or one that was made elsewhere: neither says a size."""
-    from bitwright.api.cells import pattern_in
+    from bitwright.networks.cache import network_files
     from bitwright.networks.foreign import is_model
+    from bitwright.networks.store import read_about
+    from bitwright.program.pattern import read_pattern
 
-    return is_model(file) or pattern_in(file) is not None
+    if is_model(file):
+        return True
+    about = read_about(network_files(file)[0])
+    return read_pattern(about.bits, about.examples) is not None
 
 
 def trained_algorithm(

@@ -187,7 +187,7 @@ def _device(algorithm: Algorithm, network: Networks | None, random: int | None, 
         about = read_about(Path(one))
         integers = about.rounded is not None and read_pattern(about.bits, about.examples) is None
     else:
-        integers = isinstance(getattr(one, "weights", one), IntegerNetwork) and getattr(one, "pattern", None) is None
+        integers = isinstance(getattr(one, "weights", one), IntegerNetwork) and not getattr(one, "cells", False)
     if not integers or (gpu := devices.gpu_name()) is None:
         return "cpu"
     tell.note(f"on {gpu}")

@@ -51,7 +51,6 @@ _BESIDE = "."  # the certificate next to the network
 @click.option(
     "--state", metavar="BITS", help="With --network: look at the state with these bits on, none, or of cells kind2."
 )
-@opt.cells
 @opt.sizes
 @opt.tile
 @opt.device
@@ -105,12 +104,12 @@ def command(
         check = network
     claimed = None if check is None else Certificate.load(check)
     model = model_of(network, reads, threshold)
-    by_cells = how["cells"] if network is None else is_of_cells(network)
+    tiled = how["tile"] not in (None, "all")
+    by_cells = tiled or how["sizes"] is not None if network is None else is_of_cells(network)
     files = () if network is None or by_cells else (network,)
-    how["cells"] = how["cells"] or None
     algorithm = target.algorithm(files=files, cells=by_cells)
-    if claimed is not None and how["cells"] and not claimed.cells:
-        raise InputError(f"{check} is a certificate of whole states; leave out --cells")
+    if claimed is not None and tiled and not claimed.cells:
+        raise InputError(f"{check} is a certificate of whole states; leave out --tile {how['tile']}")
     how["sizes"], tell = keep_sizes(how["sizes"], target.lets), TerminalTeller()
     kept = how["resume"]
     try:

@@ -2,6 +2,7 @@
 
 INSTEAD = {
     "--basis-seed": "in Python there is dataset(..., basis_seed=1)",
+    "--cells": "give --tile 1",
     "--coefficients": "in Python there is infer(..., coefficients=2)",
     "--counter": "bitwright run examples/addition-counter.bw",
     "--force": "delete the files, or name another folder",
@@ -12,7 +13,8 @@ INSTEAD = {
     "--oracle-arrays": "give --oracle arrays:MODULE:FUNCTION",
     "--scope": "give --domain input, inputs or runs",
     "--unmasked": "in Python there is size(..., unmasked=True)",
-    "--unsliced": "--engine kernel takes every step by itself, and Python has validate(..., unsliced=True)",
+    "--unsliced": "--evaluate takes every step by itself, and Python has validate(..., unsliced=True)",
     "--verify": "bitwright cache always reads every entry",
     "--vnnlib-version": "in Python there is export(..., vnnlib_version='2.0')",
+    "--whole": "give --tile all",
 }

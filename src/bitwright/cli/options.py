@@ -19,7 +19,7 @@ GROUPS = {
     "The program": "bits order let sizes program graph values directed",
     "Its machine": "machine words word-width dialect",
     "The engine": "engine rounding padding network evaluate n",
-    "Networks": "whole cells tile networks width seed device precision",
+    "Networks": "tile networks width seed device precision",
     "Training": "start descent parametrization tolerance trainer seeds integer weight-bits",
     "Executions": "from runs states labels random sample-seed",
     "The average of an ensemble": "ensemble accuracy delta ones",
@@ -204,9 +204,23 @@ workers = click.option(
     show_default=True,
     help="1 (this process), a number of processes, all, ray, ray:2 or ray:ADDRESS.",
 )
-whole = click.option("--whole", is_flag=True, help="Train on the whole state of one program, not on its cells.")
-cells = click.option("--cells", is_flag=True, help="By cells: one small network, or its limit, in every cell.")
-tile = click.option("--tile", type=click.IntRange(1, 16), help="Take this many neighbouring cells as one.")
+
+
+class _TileType(click.ParamType):  # type: ignore[type-arg]
+    """How many neighbouring cells are taken as one, or all."""
+
+    name = "N|all"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        return int(value) if str(value).isdecimal() and len(str(value)) < 9 else value
+
+
+tile = click.option(
+    "--tile",
+    type=_TileType(),
+    metavar="N|all",
+    help="By cells: take this many neighbouring ones as one; all: the whole state, in one size.",
+)
 seed = click.option("--seed", type=click.IntRange(0, 2**63), help="Random seed of the networks.  [default: 0]")
 sample_seed = click.option(
     "--sample-seed", type=click.IntRange(0, 2**63), help="Random seed of the inputs or states.  [default: 0]"
@@ -282,8 +296,6 @@ networks = together(
         help="Trained network file(s), for --engine network; they set the bit length.",
     ),
     width,
-    whole,
-    cells,
     tile,
     click.option("--evaluate", is_flag=True, help="Evaluate the network at every step, even if it is proved."),
     click.option(

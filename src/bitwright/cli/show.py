@@ -35,7 +35,6 @@ _WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
 )
 @click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program, with its cells, as canonical rule text instead.")
-@opt.cells
 @opt.tile
 @opt.json
 def command(
@@ -43,13 +42,12 @@ def command(
     diagram: Path | None,
     blocks: bool,
     text: bool,
-    cells: bool,
-    tile: int | None,
+    tile: Any,
     as_json: bool,
 ) -> None:
     """Show what a program consists of, or what a .safetensors file of a network is.
 
-    The id of a program is the sha256 of its canonical text. --cells shows the kinds of its cells, and the pattern that
+    The id of a program is the sha256 of its canonical text. --tile N shows the kinds of its cells, and the pattern that
     has one of each.
     """
     from bitwright.api.show import cell_kinds, node_report, save_diagram, tiled
@@ -59,31 +57,27 @@ def command(
         others |= {"text": text or None, "blocks": blocks or None}
         _show_network(Path(target.name), [name for name, value in others.items() if value is not None], as_json)
         return
-    if not cells and (program := node_program(target)) is not None:
-        if target.sized or tile is not None or blocks:
-            raise InputError("of a node program there is --text, --json, --cells and --diagram")
+    if tile is None and (program := node_program(target)) is not None:
+        if target.sized or blocks:
+            raise InputError("of a node program there is --text, --json, --tile and --diagram")
         if diagram is None:
             if as_json and not text:
                 print_json(program.to_dict())
             else:
                 print_lines(program.text_lines() if text else node_report(program))
             return
-        cells = True  # that is what there is to draw of it
-    algorithm = target.algorithm(cells=cells)
-    if tile is not None and not (cells or text):
-        raise InputError("--tile goes with --cells or --text")
-    if blocks and (diagram is None or cells):
-        raise InputError("--blocks goes with --diagram, and without --cells")
+        tile = 1  # that is what there is to draw of it
+    algorithm = target.algorithm(cells=tile is not None)
+    if blocks and (diagram is None or tile is not None):
+        raise InputError("--blocks goes with --diagram, and without --tile")
     if diagram is not None and text:
         raise InputError("--diagram draws and --text prints; leave out one of them")
     if diagram is not None:
         with working("drawing"):
-            save_diagram(algorithm, diagram, cells, blocks, tile or 1)
+            save_diagram(algorithm, diagram, tile, blocks)
         note(f"wrote {diagram}")
-    elif cells:
-        if text:
-            raise InputError("--cells shows the kinds of cells; leave out --text")
-        found = cell_kinds(algorithm, tile or 1)
+    elif tile is not None and not text:
+        found = cell_kinds(algorithm, tile)
         if as_json:
             print_json(found.to_dict())
             return

@@ -28,7 +28,6 @@ from bitwright.cli.targets import Target
     "network: all states (the default) or those of runs.",
 )
 @opt.sample_seed
-@opt.cells
 @opt.tile
 @opt.matches
 @opt.padding
@@ -41,7 +40,7 @@ def command(target: Target, as_json: bool, **asked: Any) -> None:
     """
     from bitwright.api.size import size
 
-    found = size(target.algorithm(), progress=TerminalTeller(as_json), **asked)
+    found = size(target.algorithm(cells=asked["tile"] not in (None, "all")), progress=TerminalTeller(as_json), **asked)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -1,4 +1,4 @@
-"""`bitwright train`: a network for the cells of programs, or of the whole state of one."""
+"""`bitwright train`: a network for the cells of programs, or for the whole state of one."""
 
 from __future__ import annotations
 
@@ -33,13 +33,10 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
     type=opt.FILE,
     help="A .safetensors file; a folder for several networks; with --ensemble a file of results, to go on from.",
 )
-@opt.whole
 @opt.sizes
 @opt.tile
 @click.option("--seeds", type=click.IntRange(1, 1000), help="For cells: try up to this many seeds.  [default: 10]")
-@click.option(
-    "--integer/--float", default=None, help="Integer weights or not.  [default: integers, floats with --whole]"
-)
+@click.option("--integer/--float", default=None, help="Integer weights or not.  [default: integers]")
 @opt.weight_bits
 @opt.recipe
 @opt.padding
@@ -70,22 +67,21 @@ def command(
     target: Target,
     others: tuple[str, ...],
     output: Path | None,
-    whole: bool,
     ensemble: bool,
     as_json: bool,
     **how: Any,
 ) -> int:
     """Train one small integer network for the cells of programs, and try every local state.
 
-    It runs every program with these kinds of cells, in any size; several programs may be named. With --whole the
+    It runs every program with these kinds of cells, in any size; several programs may be named. With --tile all the
     network is for the whole state of one program in one size. With --ensemble many networks are trained and averaged,
     and their accuracy, mean and variance are compared with the limit.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors
     bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
-    bitwright train addition --bits 4 --whole --integer -o whole.safetensors
-    bitwright train permutation --bits 6 --whole --ensemble -n 40
+    bitwright train addition --bits 4 --tile all -o whole.safetensors
+    bitwright train permutation --bits 6 --tile all --ensemble -n 40
     bitwright train examples/transformers/addition.task --until proved --seeds 4 -o adder.safetensors
     """
     until = how.pop("until")
@@ -100,22 +96,23 @@ def command(
     if ensemble and others:
         raise InputError("--ensemble looks at one program; leave out the others")
     if ensemble:
-        return _measure(target.algorithm(), output, not whole, as_json, **how)
+        return _measure(target.algorithm(), output, as_json, **how)
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     keep_sizes(how["sizes"], target.lets)
     programs = [
-        one.algorithm(cells=not whole) for one in (target, *(Target(other, lets=target.lets) for other in others))
+        one.algorithm(cells=how["tile"] != "all")
+        for one in (target, *(Target(other, lets=target.lets) for other in others))
     ]
-    return _keep(programs, output, whole, as_json, **how)
+    return _keep(programs, output, as_json, **how)
 
 
-def _measure(algorithm: Algorithm, output: Path | None, cells: bool, as_json: bool, **how: Any) -> int:
+def _measure(algorithm: Algorithm, output: Path | None, as_json: bool, **how: Any) -> int:
     """Measures the average of many networks; exit 1 if it does not reach the accuracy asked for."""
     from bitwright.api.ensemble import ensemble
 
     given = {name: value for name, value in how.items() if value is not None and name not in _KEPT}
-    found = ensemble(algorithm, cells=cells, file=output, progress=None if is_quiet() else TerminalTeller(), **given)
+    found = ensemble(algorithm, file=output, progress=None if is_quiet() else TerminalTeller(), **given)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -127,15 +124,15 @@ def _measure(algorithm: Algorithm, output: Path | None, cells: bool, as_json: bo
     return 0 if found else 1
 
 
-def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, **how: Any) -> int:
+def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:
     """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
     from bitwright.api.train import check_outputs, train, train_members
 
     executions, integer, workers = _sample(how), how.pop("integer"), how.pop("workers")
     options = {name: value for name, value in how.items() if value is not None and name not in _MEASURED}
     networks = options.setdefault("networks", 1)
-    options["cells"], tell = not whole, None if is_quiet() else TerminalTeller()
-    if networks > 1 and not (not whole if integer is None else integer):
+    tell = None if is_quiet() else TerminalTeller()
+    if networks > 1 and integer is False:
         if executions is not None:
             raise InputError("a folder holds networks that are trained on templates; leave out --from")
         for name in ("weight_bits", "seeds"):
@@ -149,7 +146,7 @@ def _keep(programs: list[Algorithm], output: Path, whole: bool, as_json: bool, *
         return 0
     check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, integer=integer, progress=tell, **options)
+        network = train(*programs, executions=executions, integer=integer is not False, progress=tell, **options)
     network.save(output)
     if as_json:
         print_json({"file": str(output), **network.to_dict()})

@@ -109,7 +109,7 @@ def _rerun(failure: Failure, target: Target, done: Validation, options: Mapping[
     how = {"order": order, "machine": target.machine, "engine": task.engine.name, "rounding": task.engine.rounding}
     words += [*target.let_words(), *option_words(how)]
     words += [word for path in options["files"] for word in ("--network", str(path))]
-    names = ("whole", "cells", "evaluate", "padding", "width", "tile", "max_steps")
+    names = ("evaluate", "padding", "width", "tile", "max_steps")
     given = {name: options[name] for name in names}
     given |= {"networks": None if options["networks"] == 1 else options["networks"], "seed": options["seed"] or None}
     return shlex.join([*words, *option_words(given)])

@@ -21,7 +21,7 @@ from bitwright.networks.start import NetworkShape
 from bitwright.networks.torch_trainer import check_device
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern, completed, completed_pattern
+from bitwright.program.pattern import Pattern, completed_pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.packed import PackedRules
 
@@ -30,22 +30,22 @@ from bitwright.theory.encoding.packed import PackedRules
 class ModelColumns:
     """What a network reads and gives, column by column.
 
-    The states to try are those of `program`: the rules themselves or, if the network reads bits, the same rules with a
+    The states to try are those of `pattern`: the rules themselves or, if the network reads bits, the same rules with a
     template for every configuration, which tells states apart that match the same templates.
     """
 
     reads: Reads
     written: Program  # the rules as they are
-    program: Program
-    pattern: Pattern | None = None  # of cells
+    pattern: Pattern
 
     @classmethod
-    def of(cls, reads: Reads, of: Program | Pattern) -> ModelColumns:
-        """The columns of a network that reads a program, or the cells of a pattern, in this way."""
-        if isinstance(of, Pattern):
-            pattern = of if reads == "templates" else completed_pattern(of)
-            return cls(reads, of.program, pattern.program, pattern)
-        return cls(reads, of, of if reads == "templates" else completed(of))
+    def of(cls, reads: Reads, of: Pattern) -> ModelColumns:
+        """The columns of a network that reads the cells of a pattern in this way."""
+        return cls(reads, of.program, of if reads == "templates" else completed_pattern(of))
+
+    @property
+    def program(self) -> Program:
+        return self.pattern.program
 
     @cached_property
     def real(self) -> BoolArray:  # (templates,)
@@ -60,7 +60,7 @@ class ModelColumns:
             return np.eye(program.templates, dtype=np.float32)
         read = program.template_config[:, None] >> program.position[None, :] & 1
         found = ((program.template_block[:, None] == program.block_of[None, :]) & (read == 1)).astype(np.float32)
-        if self.pattern is None:
+        if self.pattern.whole is not None:
             return np.asarray(found)
         first_block = np.zeros((program.templates, len(self.pattern.kinds)), dtype=np.float32)
         for kind, (begin, end) in enumerate(pairwise(self.pattern.first_template.tolist())):
@@ -77,7 +77,7 @@ class ModelColumns:
     @cached_property
     def bits_given(self) -> IntArray:
         """The bit of the program that each output stands for."""
-        if self.pattern is None or self.reads == "templates":
+        if self.pattern.whole is not None or self.reads == "templates":
             return np.arange(self.program.bits)
         ports = [self.pattern.port_bits(kind) for kind in range(len(self.pattern.kinds))]
         return np.concatenate([np.arange(own.start, own.stop) for own in ports])
@@ -98,7 +98,7 @@ class ModelColumns:
         program, name_of = self.program, self.program.layout.name_of
         if self.reads == "templates":
             return tuple(program.template_text(template) for template in range(program.templates))
-        if self.pattern is None:
+        if self.pattern.whole is not None:
             return tuple(program.layout.names)
         kinds = (f"kind{number}" for number in range(1, 1 + len(self.pattern.kinds)))
         return (*kinds, *(name_of(bit) for bit in self.bits_read.tolist()))
@@ -111,7 +111,7 @@ class ModelColumns:
     @property
     def sentence(self) -> str:
         """`a cell's kind and bits (8 columns to 5)`."""
-        of = "" if self.pattern is None else " of its cells"
+        of = " of its cells" if self.pattern.whole is None else ""
         what = {"states": "the bits of a state", "templates": f"templates{of}", "cells": "a cell's kind and bits"}
         return f"{what[self.reads]} ({self.inputs:,} columns to {self.outputs:,})"
 
@@ -129,7 +129,7 @@ class FittedModel:
     device: str = "cpu"  # another device runs the network; what is right is computed on the CPU
 
     @classmethod
-    def of(cls, model: HeldModel, reads: Reads, of: Program | Pattern) -> FittedModel:
+    def of(cls, model: HeldModel, reads: Reads, of: Pattern) -> FittedModel:
         """The network, read in this way."""
         return cls(model, ModelColumns.of(reads, of))
 
@@ -233,7 +233,7 @@ class ModelEngine(Engine):
 
     def __init__(self, program: Program, model: HeldModel, reads: Reads) -> None:
         self.program, self._model, self._reads = program, model, reads
-        self._fitted = FittedModel.of(model, reads, program)
+        self._fitted = FittedModel.of(model, reads, Pattern.of_state(program))
         self._rules = PackedRules(self._fitted.columns.program)
         self.digests, self.covered = [model.digest], model.covered
 

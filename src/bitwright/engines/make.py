@@ -10,6 +10,7 @@ from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Program
+from bitwright.program.pattern import Pattern
 from bitwright.theory.rounding import Rounding, check_rounding
 
 if TYPE_CHECKING:
@@ -53,9 +54,11 @@ def make_engine(
     if name == "limit":
         return LimitEngine(program, K, chosen, compiled)
     if name == "kernel":
-        from bitwright.engines.kernel import KernelEngine  # brings SciPy along, which the others do not need
+        from bitwright.engines.cells.deciders import KernelDecider
+        from bitwright.engines.cells.engine import CellEngine
 
-        return KernelEngine(program, K, chosen)
+        pattern = Pattern.of_state(program)
+        return CellEngine(program, pattern, KernelDecider(pattern, K, chosen), chosen, compiled=compiled)
     if name == "sampled":
         from bitwright.engines.sampled import SampledEngine
 
@@ -78,34 +81,22 @@ def network_engine(
     precision: str = "float32",
 ) -> Engine:
     """Trained networks as an engine: in NumPy, or in PyTorch where a device or a precision needs it."""
+    from bitwright.engines.cells.engine import CellEngine
     from bitwright.networks import FloatNetwork, IntegerNetwork
 
-    if not trained:
-        raise InputError("the engine network needs trained networks; train one first, or load one from its file")
-    network = trained[0]
-    if isinstance(network, IntegerNetwork):
-        if len(trained) > 1:
-            raise InputError(
-                f"integer networks are run one at a time, got {len(trained):,}; quantize trained ones together"
-            )
-        if precision != "float32":
-            raise InputError(f"a network of integers has no precision to choose, got {precision}; leave it out")
-        if device != "cpu":
-            from bitwright.engines.integer.device import IntegerDeviceEngine
-
-            return IntegerDeviceEngine(program, network, rounding, device)
-        from bitwright.engines.integer.sums import IntegerEngine
-
-        return IntegerEngine(program, network, rounding)
-    floats = [network for network in trained if isinstance(network, FloatNetwork)]
-    if len(floats) < len(trained):
-        raise InputError("integer networks are not averaged with others; give one kind")
+    integers = bool(trained) and isinstance(trained[0], IntegerNetwork)
+    if integers and precision != "float32":
+        raise InputError(f"a network of integers has no precision to choose, got {precision}; leave it out")
+    engine = CellEngine(program, Pattern.of_state(program), trained, rounding)
     if (device, precision) == ("cpu", "float32"):
-        from bitwright.engines.network import NetworkEngine
+        return engine
+    if isinstance(trained[0], IntegerNetwork):
+        from bitwright.engines.integer.device import IntegerDeviceEngine
 
-        return NetworkEngine(program, floats, rounding)
+        return IntegerDeviceEngine(program, trained[0], rounding, device)
     from bitwright.engines.torch_network import TorchNetworkEngine
 
+    floats = [network for network in trained if isinstance(network, FloatNetwork)]
     return TorchNetworkEngine(program, floats, rounding, device, precision)
 
 

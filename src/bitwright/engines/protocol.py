@@ -175,6 +175,10 @@ class Engine(ABC):
         """How many states to give it at a time."""
         return 1024
 
+    def together(self, states: BoolArray) -> int:  # noqa: ARG002
+        """How many of these states to step together."""
+        return self.chunk
+
     def describe(self) -> dict[str, object]:
         """All that its steps depend on beside the program, as JSON has it: equal descriptions make equal steps."""
         by = {} if self.library is None else {"kernel": kernel_name(self.library)}

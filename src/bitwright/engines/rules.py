@@ -24,6 +24,7 @@ from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding.packed import PackedRules, Words, count_rows, largest, pack, unpack, with_complements
 from bitwright.theory.rounding import Rounding
 
+_LOOK = 64  # steps that show how many cells of a program move
 _CACHE = 1 << 20  # bytes that a chunk of states may take, so that it stays in a core's own cache
 _MANY, _runs = 16, count()  # single runs of a process after which the loops are loaded, and those begun so far
 LARGE = 4_000  # templates; smaller programs begin in packed words, without a compiler's start
@@ -65,6 +66,10 @@ class RuleEngine(Engine):
         """As many states as fit the cache, but enough of them to fill the words."""
         rows = 4 * self.program.bits + 2 * self.program.templates
         return max(1024, 64 * (_CACHE // (8 * rows)))
+
+    def together(self, states: BoolArray) -> int:
+        """As many as fill the words; one by one where looking at every template takes longer than at what moves."""
+        return 1 if self._compiled and one_by_one(self.program, states) else self.chunk
 
     def __getstate__(self) -> dict[str, object]:
         """Goes to other processes without what they can compute again."""
@@ -116,29 +121,8 @@ class LimitEngine(RuleEngine):
         assert self.examples is not None
         return weights(np.arange(self.decisions.n_max + 1), self.examples)
 
-    def _follow(self, states: BoolArray) -> Batch:
-        if self.rounding != "sign":
-            return super()._follow(states)
-        from bitwright.engines.table.sign import SignBatch
-
-        return SignBatch(self, states[0])
-
-    def one_step(self, states: BoolArray) -> tuple[BoolArray, float, int]:
-        """One step of one state, its margin and its n."""
-        batch = PackedBatch(self, states)
-        batch.step()
-        n = self.rules.counts(batch.last_matches, 1)[0]
-        return batch.states(), float(self.margins(batch.last_matches, 1)[0]), int(n[0])
-
-    @cached_property
-    def least_means(self) -> FloatArray:  # by n
-        """How close to 0 a mean can be where the sign rule takes the step of the rules.
-
-        Those of bits with none or one of their writers matching are the closest. Nothing is at stake for n <= 1.
-        """
-        unset = np.multiply.outer(self.weights.unmatched, self.decisions.writers)
-        found = np.minimum(np.abs(unset), np.abs(unset + self.weights.gap[:, None])).min(axis=1, initial=np.inf)
-        return np.where(np.arange(len(found)) > 1, found, np.inf)
+    def _follow(self, states: BoolArray) -> Batch:  # under sign, how close a step is follows from all counts
+        return PackedBatch(self, states) if self.rounding == "sign" else super()._follow(states)
 
     def means(self, matches: Words, count: int) -> FloatArray:  # (K, words) -> (batch, k)
         """mu of every bit; those that nothing writes have mean 0."""
@@ -159,11 +143,32 @@ class LimitEngine(RuleEngine):
         return np.where(n > 1, np.abs(self._means(n, m)).min(axis=1, initial=np.inf), np.inf)
 
 
+def one_by_one(program: Program, states: BoolArray) -> bool:
+    """Whether runs from these states are faster one after the other.
+
+    A step in words looks at all templates, for up to 64 states at once; one from a table looks at the cells that move.
+    How many these are shows in the first run.
+    """
+    few, words = len(states), program.templates * -(-len(states) // 64)
+    if few < 2 or words < 64 * few or not (program.templates >= LARGE or loops_loaded()):
+        return False
+    from bitwright.engines.table.batch import TableBatch
+
+    first = TableBatch(pack_rules(program), states[0])
+    first.leap(_LOOK)
+    return 2 * few * first.moving <= words
+
+
+def loops_loaded() -> bool:
+    """Whether this process has the compiled loops."""
+    return "bitwright.engines.table.batch" in sys.modules
+
+
 def loops_pay() -> bool:
     """Whether the compiled loops are loaded, or this process makes enough single runs for loading them to pay.
 
     Loading takes half a second. Every call counts as one more run."""
-    return next(_runs) >= _MANY or "bitwright.engines.table.batch" in sys.modules
+    return next(_runs) >= _MANY or loops_loaded()
 
 
 class PackedBatch(Batch):

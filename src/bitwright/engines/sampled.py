@@ -13,28 +13,29 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bitwright.bits import BoolArray, whole_number
-from bitwright.engines.real import Decided, RealBatch, RealEngine
+from bitwright.engines.protocol import ArrayBatch, Engine
 from bitwright.errors import InputError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, covariance, variance, weights
-from bitwright.theory.rounding import Rounding
+from bitwright.theory.rounding import Rounding, round_outputs
 from bitwright.workers.linear_algebra import NUMPY, one_thread
 
 MAX_STATES = 3_000  # distinct states of one run; the joint law of more would take minutes and gigabytes
 MAX_NETWORKS = 10**9
 
 
-class SampledEngine(RealEngine):
+class SampledEngine(Engine):
     """Steps each state by the average of `networks` random networks, the same ones all along its run."""
 
     name = "sampled"
     library = NUMPY
-
+    examples: int
+    rounding: Rounding
     most_states = MAX_STATES
 
     def __init__(self, program: Program, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
-        super().__init__(program, examples, rounding)
+        self.program, self.examples, self.rounding = program, examples, rounding
         self.networks: int = whole_number(networks, "networks", 1, MAX_NETWORKS)
         self.seed: int = whole_number(seed, "the seed", 0, 2**63)
 
@@ -44,30 +45,31 @@ class SampledEngine(RealEngine):
     def begin(self, states: BoolArray, long: bool = False) -> SampledBatch:  # noqa: ARG002
         return SampledBatch(self, states)
 
-    def outputs(self, states: BoolArray) -> tuple[FloatArray, IntArray]:
-        """Outputs at the first state of a run, for each of these states as a start."""
-        return SampledBatch(self, states).outputs()
 
+class SampledBatch(ArrayBatch):
+    """One random function a row, and its outputs in the last step."""
 
-class SampledBatch(RealBatch):
-    """One random function a row."""
+    _outputs: FloatArray | None = None
 
     def __init__(self, engine: SampledEngine, states: BoolArray) -> None:
         super().__init__(engine, states)
         self._functions = [RandomFunction(engine, state) for state in states]
 
-    def decided(self) -> Decided:
-        found: Decided = self._engine.rounded(*self.outputs())
-        return found
-
-    def outputs(self) -> tuple[FloatArray, IntArray]:
-        """What the random functions say of the states as they are now, and n of each."""
-        found = [function(state) for function, state in zip(self._functions, self._now, strict=True)]
-        return np.array([outputs for outputs, _ in found]), np.array([n for _, n in found], dtype=np.int64)
+    def step(self) -> None:
+        engine, found = self._engine, [f(state) for f, state in zip(self._functions, self._now, strict=True)]
+        self._outputs, n = np.array([outputs for outputs, _ in found]), np.array([n for _, n in found], dtype=np.int64)
+        self._before = self._now
+        self._now, self._margin = round_outputs(
+            self._outputs, n, engine.program.writers, engine.examples, engine.rounding
+        )
 
     def keep(self, rows: BoolArray) -> None:
         super().keep(rows)
         self._functions = [function for function, kept in zip(self._functions, rows, strict=True) if kept]
+        self._outputs = None if self._outputs is None else self._outputs[rows]
+
+    def rounded(self) -> FloatArray | None:
+        return self._outputs
 
 
 class RandomFunction:

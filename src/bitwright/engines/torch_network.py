@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
+from bitwright.engines.cells.network import check_finite, check_networks
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned, padded
-from bitwright.engines.network import check_finite, check_networks
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork

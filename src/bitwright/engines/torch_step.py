@@ -30,17 +30,15 @@ class StepModule(torch.nn.Module):  # type: ignore[misc]
     The result has the type and the device of what is given. No gradient flows through it.
     """
 
-    def __init__(self, program: Program, network: IntegerNetwork, pattern: Pattern | None = None) -> None:
+    def __init__(self, program: Program, network: IntegerNetwork, pattern: Pattern) -> None:
         super().__init__()
-        trained_on = program if pattern is None else pattern.program
-        check_belongs(network, trained_on)
-        bounds = Bounds.of(network, trained_on)
+        check_belongs(network, pattern.program)
+        bounds = Bounds.of(network, pattern.program)
         self._largest = max(int(bounds.hidden.max(initial=0)), -bounds.lowest, bounds.sums, bounds.thresholds + 1)
         if self._largest >= _EXACT["float64"]:
             raise InputError("sums and thresholds of this network reach 2^53, beyond which float64 is not exact")
         self.bits = program.bits
-        tables = _of_cells(program, network, pattern) if pattern is not None else [_of_state(program, network)]
-        self.kinds = torch.nn.ModuleList([_Cells(*one) for one in tables])
+        self.kinds = torch.nn.ModuleList([_Cells(*one) for one in _of_cells(program, network, pattern)])
 
     def forward(self, states: Any, steps: int = 1) -> Any:
         """The states after this many steps."""
@@ -104,14 +102,6 @@ class _Cells(torch.nn.Module):  # type: ignore[misc]
 
 
 Tables = tuple[NDArray[Any], ...]
-
-
-def _of_state(program: Program, network: IntegerNetwork) -> Tables:
-    """The whole state as one cell whose ports are all bits."""
-    columns, bits = columns_of(network, program), np.arange(program.bits)
-    looks_at = np.flatnonzero(np.isin(program.block_of, program.template_block))
-    wanted = _wanted(program, np.arange(program.templates), looks_at)
-    return (looks_at[None], wanted, network.first.T, network.last.T, _by_n(network, columns), bits, bits)
 
 
 def _of_cells(program: Program, network: IntegerNetwork, pattern: Pattern) -> Iterator[Tables]:

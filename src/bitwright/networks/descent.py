@@ -25,7 +25,7 @@ class TrainingError(BitwrightError):
 
     >>> from bitwright import addition, train
     >>> try:
-    ...     train(addition(2), cells=False, width=64, most_steps=3)
+    ...     train(addition(2), tile="all", integer=False, width=64, most_steps=3)
     ... except TrainingError as error:
     ...     print(str(error)[:27])
     training stalled at an erro

@@ -51,7 +51,7 @@ class IntegerNetwork(TwoLayers):
     Examples that are only padding are never matched, so they have no column.
 
     >>> from bitwright import addition, train
-    >>> network = train(addition(2), cells=False, integer=True, width=512).weights
+    >>> network = train(addition(2), tile="all", width=512).weights
     >>> network.first.dtype.name, network.bytes
     ('int8', 7264)
     """

@@ -118,7 +118,7 @@ class FloatNetwork(TwoLayers):
     >>> from bitwright import addition, train
     >>> from bitwright.theory.encoding.training_set import TrainingSet
     >>> algorithm = addition(2)
-    >>> network = train(algorithm, cells=False, width=512).weights
+    >>> network = train(algorithm, tile="all", integer=False, width=512).weights
     >>> network.origin.error <= network.origin.tolerance
     True
     >>> state = algorithm.state({"p": 3, "q": 1})
@@ -152,7 +152,8 @@ class FloatNetwork(TwoLayers):
         """The same function as a plain `torch.nn.Sequential`, scales folded into its weights; no bias.
 
         >>> from bitwright import addition, train
-        >>> [name for name, _ in train(addition(2), cells=False, width=64).weights.to_torch().named_parameters()]
+        >>> network = train(addition(2), width=64, integer=False).weights
+        >>> [name for name, _ in network.to_torch().named_parameters()]
         ['0.weight', '2.weight']
         """
         from bitwright.networks.torch_trainer import torch_module

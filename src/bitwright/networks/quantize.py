@@ -27,13 +27,15 @@ from bitwright.networks.integer import (
 from bitwright.networks.network import FloatNetwork
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates, draw_numbers
+from bitwright.program.pattern import Pattern, every_cell
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.packed import PackedRules
 from bitwright.theory.rounding import Thresholds, scale_weights
 from bitwright.workers.linear_algebra import one_thread
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together
+Sample = tuple[BoolArray, BoolArray]  # which examples are matched (states, K), and which bits are looked at (states, k)
 _WORK = 1 << 31  # products that looking at all of them may take
 
 
@@ -51,20 +53,17 @@ def quantize(
     networks: Sequence[FloatNetwork],
     program: Program,
     weight_bits: int = 8,
-    states: BoolArray | None = None,
-    sample: tuple[BoolArray, BoolArray] | None = None,
+    sample: Sample | None = None,
 ) -> tuple[IntegerNetwork, Cost]:
     """The integer network that replaces these networks, side by side if there are several.
 
-    The two scales are those, of a few, that keep the largest margin on `states`; without any, on random ones. A
-    `sample` says instead which examples are matched, (states, K), and which bits are looked at, (states, k).
+    The two scales are those, of a few, that keep the largest margin on a `sample` of states, without any on random
+    local states.
     """
     if type(weight_bits) is not int or weight_bits not in WEIGHT_BITS:
         raise InputError(f"integer weights have {WEIGHT_BITS[0]} to {WEIGHT_BITS[-1]} bits, got {weight_bits!r}")
     _check_alike(networks, program)
-    if sample is None:
-        states = random_choices(program, _SAMPLE, seed=0) if states is None else states
-        sample = PackedRules(program).matched(states), np.ones(states.shape, dtype=bool)
+    sample = local_sample(every_cell(program)) if sample is None else sample
     products = sum(network.shape.width for network in networks) * (program.templates + program.bits)
     most = max(16, _WORK // products)
     first = np.concatenate([network.first[:, : program.templates] for network in networks])
@@ -117,18 +116,21 @@ def sum_scale(n: IntArray, examples: int, width: int, rounded: Rounded) -> Float
     return np.asarray(factor * np.sqrt(n * float(examples) * each))
 
 
-def random_choices(program: Program, count: int, seed: int) -> BoolArray:  # (count, k)
-    """States in which every block has one of its templates, chosen evenly, or sometimes any configuration."""
-    rng = np.random.default_rng(seed)
-    states = rng.random((count, program.bits)) < 0.5
-    templates = np.bincount(program.template_block, minlength=program.blocks)
-    begins = np.concatenate(([0], np.cumsum(templates)))
-    for block in np.flatnonzero(templates).tolist():
-        bits = program.block_members(block)
-        picked = program.template_config[rng.integers(begins[block], begins[block + 1], count)]
-        matched = rng.random(count) < templates[block] / min(templates[block] + 1, 2 ** len(bits))
-        states[np.ix_(matched, bits)] = picked[matched, None] >> np.arange(len(bits)) & 1 == 1
-    return states
+def local_sample(pattern: Pattern, most: int = _SAMPLE) -> Sample:
+    """A sample of local states by which to choose the scales of rounding: what each matches, and its ports."""
+    rng = np.random.default_rng(0)
+    share = max(16, most // len(pattern.kinds))
+    matched, own = [], []
+    for number, kind in enumerate(pattern.kinds):
+        local = LocalStates(kind)
+        numbers = np.arange(local.count) if local.count <= share else draw_numbers(rng, local.count, share)
+        rows = np.zeros((len(numbers), pattern.program.templates), dtype=bool)
+        rows[:, pattern.first_template[number] : pattern.first_template[number + 1]] = local.matched(numbers)
+        ports = np.zeros((len(numbers), pattern.program.bits), dtype=bool)
+        ports[:, pattern.port_bits(number)] = True
+        matched.append(rows)
+        own.append(ports)
+    return np.concatenate(matched), np.concatenate(own)
 
 
 class _Sample:

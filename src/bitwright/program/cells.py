@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, groupby, permutations, product
 from math import factorial, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from bitwright.program.layout import IntArray
 
 if TYPE_CHECKING:
     from bitwright.program.program import Program
+
+Tile = int | Literal["all"]  # how many neighbouring cells are taken as one
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +70,16 @@ class Cells(FrozenArrays):
         place = self.bit_place
         return bits if place is None else sorted(bits, key=lambda bit: int(place[bit]))
 
-    def tiled(self, tile: int) -> Cells:
-        """Every `tile` cells that follow each other in a family as one; the last of a family may have fewer."""
+    def tiled(self, tile: Tile) -> Cells:
+        """Every `tile` cells that follow each other in a family as one; the last of a family may have fewer.
+
+        With "all" there is one cell, which has every block in the program's own order.
+        """
+        if tile == "all":
+            count = np.array([0, len(self.blocks)])
+            none = np.zeros(1, dtype=np.int64)
+            one = Families(none, none, ("the whole state",), ("the whole state",))
+            return Cells(count, np.arange(len(self.blocks)), one)
         if tile < 1:
             raise InputError(f"a tile has at least 1 cell, got {tile}")
         if tile == 1:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, option
 from bitwright.frozen import frozen
-from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds
+from bitwright.program.cells import CellKinds, Cells, Kind, Tile, cell_kinds
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
 
@@ -36,20 +36,32 @@ class Pattern:
     """
 
     kinds: tuple[Kind, ...]
+    whole: Program | None = None  # the program whose whole state is the one cell, and whose bits are its ports
 
     @classmethod
     def of(cls, kinds: Iterable[Kind]) -> Pattern:
         """The pattern of these kinds, each once."""
         return cls(tuple(sorted(set(kinds))))
 
+    @classmethod
+    def of_state(cls, program: Program) -> Pattern:
+        """One cell with all blocks of a program: the pattern is the program itself.
+
+        >>> from bitwright import addition
+        >>> pattern = Pattern.of_state(addition(8).program)
+        >>> pattern.program == addition(8).program, pattern.local_states
+        (True, 16777216)
+        """
+        return cls((whole_kind(program),), program)
+
     @cached_property
     def program(self) -> Program:
         """All cells side by side."""
-        return self._side_by_side(range(len(self.kinds)))
+        return self.whole or self._side_by_side(range(len(self.kinds)))
 
     def alone(self, kind: int) -> Program:
         """One kind by itself, its bits named as in the pattern."""
-        return self._side_by_side([kind])
+        return self.whole or self._side_by_side([kind])
 
     def _side_by_side(self, kinds: Iterable[int]) -> Program:
         names: list[str] = []
@@ -78,6 +90,8 @@ class Pattern:
 
     def port_bits(self, kind: int) -> slice:
         """The bits that are the ports of a kind."""
+        if self.whole is not None:
+            return slice(0, self.whole.bits)
         before = sum(sum(bits for bits, _ in one.blocks) + len(one.ports) for one in self.kinds[:kind])
         own = before + sum(bits for bits, _ in self.kinds[kind].blocks)
         return slice(own, own + len(self.kinds[kind].ports))
@@ -96,8 +110,30 @@ class Pattern:
         return {kind: number for number, kind in enumerate(self.kinds)}
 
 
-def pattern_of(programs: Iterable[Program], tile: int = 1) -> Pattern:
-    """One cell of every kind that these programs have, `tile` neighbouring cells taken as one."""
+def whole_kind(program: Program) -> Kind:
+    """All blocks of a program that have templates, with a port for every bit: the templates that write it."""
+    counts = np.bincount(program.template_block, minlength=program.blocks)
+    configs = program.template_config.tolist()
+    first, blocks = 0, []
+    for bits, count in zip(np.diff(program.block_start).tolist(), counts.tolist(), strict=True):
+        if count:
+            blocks.append((bits, tuple(configs[first : first + count])))
+        first += count
+    order = np.argsort(program.write_bits, kind="stable")
+    writer = np.repeat(np.arange(program.templates), np.diff(program.write_start))[order].tolist()
+    start = np.searchsorted(program.write_bits[order], np.arange(program.bits + 1)).tolist()
+    return Kind(tuple(blocks), tuple(tuple(writer[begin:end]) for begin, end in pairwise(start)))
+
+
+def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
+    """One cell of every kind that these programs have, `tile` neighbouring cells, or "all", taken as one."""
+    if tile == "all":
+        if len(programs) != 1:
+            raise InputError(
+                f"one cell with the whole state is that of one program, got {len(programs):,}; leave out "
+                f"{option('tile')} all"
+            )
+        return Pattern.of_state(programs[0])
     kinds: set[Kind] = set()
     for program in programs:
         cells = program.cells.tiled(tile)
@@ -111,6 +147,11 @@ def pattern_of_program(program: Program) -> Pattern | None:
         return None
     texts = [program.template_text(template) for template in range(program.templates)]
     return read_pattern(list(program.layout.names), texts)
+
+
+def every_cell(program: Program) -> Pattern:
+    """All that a network of this program can be asked: the cells of a pattern, or one with the whole state."""
+    return pattern_of_program(program) or Pattern.of_state(program)
 
 
 def is_pattern(program: Program) -> bool:
@@ -200,6 +241,8 @@ def completed_pattern(pattern: Pattern) -> Pattern:
     (8, 12)
     """
     _check_few(sum(1 << bits for kind in pattern.kinds for bits, _ in kind.blocks))
+    if pattern.whole is not None:
+        return Pattern.of_state(completed(pattern.whole))
     return Pattern(tuple(_completed_kind(kind) for kind in pattern.kinds))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
 from bitwright.running.endings import step_limit
@@ -28,14 +28,13 @@ from bitwright.theory.width_plan import (
     scaled_bias,
     worst_error,
 )
-from bitwright.theory.width_regions import Region, cell_regions, whole_region
+from bitwright.theory.width_regions import Region, regions_of
 
 if TYPE_CHECKING:
     from bitwright.theory.width_bounds import WorstSpread
 
 Progress = Callable[[int, int], None]
 Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
-DOMAINS = ("states", "runs")
 MAX_ENTRIES = 1 << 24  # of the labels, K times k; beyond, no field is drawn
 _DRAWS, _FEWER, _STATES, _UNITS = 40, 12, 1_000, 512  # fewer draws where looking further takes long
 _ALL_RUNS = 1 << 15  # states of runs, counted as they are met, that are all looked at
@@ -52,7 +51,7 @@ class NetworkWidth:
     """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on.
 
     >>> from bitwright import addition
-    >>> found = network_width(addition(2), domain="runs")
+    >>> found = network_width(Pattern.of_state(addition(2).program), runs=addition(2))
     >>> found.expected <= found.covering, found.every
     (True, True)
     """
@@ -76,85 +75,66 @@ class NetworkWidth:
 
 
 def network_width(
-    algorithm: Algorithm,
+    pattern: Pattern,
     delta: float = 0.01,
-    domain: str = "states",
     *,
+    runs: Algorithm | None = None,
     padding: int = 0,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> NetworkWidth:
-    """The widths for a program's own network: for all of its states, or for those that runs of its inputs meet."""
-    program, examples = algorithm.program, algorithm.program.templates + padding
-    if domain not in DOMAINS:
-        raise InputError(f"there is no domain '{domain[:40]}'; choose states or runs{suggestion(domain, DOMAINS)}")
-    region = whole_region(program)[0]
+    """The widths for a network of these cells, in all of their local states.
+
+    With `runs`, of the whole state of this algorithm, in the states that runs of its inputs meet.
+    """
     from bitwright.theory.ensemble import check_delta
 
     check_delta(delta)
+    program, regions = pattern.program, regions_of(pattern)
     _check_size(program)
-    if domain == "states":
-        matched = region.sample(_STATES, np.random.default_rng(seed))
-        place: Place = (matched, region.own, region)
-        count = region.log_states
+    if runs is not None:
+        (region,) = regions
+        count = min(region.log_states, len(runs.input_bits) * log(2) + log(step_limit(runs, None)))
+        every = count < log(_ALL_RUNS)
+        met = _all_met(runs) if every else run_matches(runs, _STATES, seed)
+        places: list[Place] = [(met, region.own, None)]
+        counts, domain = [count], "runs"
     else:
-        count = min(region.log_states, len(algorithm.input_bits) * log(2) + log(step_limit(algorithm, None)))
-        met = _all_met(algorithm) if count < log(_ALL_RUNS) else _met(algorithm, _STATES, seed)
-        place = (met, region.own, None)
-    every = count < log(_STATES if domain == "states" else _ALL_RUNS)
-    return _width(program, examples, [region], [place], [count], delta, domain, seed, every, progress)
+        rng = np.random.default_rng(seed)
+        places = [(region.sample(_STATES, rng), region.own, region) for region in regions]
+        counts, domain = [region.log_states for region in regions], "cells" if pattern.whole is None else "states"
+        every = max(counts) < log(_STATES)
+    examples = program.templates + padding
+    return _width(program, examples, regions, places, counts, delta, domain, seed, every, progress)
 
 
-def cells_width(
-    pattern: Pattern, delta: float = 0.01, *, seed: int = 0, progress: Progress | None = None
-) -> NetworkWidth:
-    """The widths for a network of cells: for all local states of every kind."""
-    program, regions = pattern.program, cell_regions(pattern)
-    from bitwright.theory.ensemble import check_delta
-
-    check_delta(delta)
-    _check_size(program)
-    rng = np.random.default_rng(seed)
-    places: list[Place] = [(region.sample(_STATES, rng), region.own, region) for region in regions]
-    counts = [region.log_states for region in regions]
-    every = max(counts) < log(_STATES)
-    return _width(program, program.templates, regions, places, counts, delta, "cells", seed, every, progress)
-
-
-def suggested_width(algorithm: Algorithm, padding: int = 0) -> int:
+def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: int = 0) -> int:
     """The default width: a power of two at which the worst error that is expected over sampled states is half of what
     would make a bit wrong, the other half being for all other states; and at least 16 units an example.
 
-    The states are those of random runs. To them come any states where there is nothing to put in, and where all of them
-    together are at most 2^24, which a proof goes through in minutes. Where labels have more than 2^24 entries nothing
-    is drawn, and the width is the largest default, 2^20.
+    The states are random local states. Of the whole state of an algorithm they are those of random `runs` instead. To
+    them come any states where there is nothing to put in, and where all of them together are at most 2^24, which a
+    proof goes through in minutes. Where labels have more than 2^24 entries nothing is drawn, and the width is the
+    largest default, 2^20.
 
     >>> from bitwright import addition
-    >>> suggested_width(addition(8))
+    >>> suggested_width(Pattern.of_state(addition(8).program), addition(8))
     4096
     """
-    program, examples = algorithm.program, algorithm.program.templates + padding
-    if program.templates * program.bits > MAX_ENTRIES:
-        return _MOST
-    region, states = whole_region(program)[0], _affordable(program)
-    matched = []
-    if len(algorithm.input_bits):
-        matched.append(_met(algorithm, states, 0))
-    if not matched or region.log_states < _PROVABLE:
-        matched.append(region.sample(states, np.random.default_rng(0)))
-    found = _quick(program, examples, [(np.concatenate(matched), region.own, None)])
-    return rounded(max(_half(found), _TRAINABLE * examples), _LEAST, _MOST)
-
-
-def suggested_cells_width(pattern: Pattern) -> int:
-    """The default width of a network of cells, by the same rule, over sampled local states; and trainable."""
-    program = pattern.program
+    program, examples = pattern.program, pattern.program.templates + padding
     if program.templates * program.bits > MAX_ENTRIES:
         return _MOST
     rng, states = np.random.default_rng(0), max(16, _affordable(program) // len(pattern.kinds))
-    places: list[Place] = [(region.sample(states, rng), region.own, None) for region in cell_regions(pattern)]
-    half = _half(_quick(program, program.templates, places))
-    return rounded(max(half, _TRAINABLE * program.templates), _LEAST_CELLS, _MOST)
+    places: list[Place] = []
+    for region in regions_of(pattern):
+        matched = [] if runs is None or not len(runs.input_bits) else [run_matches(runs, states, 0)]
+        if not matched or region.log_states < _PROVABLE:
+            matched.append(region.sample(states, rng))
+        places.append((np.concatenate(matched), region.own, None))
+    found = worst_error(WidthField(label_matrix(program), examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
+    half = 4 * float(found.needs.mean()) ** 2  # the expected worst error is half the distance to the threshold
+    least = _LEAST_CELLS if pattern.whole is None else _LEAST
+    return rounded(max(half, _TRAINABLE * examples), least, _MOST)
 
 
 def _width(
@@ -195,22 +175,13 @@ def _bias_towards(field: WidthField, matched: BoolArray, own: BoolArray) -> floa
     return float(np.max(bias[:, own], initial=0.0))
 
 
-def _half(found: WorstError) -> float:
-    """The width at which the expected worst error is half the distance to the threshold."""
-    return 4 * float(found.needs.mean()) ** 2
-
-
-def _quick(program: Program, examples: int, places: list[Place]) -> WorstError:
-    return worst_error(WidthField(label_matrix(program), examples), places, draws=_QUICK_DRAWS, units=_QUICK_UNITS)
-
-
 def _affordable(program: Program) -> int:
     """States to look at for a default."""
     each = 2 * _QUICK_DRAWS * _QUICK_UNITS * (3 * program.templates + 2 * program.bits)
     return max(32, min(_QUICK_STATES, int(_QUICK_WORK / each)))
 
 
-def _met(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
+def run_matches(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
     """What different states of random runs match."""
     from bitwright.running.successors import random_states
 

@@ -351,7 +351,8 @@ def run_batch(
     most, ending = step_limit(algorithm, limit), ending_of(algorithm)
     if states.ndim != 2 or states.shape[1] != algorithm.program.bits:
         raise InputError(f"states must have shape (batch, {algorithm.program.bits}), got {states.shape}")
-    chunks = [states[at : at + chosen.chunk] for at in range(0, max(1, len(states)), chosen.chunk)]
+    size = chosen.together(states)
+    chunks = [states[at : at + size] for at in range(0, max(1, len(states)), size)]
     watching = [Margins() for _ in chunks]
 
     def part(at: int) -> tuple[BoolArray, IntArray, BoolArray]:
@@ -363,7 +364,7 @@ def run_batch(
         for one in (pool.map if len(chunks) > 1 else map)(part, range(len(chunks))):
             parts.append(one)
             if progress is not None:
-                progress(min(len(parts) * chosen.chunk, len(states)), len(states))
+                progress(min(len(parts) * size, len(states)), len(states))
     found = [observer.smallest for observer in watching]
     if any(smallest is not None for smallest in found):  # a part whose runs make no step has none of its own
         found = [np.full(len(c), np.inf) if f is None else f for f, c in zip(found, chunks, strict=True)]

@@ -74,9 +74,9 @@ def covering_width(ratio: float, log_events: float, delta: float, bias: float = 
 def _writes(region: Region) -> tuple[IntArray, IntArray]:
     """Template, counted from the region's first, and bit of every write."""
     program = region.program
-    first, last = region.first, region.last
+    first, last = region.templates.start, region.templates.stop
     owner = np.repeat(np.arange(program.templates), np.diff(program.write_start))
-    mine = (owner >= first) & (owner < (program.templates if last is None else last))
+    mine = (owner >= first) & (owner < last)
     return owner[mine] - first, program.write_bits[mine]
 
 

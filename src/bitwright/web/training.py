@@ -8,10 +8,10 @@ from typing import Any
 from bitwright import Algorithm, NodeProgram
 from bitwright.api.certificates import NetworkCertificate
 from bitwright.api.certify import certify
-from bitwright.api.export import ExportClaim, c_text, exported_cells, exported_whole, js_text, js_types
+from bitwright.api.export import ExportClaim, c_text, exported_cells, js_text, js_types
 from bitwright.api.export.pages import computer_page, graph_page, program_page
 from bitwright.api.images import SubleqProgram
-from bitwright.api.making import Plan, cells_of, make_network, network_file, states_of
+from bitwright.api.making import Plan, cells_of, make_network, network_file
 from bitwright.api.numbers import json_text
 from bitwright.errors import BitwrightError, InputError, readable
 from bitwright.web.limits import Limits
@@ -24,14 +24,14 @@ def train(request: Request, limits: Limits, progress: Progress) -> Done:
     """Trains, proves and exports a network; returns the facts for the page, and the files to download."""
     progress("reading the program")
     name, cells, what = request.source.title, request.of == "cells", read_program(request.source, limits)
-    made_for, covers = cells_of(what) if cells else (what, "every choice in every block")
-    if isinstance(made_for, NodeProgram | SubleqProgram):
+    if not cells and isinstance(what, NodeProgram | SubleqProgram):
         raise InputError("networks of machine V and of node programs are those of their cells; choose cells")
+    runs = None if cells or not isinstance(what, Algorithm) else what
+    pattern, covers = cells_of(what, runs)
     phase = "a network of cells" if cells else "a network of the whole state"
-    rounding = partial(progress, "rounding to integers")
     trainer = partial(train_network, what=phase, progress=progress)
-    network, curve = make_network(made_for, request.width, limits.width, request.seed, trainer, rounding)
-    files, states = {"network.safetensors": network_file(network)}, states_of(made_for)
+    network, curve = make_network(pattern, runs, request.width, limits.width, request.seed, trainer)
+    files, states = {"network.safetensors": network_file(network)}, pattern.local_states
     prove = partial(_prove, name, what, network, states, limits, partial(progress, "proving", unit="state"))
     certificate = document(files, "network-certificate.json", prove)
     progress("writing source text")
@@ -72,7 +72,7 @@ def _export(request: Request, limits: Limits, what: What, network: Any, claim: E
     name, weights, pattern = request.source.title, network.weights, network.pattern
     files, missing = Files(), dict[str, str]()
     try:
-        tables = exported_cells(weights, pattern, own) if network.cells else exported_whole(weights, own)
+        tables = exported_cells(weights, pattern, own)
     except BitwrightError as error:
         return files, {name: str(error)}
     for ending, make in (

@@ -12,8 +12,7 @@ from long import LONG
 from subleq_lockstep import compare, machine_of, random_image, reader
 
 from bitwright.bits import BoolArray
-from bitwright.engines.make import make_engine
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import make_engine, network_engine
 from bitwright.engines.protocol import Batch
 from bitwright.machines.subleq import (
     DIALECTS,
@@ -201,7 +200,7 @@ def test_a_trained_network_is_the_computer(words: int, bits: int, width: int, im
     """One network, every step its own: memory and address as the interpreter has them."""
     v = machine_v(Shape(words, bits, DIALECTS["plain"]))
     network, _ = train(v.program, Recipe(width, seed=0, plan=Plan(tolerance=1e-2, descent="momentum")))
-    engine, margins = NetworkEngine(v.program, [network], "calibrated"), []
+    engine, margins = network_engine(v.program, [network], "calibrated"), []
     rng = random.Random(1)
     images = [random_image(rng, v.shape) for _ in range(24)]
     found = compare(v, images, most=5, begin=lambda states: _Watched(engine.begin(states), margins))  # type: ignore[arg-type, return-value]

@@ -14,6 +14,7 @@ from random_programs.checks import exact_network
 from bitwright import Algorithm, BitwrightError, InputError, Network, certify, parse
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.cli.main import main
+from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network as prove
 from bitwright.proofs.exhaustion.findings import IntegerJudge
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
@@ -32,7 +33,7 @@ def deaf(algorithm: Algorithm, template: str) -> Network:
     first = network.first.copy()
     texts = [pattern.program.template_text(t) for t in range(pattern.program.templates)]
     first[:, [text.startswith(template) for text in texts].index(True)] = 0
-    return Network(replace(network, first=first), pattern.program, pattern)
+    return Network(replace(network, first=first), pattern)
 
 
 def test_a_block_that_matches_nothing_is_shown_as_one_that_does() -> None:
@@ -76,7 +77,7 @@ def test_a_state_names_bits_of_one_kind() -> None:
         state_with(program, "kind1 kind2_block1[1]")
     with pytest.raises(InputError, match="'kind3'"):
         state_with(program, "kind3")
-    assert state_with(parse(TWO_KINDS).program, "none")[1] is None
+    assert state_with(parse(TWO_KINDS).program, "none")[1] == 0
 
 
 def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
@@ -88,8 +89,8 @@ def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
     for kind in ("kind1", "kind2"):
         for bits in (kind, f"{kind}_block1[1]"):
             state, of = state_with(program, bits)
-            assert look_at_state(program, network, state, of).n <= 1
-            assert look_at_state(program, network, state, of).right
+            assert look_at_state(every_cell(program), network, state, of).n <= 1
+            assert look_at_state(every_cell(program), network, state, of).right
 
 
 @pytest.mark.parametrize("lie", ["wrong", "distance"])
@@ -104,7 +105,7 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
 
     program = parse(ONE_CELL)
     pattern = pattern_of([program.program])
-    right = Network(exact_network(pattern.program), pattern.program, pattern)
+    right = Network(exact_network(pattern.program), pattern)
     assert certify(program, right).certified
     monkeypatch.setattr(IntegerJudge, "__call__", lying)
     with pytest.raises(BitwrightError, match=r"otherwise.*evaluated"):

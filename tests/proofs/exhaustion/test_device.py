@@ -15,15 +15,15 @@ from whole import trained, with_weights
 from bitwright import InputError, addition, certify, multiplication
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.api.trained import is_of_cells
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.device import DeviceDecisions
 from bitwright.engines.integer.sums import ExactSums
 from bitwright.errors import BitwrightError
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, quantize, save_network, train
 from bitwright.networks.integer import columns_of
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.exhaustion.domains import CellsDomain, StatesDomain
+from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 
@@ -124,14 +124,14 @@ def test_other_bits_than_a_kinds_own_ports_do_not_count() -> None:
 def test_the_pattern_of_one_kind_counts_its_states_as_the_cells_do() -> None:
     """What the proof on a device rests on: same numbers, same examples, same sums of the kind's ports."""
     pattern, _, network = cells_of("multiplication", 1)
-    domain, sums = CellsDomain(pattern.program), ExactSums(network, pattern.program)
+    domain, sums = StatesDomain(pattern), ExactSums(network, pattern.program)
     rows: list[tuple[np.ndarray, slice]] = []
     domain.visit(0, domain.size, lambda matched, numbers, step, times, own: rows.append((matched, own)))  # noqa: ARG005
     assert len(rows) == len(pattern.kinds)
     for kind, (matched, own) in enumerate(rows):
         part, alone = network_of_kind(network, pattern, kind)
         seen: list[np.ndarray] = []
-        states = StatesDomain(alone.program)
+        states = StatesDomain(alone)
         states.visit(0, states.size, lambda matched, *_, seen=seen: seen.append(matched))
         assert (np.concatenate(seen) == matched[:, slice(*pattern.first_template[kind : kind + 2])]).all()
         assert not np.delete(matched, np.r_[slice(*pattern.first_template[kind : kind + 2])], axis=1).any()

@@ -13,13 +13,23 @@ import numpy as np
 import pytest
 from processes import environment
 from waiting import wait_until
-from whole import choices, odd_program, rules_by_hand, step_by_hand, sums_by_hand, trained, whole, with_weights
+from whole import (
+    choices,
+    every_state,
+    odd_program,
+    rules_by_hand,
+    step_by_hand,
+    sums_by_hand,
+    trained,
+    whole,
+    with_weights,
+)
 
 from bitwright import Algorithm, InputError, Program, addition, certify, multiplication, parse
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
 from bitwright.program import FIXED_POINT
 from bitwright.proofs.exhaustion.certificate import look_at
-from bitwright.proofs.exhaustion.domains import RunsDomain, StatesDomain, make_domain
+from bitwright.proofs.exhaustion.domains import RunsDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.workers import Workers
@@ -82,7 +92,7 @@ def test_every_state_is_judged_as_python_does(name: str, width: int) -> None:
 def test_states_are_one_choice_in_every_block() -> None:
     """Every number is a state of its own, and together they match all that can be matched."""
     for algorithm in (addition(2), odd_program(), halting()):
-        domain = StatesDomain(algorithm.program)
+        domain = every_state(algorithm.program)
         met = [tuple(algorithm.program.match(domain.state((number, 0))).tolist()) for number in range(domain.size)]
         assert sorted(met) == sorted(choices(algorithm.program))
         rows: list[np.ndarray] = []

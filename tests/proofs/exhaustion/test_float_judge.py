@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 from cases import for_each
-from whole import choices
+from whole import choices, outputs_of
 
 from bitwright import InputError, addition, certify
-from bitwright.engines.network import NetworkEngine
+from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, train
 from bitwright.proofs.exhaustion.float_judge import FloatJudge
 
@@ -129,7 +129,7 @@ def test_networks_that_do_not_fit_their_program_are_refused() -> None:
 def test_float64_weights_are_run_in_the_float64_that_they_are_certified_in() -> None:
     algorithm, network = addition(2), adder(precision="float64")
     states = np.array([algorithm.state({"p": p, "q": q}) for p in range(4) for q in range(4)])
-    found, n = NetworkEngine(algorithm.program, [network], "calibrated").outputs(states)
+    found, n = outputs_of(network_engine(algorithm.program, [network], "calibrated"), states)
     for state, outputs, matches in zip(states, found, n, strict=True):
         encoded = np.zeros(network.shape.inputs)
         encoded[algorithm.program.match(state)] = 1 / np.sqrt(max(1, matches))

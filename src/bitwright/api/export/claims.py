@@ -9,10 +9,8 @@ from bitwright.api.cells import as_algorithm
 from bitwright.api.export.model import Exported
 from bitwright.errors import counted, readable
 from bitwright.networks import IntegerNetwork
-from bitwright.program import Algorithm
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.certificate import certify_network
-from bitwright.proofs.exhaustion.domains import StatesDomain
 
 MOST_WORK = 1 << 28  # states times width that are tried while a file is written: some seconds
 
@@ -60,14 +58,15 @@ class ExportClaim:
 def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
     """The comment at the top of a file, in plain characters that cannot end a comment."""
     network, core = found.network, found.core
-    kinds = "the whole state" if found.pattern is None else f"{counted(len(found.pattern.kinds), 'kind')} of cells"
+    of_cells = found.pattern.whole is None
+    kinds = f"{counted(len(found.pattern.kinds), 'kind')} of cells" if of_cells else "the whole state"
     lines = [
         f"A network of integers for {kinds}, written by bitwright.",
         "",
         f"network  sha256 {network.digest}",
         f"         width {network.shape.width:,}, {counted(len(core.configuration), 'example')}; weights of "
         f"{network.weight_bits} bits",
-        f"made for {'program' if found.pattern is None else 'pattern'} {network.origin.program_id}",
+        f"made for {'pattern' if of_cells else 'program'} {network.origin.program_id}",
     ]
     if found.wires is not None:
         algorithm = found.wires.algorithm
@@ -85,21 +84,14 @@ def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
 
 
 def try_states(found: Exported) -> ExportClaim:
-    """Tries all states of the network, or all local states of its kinds, unless they are too many."""
-    if found.pattern is not None:
-        return claim_of(found.network, found.pattern)
-    assert found.wires is not None
-    return claim_of(found.network, found.wires.algorithm)
+    """Tries all local states of the network's cells, unless they are too many."""
+    return claim_of(found.network, found.pattern)
 
 
-def claim_of(network: IntegerNetwork, made_for: Pattern | Algorithm) -> ExportClaim:
-    """The claim about a network of a pattern, or of a whole program."""
-    of_cells = isinstance(made_for, Pattern)
-    if isinstance(made_for, Pattern):
-        algorithm, domain, states = as_algorithm(made_for), "cells", made_for.local_states
-    else:
-        algorithm, domain, states = made_for, "states", StatesDomain(made_for.program).size
+def claim_of(network: IntegerNetwork, pattern: Pattern) -> ExportClaim:
+    """The claim about a network of these cells."""
+    of_cells, states = pattern.whole is None, pattern.local_states
     if states * network.shape.width > MOST_WORK:
         return ExportClaim(of_cells, states, None)
-    certificate = certify_network(algorithm, network, domain)
+    certificate = certify_network(as_algorithm(pattern), network)
     return ExportClaim(of_cells, certificate.states, certificate.wrong)

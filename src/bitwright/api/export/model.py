@@ -1,7 +1,4 @@
-"""The tables that every language writes: the network with its kinds of cells, and a program's wiring.
-
-A network of the whole state is that of one kind with one cell: its blocks are the program's, its ports are all bits.
-"""
+"""The tables that every language writes: the network with its kinds of cells, and a program's wiring."""
 
 from __future__ import annotations
 
@@ -69,30 +66,16 @@ class Exported:
     """Everything that a file is made of."""
 
     network: IntegerNetwork
-    pattern: Pattern | None  # None: a network of the whole state
+    pattern: Pattern
     core: Core
     wires: WiresOut | None  # None: a network of cells without a program
 
 
-def exported_whole(network: IntegerNetwork, algorithm: Algorithm) -> Exported:
-    """A network of the whole state with its program."""
-    program = algorithm.program
-    check_belongs(network, program)
-    bounds = checked_bounds(network, program)
-    core = _core(network, program, [_used(program)], [slice(0, program.bits)], [bounds])
-    members = [program.block_members(block) for block in _used(program).tolist()]
-    wires = WiresOut(
-        algorithm,
-        np.zeros(1, dtype=np.int64),
-        _joined(members),
-        np.arange(program.bits + 1),
-        np.arange(program.bits),
-    )
-    return _checked(Exported(network, None, core, wires))
-
-
 def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorithm | None) -> Exported:
-    """A network of cells, with a program of its kinds or by itself; raises InputError for a cell of another kind."""
+    """A network of cells, with a program of its kinds or by itself; raises InputError for a cell of another kind.
+
+    A network of the whole state is one of a single cell: its blocks are the program's, its ports are all bits.
+    """
     check_belongs(network, pattern.program)
     used = _used(pattern.program)  # the blocks of all kinds, in order: ports have no templates
     ends = np.cumsum([len(kind.blocks) for kind in pattern.kinds])[:-1]

@@ -15,7 +15,7 @@ from bitwright.api.export.js_file import core_tables, core_text
 from bitwright.api.export.model import Exported
 from bitwright.pages.library import plain_script
 from bitwright.pages.page.assemble import Blob, LiveParts, assemble
-from bitwright.program import Program
+from bitwright.program.pattern import Pattern
 
 ENGINE = ("tables", "core", "words", "wires", "answers", "machine", "prove", "breaking")
 PICTURES = {"numbers": "trace", "graph": "graph", "computer": "trace"}
@@ -51,33 +51,25 @@ def joined(names: Sequence[str]) -> str:
 def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
     """The numbers of the network, and what the rules say of its ports, by which it is judged."""
     network, core = found.network, found.core
-    if found.pattern is not None:
-        program = found.pattern.program
-    else:
-        assert found.wires is not None
-        program = found.wires.algorithm.program
     tables = {name: _packed(values, kind) for name, values, kind in core_tables(core)}
     tables["blockBits"] = _packed(core.block_bits, "Uint8Array")
     return {
         "tables": tables,
-        "portExamples": _port_examples(program, found),
+        "portExamples": _port_examples(found.pattern),
         "units": [float(unit) for unit in network.units],
         "mostMatches": len(network.thresholds),
         "sha256": network.digest,
         "width": network.shape.width,
-        "cells": found.pattern is not None,
+        "cells": found.pattern.whole is None,
         "note": claim.note,
         "proved": claim.proved,
     }
 
 
-def _port_examples(program: Program, found: Exported) -> list[list[int]]:
+def _port_examples(pattern: Pattern) -> list[list[int]]:
     """For each port the examples that write it."""
-    if found.pattern is None:
-        bits = list(range(program.bits))
-    else:
-        own = (found.pattern.port_bits(kind) for kind in range(len(found.pattern.kinds)))
-        bits = [bit for part in own for bit in range(part.start, part.stop)]
+    program, own = pattern.program, (pattern.port_bits(kind) for kind in range(len(pattern.kinds)))
+    bits = [bit for part in own for bit in range(part.start, part.stop)]
     place = {bit: at for at, bit in enumerate(bits)}
     written: list[list[int]] = [[] for _ in bits]
     for template in range(program.templates):

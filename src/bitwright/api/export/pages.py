@@ -10,7 +10,7 @@ import numpy as np
 
 from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.every_size import Maker, PageSizes, describe, every_size, progressions
-from bitwright.api.export.model import Exported, exported_cells, exported_whole
+from bitwright.api.export.model import Exported, exported_cells
 from bitwright.api.export.page_file import page_text
 from bitwright.api.graphs import open_graph
 from bitwright.errors import InputError
@@ -44,7 +44,7 @@ class Page:
 
 def program_page(
     network: IntegerNetwork,
-    pattern: Pattern | None,
+    pattern: Pattern,
     algorithm: Algorithm,
     values: Mapping[str, int] | None = None,
     sized: tuple[str, int, Maker] | None = None,
@@ -52,8 +52,8 @@ def program_page(
     """A program that takes numbers and gives numbers; `sized` is the name of its size, this one's, and how to make it
     in another.
     """
-    found = exported_whole(network, algorithm) if pattern is None else exported_cells(network, pattern, algorithm)
-    if sized is None or pattern is None:
+    found = exported_cells(network, pattern, algorithm)
+    if sized is None:
         name, sizes = "size", _one_size(found, 1)
     else:
         name, chosen, make = sized

@@ -10,7 +10,7 @@ from typing import Any
 from bitwright.api.export.c_file import c_text
 from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.js_file import js_text, js_types
-from bitwright.api.export.model import Exported, exported_cells, exported_whole
+from bitwright.api.export.model import Exported, exported_cells
 from bitwright.errors import InputError, option, short_repr
 from bitwright.files.storage import check_writable, write_atomically
 from bitwright.networks import AnyNetwork, IntegerNetwork
@@ -28,9 +28,13 @@ class Subject:
     """What is to be written: a network, what it was trained for, and for source text the program to run."""
 
     network: AnyNetwork
-    program: Program  # of the network; the pattern's, if it is one of cells
-    pattern: Pattern | None
+    pattern: Pattern
     algorithm: Algorithm | None  # None: a network of cells by itself
+
+    @property
+    def program(self) -> Program:
+        """What the network was trained on."""
+        return self.pattern.program
 
     @property
     def whole_numbers(self) -> IntegerNetwork:
@@ -42,10 +46,7 @@ class Subject:
     @property
     def exported(self) -> Exported:
         """The tables that source text is made of."""
-        if self.pattern is not None:
-            return exported_cells(self.whole_numbers, self.pattern, self.algorithm)
-        assert self.algorithm is not None
-        return exported_whole(self.whole_numbers, self.algorithm)
+        return exported_cells(self.whole_numbers, self.pattern, self.algorithm)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Export:
 
 def write_onnx(given: Subject, output: Path) -> Export:
     """A model to run; of cells with a program, one step of it."""
-    if given.pattern is not None and given.algorithm is not None:
+    if given.pattern.whole is None and given.algorithm is not None:
         from bitwright.api.export.onnx_step import save_step_onnx
 
         found = given.exported

@@ -15,13 +15,14 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
-from bitwright.engines.cells.network import PART, CellTables, cell_network, cell_tables
+from bitwright.engines.cells.network import PART, CellTables, are_few, cell_network, cell_tables
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
-from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay
+from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay, one_by_one
 from bitwright.engines.table.packed import PackedCells, fits
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program
+from bitwright.program.cells import Tile
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
@@ -30,7 +31,7 @@ from bitwright.theory.encoding.packed import Words, unpack
 from bitwright.theory.rounding import Rounding
 from bitwright.workers.linear_algebra import NUMPY
 
-TABLED = 1 << 20  # local states that are all evaluated beforehand
+_TOGETHER = 1 << 10  # states of a batch, where they are evaluated
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
@@ -50,7 +51,7 @@ class CellEngine(Engine):
         rounding: Rounding = "calibrated",
         evaluate: bool = False,
         compiled: bool = True,
-        tile: int | None = None,
+        tile: Tile | None = None,
     ) -> None:
         self.program, self.evaluate, self._compiled = program, evaluate, compiled
         self.cells = cell_network(pattern, by, rounding)
@@ -75,8 +76,7 @@ class CellEngine(Engine):
     def tables(self) -> CellTables | None:
         """The network's outputs on every local state of the kinds that occur; None if these are too many."""
         kinds = tuple(self.wiring.places)
-        few = sum(self.pattern.kinds[kind].local_states for kind in kinds) <= TABLED
-        return cell_tables(self.cells, kinds) if few else None
+        return cell_tables(self.cells, kinds) if are_few(self.pattern, self.cells.decider.width, kinds) else None
 
     @cached_property
     def packed(self) -> PackedCells | None:
@@ -140,8 +140,12 @@ class CellEngine(Engine):
     @property
     def chunk(self) -> int:
         if self.evaluate or self.answered is None:
-            return max(1, (1 << 22) // self.program.bits)
+            return max(1, min(_TOGETHER, (1 << 22) // self.program.bits))
         return self.answered.chunk
+
+    def together(self, states: BoolArray) -> int:
+        tabled = not self.evaluate and self._compiled and self.tables is not None
+        return 1 if tabled and self.packed is not None and one_by_one(self.program, states) else self.chunk
 
     def describe(self) -> dict[str, object]:
         drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}

@@ -8,13 +8,13 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError
 from bitwright.networks.foreign import HeldModel
 from bitwright.networks.foreign.model import Reads
 from bitwright.program.cells import Kind
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 
@@ -66,7 +66,6 @@ class ModelDecider(Decider):
     def _bit_by_bit(self, kind: int, matched: BoolArray) -> BoolArray:  # (states, K) -> (states, K of columns)
         """The matches among templates for every configuration: where nothing matches, the first that has none."""
         spread = self._fitted.columns
-        assert spread.pattern is not None
         found = np.zeros((len(matched), spread.program.templates), dtype=bool)
         at, new = int(self.pattern.first_template[kind]), int(spread.pattern.first_template[kind])
         for bits, configurations in self.pattern.kinds[kind].blocks:
@@ -84,7 +83,6 @@ class ModelDecider(Decider):
         known = self.pattern.kinds[kind]
         if self._reads == "templates" or all(1 << bits <= len(own) + 1 for bits, own in known.blocks):
             return
-        assert pattern is not None
         local = LocalStates(pattern.kinds[kind])
         if local.count > _MOST:
             raise InputError(f"a cell has {local.count:,} states bit by bit, more than the {_MOST:,} that are compared")

@@ -15,18 +15,18 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider, encoded
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.integer.sums import ExactSums, check_whole
-from bitwright.engines.network import average_outputs, check_networks
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
+from bitwright.networks.start import Float
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.rounding import Rounding
+from bitwright.theory.rounding import Rounding, check_states_rounding
 
 _TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
 _made: list[CellNetwork] = []  # the last ones: the same network is often asked for many programs, such as graphs
@@ -88,12 +88,44 @@ class CellNetwork:
 
 def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
     """The decider of trained networks: an integer network, or the average of others."""
-    check_whole(rounding)
-    if networks and isinstance(networks[0], IntegerNetwork):
+    if not networks:
+        raise InputError("the engine network needs trained networks; train one first, or load one from its file")
+    if pattern.whole is None or isinstance(networks[0], IntegerNetwork):
+        check_whole(rounding)
+    floats = [network for network in networks if isinstance(network, FloatNetwork)]
+    if isinstance(networks[0], IntegerNetwork):
         if len(networks) > 1:
-            raise InputError("integer networks are run one at a time; quantize trained ones together")
+            raise InputError(
+                f"integer networks are run one at a time, got {len(networks):,}; quantize trained ones together"
+            )
         return WholeNumbers(pattern, networks[0])
-    return Averaged(pattern, [network for network in networks if isinstance(network, FloatNetwork)])
+    if len(floats) < len(networks):
+        raise InputError("integer networks are not averaged with others; give one kind")
+    return Averaged(pattern, floats, rounding)
+
+
+def check_networks(program: Program, networks: Sequence[FloatNetwork]) -> int:
+    """K of the networks' common training set; raises InputError if they do not belong together, or to this program."""
+    if not networks:
+        raise InputError("the network engine needs at least one network")
+    kinds = {(network.origin.padding, network.origin.scale) for network in networks}
+    if len(kinds) > 1 or any(network.origin.program_id != program.id for network in networks):
+        raise InputError("all networks of an ensemble must be trained alike, on the training set of this program")
+    return program.templates + networks[0].origin.padding
+
+
+def check_finite(finite: bool) -> None:
+    """Raises InputError unless all outputs of the networks were finite: others decide no bit."""
+    if not finite:
+        raise InputError("the network's outputs are not finite; its weights are too large for this precision")
+
+
+def average_outputs(networks: Sequence[FloatNetwork], encoded: Float) -> FloatArray:  # (batch, K) -> (batch, k)
+    """The average of what these networks say; raises InputError where that is not finite."""
+    with np.errstate(all="ignore"):
+        total = sum((network(encoded).astype(np.float64) for network in networks), np.zeros(1))
+    check_finite(bool(np.isfinite(total).all()))
+    return np.asarray(total / len(networks))
 
 
 class WholeNumbers(Decider):
@@ -128,17 +160,23 @@ class Averaged(Decider):
 
     engine = "network"
 
-    def __init__(self, pattern: Pattern, networks: Sequence[FloatNetwork]) -> None:
-        super().__init__(pattern, check_networks(pattern.program, networks), "calibrated")
+    def __init__(self, pattern: Pattern, networks: Sequence[FloatNetwork], rounding: Rounding = "calibrated") -> None:
+        super().__init__(pattern, check_networks(pattern.program, networks), rounding)
+        if networks[0].origin.executions is not None:
+            check_states_rounding(rounding)
         self.kind, self.seed, self.width = networks[0].origin.scale, networks[0].origin.seed, networks[0].shape.width
         self.networks, self.digests = len(networks), [network.digest for network in networks]
         self._networks = list(networks)
 
     def made_from(self) -> tuple[Any, ...]:
-        return self.pattern, self._networks
+        return self.pattern, self._networks, self.rounding
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        return self.round(average_outputs(self._networks, encoded(matched, n, self.examples)), n)
+        return self.round(self.outputs(matched, n), n)
+
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, k)
+        """The average of what the networks say of every bit."""
+        return average_outputs(self._networks, encoded(matched, n, self.examples))
 
 
 def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tuple[IntegerNetwork, Pattern]:
@@ -146,6 +184,8 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
 
     It has the examples, bits and thresholds of that kind, and gives the same sums.
     """
+    if pattern.whole is not None:
+        return network, pattern
     alone = Pattern((pattern.kinds[kind],))
     program, ports = alone.program, pattern.port_bits(kind)
     examples = slice(*pattern.first_template[kind : kind + 2])
@@ -161,6 +201,18 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
         origin=replace(network.origin, program_id=program.id),
     )
     return part, alone
+
+
+TABLED = 1 << 20  # local states that are all evaluated beforehand
+_WORK = 1 << 33  # products that this may take for the whole state, of which a run meets few states
+
+
+def are_few(pattern: Pattern, width: int | None, kinds: Sequence[int] | None = None) -> bool:
+    """Whether it pays to evaluate all local states of these kinds beforehand, by networks of this width."""
+    states = sum(pattern.kinds[kind].local_states for kind in (range(len(pattern.kinds)) if kinds is None else kinds))
+    if pattern.whole is None:
+        return states <= TABLED
+    return states <= TABLED and states * (width or 1) * (pattern.program.templates + pattern.program.bits) <= _WORK
 
 
 PART = 1 << 12  # local states that are evaluated together

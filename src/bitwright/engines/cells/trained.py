@@ -8,9 +8,10 @@ from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
-from bitwright.engines.cells.engine import TABLED, CellEngine
-from bitwright.engines.cells.network import CellNetwork, CellTables
-from bitwright.errors import InputError, counted, readable, thousandths
+from bitwright.algorithms.known import known_algorithm
+from bitwright.engines.cells.engine import CellEngine
+from bitwright.engines.cells.network import CellNetwork, CellTables, are_few
+from bitwright.errors import InputError, counted, option, readable, thousandths
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
 from bitwright.networks.integer import check_belongs
@@ -42,7 +43,7 @@ class TrainedCells:
     @cached_property
     def tables(self) -> CellTables | None:
         """The network's answer in every local state; None if these are too many to evaluate."""
-        if self.pattern.local_states > TABLED:
+        if not are_few(self.pattern, self.network.shape.width):
             return None
         return CellTables(CellNetwork(self.pattern, [self.network]), range(len(self.pattern.kinds)))
 
@@ -54,11 +55,13 @@ class TrainedCells:
     @property
     def sentence(self) -> str:
         """What trying its local states has shown, in a line."""
+        whole = self.pattern.whole is not None
         if self.tables is None:
-            return f"{readable(self.pattern.local_states)} local states are more than are tried, so it is not proved"
-        states = counted(self.tables.states, "local state")
+            what = "states" if whole else "local states"
+            return f"{readable(self.pattern.local_states)} {what} are more than are tried, so it is not proved"
+        states = counted(self.tables.states, "state" if whole else "local state")
         said = f"proved on all {states}" if self.proved else f"{states}, {self.tables.wrong:,} wrong"
-        exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved else ""
+        exact = ": it runs every program of these kinds exactly, whatever its size" if self.proved and not whole else ""
         margin = f"; smallest margin {thousandths(self.tables.margin)}" if isfinite(self.tables.margin) else ""
         return f"{said}{margin}{exact}"
 
@@ -67,10 +70,22 @@ class TrainedCells:
         return CellEngine(given(what).program, self.pattern, [self.network], evaluate=evaluate)
 
 
-def pattern_in(path: Path) -> Pattern | None:
-    """The pattern that a network file was trained on; None if it was trained on a whole program."""
+def pattern_in(path: Path, program: Program | None = None) -> Pattern:
+    """The cells that a network file was trained on; a file of the whole state is that of a `program`, or a shipped one.
+
+    Raises InputError if the file does not say which cells it has, or is of another program.
+    """
     about = read_about(network_files(path)[0])
-    return read_pattern(about.bits, about.examples)
+    if (pattern := read_pattern(about.bits, about.examples)) is not None:
+        return pattern
+    shipped = None if program else known_algorithm(about.bits, about.examples, about.origin.program_id)
+    program = program if shipped is None else shipped.program
+    if program is None:
+        raise InputError(
+            f"{about.path} is of the whole state of a program, and does not say of which; name the program that it is "
+            f"for ({option('program')})"
+        )
+    return Pattern.of_state(program)
 
 
 def load_cells(paths: Sequence[Path], pattern: Pattern) -> list[AnyNetwork]:

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.local import LocalStates
 from bitwright.errors import OtherKindError, counted, listing
 from bitwright.program import Program
-from bitwright.program.cells import Cells, Kind, cell_kinds
+from bitwright.program.cells import CellKinds, Cells, Kind, Tile, cell_kinds
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 
 _TILES = 16  # the most neighbouring cells that are tried as one
@@ -24,7 +24,7 @@ class WiredKind:
 
     kind: int  # in the pattern
     blocks: IntArray  # (cells, blocks)
-    value: IntArray  # (blocks,) of the digits of a local state
+    local: LocalStates
     wire_cell: IntArray  # (wires,) which of these cells
     wire_port: IntArray  # (wires,)
     wire_bit: IntArray  # (wires,)
@@ -36,10 +36,17 @@ class Wiring:
     With a `tile`, the pattern consists of cells of this program with that tile.
     """
 
-    def __init__(self, program: Program, pattern: Pattern, tile: int | None = None) -> None:
+    def __init__(self, program: Program, pattern: Pattern, tile: Tile | None = None) -> None:
         self.program, self.pattern = program, pattern
-        self.tile, self.cells = tile_of(program, pattern) if tile is None else (tile, program.cells.tiled(tile))
-        self.found = program.kinds if self.cells is program.cells else cell_kinds(program, self.cells)
+        self.tile: Tile
+        if pattern.whole is not None or tile is None:
+            self.tile, self.cells = tile_of(program, pattern)
+        else:
+            self.tile, self.cells = tile, program.cells.tiled(tile)
+        if pattern.whole is not None:
+            self.found = _whole_state(pattern)
+        else:
+            self.found = program.kinds if self.cells is program.cells else cell_kinds(program, self.cells)
         places = [pattern.place_of(kind) for kind in self.found.kinds]
         assert None not in places
         self.places = [place for place in places if place is not None]  # of the kinds here in the pattern
@@ -58,7 +65,7 @@ class Wiring:
                 WiredKind(
                     place,
                     occupied[begins[members][:, None] + np.arange(len(local.kind.blocks))],
-                    local.value,
+                    local,
                     np.searchsorted(members, found.wire_cell[mine]),
                     found.wire_port[mine],
                     found.wire_bit[mine],
@@ -82,14 +89,14 @@ class Wiring:
         configs = program.configurations(states)  # (batch, b)
         found = program.lookup(np.tile(np.arange(program.blocks), len(states)), configs.ravel()).reshape(configs.shape)
         digits = np.where(found >= 0, self._digit[found], 0)
-        return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
+        return [wired.local.of_digits(digits[:, wired.blocks]) for wired in self.kinds]
 
     def numbers_of(self, matched: BoolArray) -> list[IntArray]:  # (batch, K) -> (batch, cells) for each kind
         """The same from the templates that match."""
         digits = np.zeros((len(matched), self.program.blocks), dtype=np.int64)
         row, template = np.nonzero(matched)
         digits[row, self.program.template_block[template]] = self._digit[template]
-        return [digits[:, wired.blocks] @ wired.value for wired in self.kinds]
+        return [wired.local.of_digits(digits[:, wired.blocks]) for wired in self.kinds]
 
     def written(self, ports: list[BoolArray], batch: int) -> BoolArray:  # (batch, cells, ports) each -> (batch, k)
         """The next states: a bit is on if any port wired to it is on."""
@@ -101,8 +108,23 @@ class Wiring:
         return following
 
 
-def tile_of(program: Program, pattern: Pattern) -> tuple[int, Cells]:
+def _whole_state(pattern: Pattern) -> CellKinds:
+    """One cell, each of whose ports sets the bit of its number."""
+    program = pattern.program
+    bits, templates = np.arange(program.bits), np.arange(program.templates)
+    first, none = np.array([0, program.templates]), np.zeros_like(bits)
+    return CellKinds(pattern.kinds, np.zeros(1, dtype=np.int64), templates, first, templates, none, bits, bits)
+
+
+def tile_of(program: Program, pattern: Pattern) -> tuple[Tile, Cells]:
     """How many neighbouring cells of the program are one cell of the pattern, and these cells."""
+    if pattern.whole is not None:
+        if pattern.whole != program:
+            raise OtherKindError(
+                f"this network is of the whole state of another program: id {pattern.whole.id[:13]}..., this one's is "
+                f"{program.id[:13]}..."
+            )
+        return "all", program.cells.tiled("all")
     missing = None
     most = max((len(kind.blocks) for kind in pattern.kinds), default=1)
     for tile in range(1, min(_TILES, most) + 1):

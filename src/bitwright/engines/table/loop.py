@@ -1,4 +1,7 @@
-"""The compiled loop over packed cells; importing it takes numba."""
+"""The compiled loop over packed cells; importing it takes numba.
+
+numba keeps what it compiled until that file changes, so a change here needs one in machines/subleq/memo.py too.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from bitwright.engines.table.packed import HOLD, SET, WORD
 from bitwright.engines.table.packed import N as N_AT
 
 # What the loop keeps in its counters between two calls, and what it says about the last one.
-COUNTERS = (ACTIVE, HELD, SIDE, UNCHANGED, LEAST, MOST, COUNTED, VISITS) = range(8)
+COUNTERS = (ACTIVE, HELD, SIDE, UNCHANGED, LEAST, MOST, COUNTED) = range(7)
 NONE_YET = 1 << 62  # more than any n
 FULL = np.uint32((1 << WORD) - 1)  # the bits of a cell
 RESTING = np.uint32(1 << WORD)  # beside the bits of a cell that holds what it has and is not active
@@ -139,7 +142,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
     active, following = (lists[0], lists[1]) if counters[SIDE] == 0 else (lists[1], lists[0])
     count, held = counters[ACTIVE], counters[HELD]
     least, largest, found = np.int64(NONE_YET), np.int64(0), np.int64(0)
-    made = visits = swaps = 0
+    made = swaps = 0
     same = False
     while made < most:
         if count == 1 and len(always) == 0:
@@ -176,13 +179,11 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
                     now = words[unit]
                 least, largest = min(least, n), max(largest, n)
                 made += 1
-                visits += 1
                 stopped = same or on_among(words, stops) > 0
                 found += on_among(words, counted)
                 lone = count == 1 and not stopped
             if stopped or made == most:
                 break
-        visits += count
         found_now = replace_active(active, count, held, following, moving, tables)
         n = found_now[3]
         count, held, same = send_queued(active, count, found_now, following, moving, tables)
@@ -195,7 +196,7 @@ def advance(most: int, stops: Any, counted: Any, moving: Any, tables: Any) -> in
             break
     counters[ACTIVE], counters[HELD], counters[UNCHANGED] = count, held, same
     counters[SIDE] = (counters[SIDE] + swaps) % 2
-    counters[LEAST], counters[MOST], counters[COUNTED], counters[VISITS] = least, largest, found, visits
+    counters[LEAST], counters[MOST], counters[COUNTED] = least, largest, found
     return made
 
 

@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.local import LocalStates
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, distinct, each_block
 from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
 from bitwright.theory.closed_form import FloatArray
-
-if TYPE_CHECKING:
-    from bitwright.engines.table.rows import RowPlan
 
 WORD = 16  # the most bits of a packed cell
 HOLD, N, SET = 16, 17, 37  # in an entry: own next bits, whether it just holds them, n (20 bits), which wires
@@ -140,13 +137,6 @@ class PackedCells:
         """In the limit zhat is an integer, so 1/2 away where anything matches; elsewhere nothing is rounded."""
         matched = self.tables.entries >> np.uint64(N) & np.uint64((1 << SET - N) - 1)
         return np.where(matched > 0, 0.5, np.inf)
-
-    @cached_property
-    def rows(self) -> RowPlan:
-        """The same cells in rows, for steps in which most of them move."""
-        from bitwright.engines.table.rows import RowPlan
-
-        return RowPlan(self)
 
 
 def fits(kinds: Sequence[Kind]) -> bool:

@@ -1,4 +1,4 @@
-"""Remembered instructions of a machine, in compiled loops; importing it takes numba.
+"""Remembered instructions of a machine, in compiled loops (engines/table/loop.py); importing it takes numba.
 
 From one boundary to the next an instruction depends on the active cells and on every other cell that it reaches and
 that can hold something; those that cannot are empty unless they are active. So the first time it is recorded: what

@@ -15,7 +15,7 @@ from bitwright.engines.foreign import FittedModel
 from bitwright.errors import BitwrightError, InputError, counted
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.program import Algorithm
-from bitwright.proofs.exhaustion.domains import CellsDomain, Domain, Place, usual_domain
+from bitwright.proofs.exhaustion.domains import Domain, Place, usual_domain
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, look_at_state, matched_alone
 from bitwright.proofs.exhaustion.task import ProofTask, prove
@@ -152,7 +152,7 @@ def _certificate(task: ProofTask, found: Findings) -> NetworkVerdict:
         certified=verdict == "certified",
         verdict=verdict,
         domain=described["domain"],
-        kinds=len(task.domain.pattern.kinds) if isinstance(task.domain, CellsDomain) else None,
+        kinds=None if task.domain.pattern.whole is not None else len(task.domain.pattern.kinds),
         inputs=tuple(described.get("inputs", ())),
         start=tuple(described.get("start", ())),
         halt=described.get("halt"),
@@ -210,8 +210,7 @@ def _doubt(task: ProofTask, found: Findings) -> str:
     from bitwright.proofs.exhaustion.models import doubt
 
     domain, place = task.domain, found.first_undecided[1]
-    kind = domain.kind_at(place) if isinstance(domain, CellsDomain) else None
-    return doubt(task.network, domain.state(place), kind, task.oracle)
+    return doubt(task.network, domain.state(place), domain.kind_at(place), task.oracle)
 
 
 def margin_of(network: AnyNetwork | FittedModel, found: Findings) -> float | None:
@@ -234,14 +233,14 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
     domain, network = task.domain, task.network
     bit = None
     if place[0] < domain.size:  # a file of parts may say anything
-        state, kind = domain.state(place), domain.kind_at(place) if isinstance(domain, CellsDomain) else None
+        state, kind = domain.state(place), domain.kind_at(place)
         if isinstance(network, FittedModel):
             from bitwright.proofs.exhaustion.models import least_certain, look_at_model
 
             found = look_at_model(network, state, kind, task.oracle)
             bit = least_certain(network, state, kind, task.oracle, found, wrong)
         else:
-            found = look_at_state(domain.program, network, state, kind)
+            found = look_at_state(domain.pattern, network, state, kind)
             if isinstance(network, IntegerNetwork):
                 bit = min(found.bits, key=lambda one: one.distance, default=None)
             else:
@@ -261,13 +260,13 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
 
 
 def _least_certain(
-    domain: Domain, network: FloatNetwork, state: BoolArray, kind: int | None, found: OneState, wrong: bool
+    domain: Domain, network: FloatNetwork, state: BoolArray, kind: int, found: OneState, wrong: bool
 ) -> LookedAt | None:
     """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
     from bitwright.proofs.exhaustion.float_judge import FloatJudge
 
-    program, pattern = domain.program, domain.pattern if isinstance(domain, CellsDomain) else None
-    templates, own = matched_alone(program, pattern, state, kind)
+    program = domain.program
+    templates, own = matched_alone(domain.pattern, state, kind)
     worst = FloatJudge(program, network).worst_bit(as_row(templates, program.templates), own)
     bits = sorted(found.bits, key=lambda bit: bit.bit != program.layout.name_of(worst))  # the worst comes first
     return next((bit for bit in bits if not wrong or not bit.right), None)

@@ -15,7 +15,9 @@ from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import check_belongs
 from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import FIXED_POINT
-from bitwright.proofs.exhaustion.domains import CellsDomain, RunsDomain, StatesDomain
+from bitwright.program.local import LocalStates
+from bitwright.program.pattern import Pattern
+from bitwright.proofs.exhaustion.domains import RunsDomain, StatesDomain
 from bitwright.proofs.exhaustion.findings import Findings, Nearest, find, nothing_at_stake
 
 if TYPE_CHECKING:
@@ -138,24 +140,22 @@ def _walks_of(task: ProofTask) -> list[_Walk]:
     check_belongs(network, program)
     if isinstance(domain, RunsDomain):
         return [_DeviceRuns(domain, DeviceDecisions(program, network, task.device))]
-    if isinstance(domain, StatesDomain):
-        return [_DeviceStates(0, domain, DeviceDecisions(program, network, task.device))]
     return [_local_states(task, domain, network, kind) for kind in range(len(domain.pattern.kinds))]
 
 
-def _local_states(task: ProofTask, domain: CellsDomain, network: IntegerNetwork, kind: int) -> _Walk:
+def _local_states(task: ProofTask, domain: StatesDomain, network: IntegerNetwork, kind: int) -> _Walk:
     """The local states of a kind are the states of its own pattern, in the same order; only ports are looked at."""
     if not domain.pattern.kinds[kind].ports:
         return _Counted(domain, kind)
     part, alone = network_of_kind(network, domain.pattern, kind)
     decide = DeviceDecisions(alone.program, part, task.device, own=alone.port_bits(0))
-    return _DeviceStates(domain.first[kind], StatesDomain(alone.program), decide)
+    return _DeviceStates(domain.first[kind], alone, decide)
 
 
 class _Counted(_Walk):
     """The local states of a kind without ports: they are counted, and nothing of them is on the device."""
 
-    def __init__(self, domain: CellsDomain, kind: int) -> None:
+    def __init__(self, domain: StatesDomain, kind: int) -> None:
         self.begin, self.end = domain.first[kind : kind + 2]
         self._domain = domain
 
@@ -175,14 +175,14 @@ class _DeviceStates(_Walk):
 
     judge: DeviceJudge
 
-    def __init__(self, begin: int, domain: StatesDomain, decide: DeviceDecisions) -> None:
-        self.begin, self.end, self.judge = begin, begin + domain.size, DeviceJudge(decide)
-        self._domain, self._decide = domain, decide
+    def __init__(self, begin: int, alone: Pattern, decide: DeviceDecisions) -> None:
+        self.begin, self.end, self.judge = begin, begin + alone.local_states, DeviceJudge(decide)
+        self._alone, self._decide = alone, decide
         self._tables: LowTables | None = None
 
     def go(self, first: int, last: int, most: int) -> Findings:
         if self._tables is None:
-            self._tables = LowTables(self._domain, self._decide, most)
+            self._tables = LowTables(self._alone, self._decide, most)
         low, found, at = self._tables, Findings(), first
         while at < last:
             high, begin = divmod(at - self.begin, low.size)
@@ -245,10 +245,10 @@ class _DeviceRuns(_Walk):
 class LowTables:
     """What the lowest digits of a state's number choose, for all of their values: matched examples, written bits."""
 
-    def __init__(self, domain: StatesDomain, decide: DeviceDecisions, most: int) -> None:
-        torch = torch_module()
-        value, radix, block, chosen = domain.digits
-        program, device = domain.program, decide.device
+    def __init__(self, alone: Pattern, decide: DeviceDecisions, most: int) -> None:
+        torch, local = torch_module(), LocalStates(alone.kinds[0])
+        value, radix, block, chosen = local.value, local.radix, local.block_of, local.digit
+        program, device = alone.program, decide.device
         low = max((m for m in range(len(radix) + 1) if prod(radix[:m].tolist()) <= most), default=0)
         self.size = prod(radix[:low].tolist())
         self._value, self._radix, self._block, self._chosen, self._low = value, radix, block, chosen, low

@@ -7,23 +7,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from bitwright.bits import BoolArray, shorten
-from bitwright.engines.cells.local import LocalStates
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern, is_pattern, pattern_of_program
+from bitwright.program.local import LocalStates
+from bitwright.program.pattern import Pattern, every_cell, is_pattern
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
 from bitwright.running.observers import Observer, View
 from bitwright.theory.encoding.packed import PackedRules
-from bitwright.theory.width_regions import whole_region
 
 DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
@@ -35,12 +33,10 @@ Place = tuple[int, int]  # where a state is: its number and 0, or the number of 
 Look = Callable[[BoolArray, IntArray, int, int, slice], None]  # matched examples, numbers, step, how often, bits
 
 
-def make_domain(algorithm: Algorithm, name: str) -> Domain:
-    """The domain of this name."""
+def make_domain(algorithm: Algorithm, name: str, pattern: Pattern | None = None) -> Domain:
+    """The domain of this name; without a pattern, that of the algorithm's own program."""
     check_domain(algorithm.program, name)
-    if name == "cells":
-        return CellsDomain(algorithm.program)
-    return StatesDomain(algorithm.program) if name == "states" else RunsDomain(algorithm)
+    return RunsDomain(algorithm) if name == "runs" else StatesDomain(pattern or every_cell(algorithm.program))
 
 
 def check_domain(program: Program, name: str) -> None:
@@ -67,51 +63,59 @@ def usual_domain(program: Program) -> str:
     return "cells" if is_pattern(program) else "states"
 
 
-def every_state(program: Program) -> StatesDomain | CellsDomain:
-    """All that a network of this program can be asked: its states, or of a pattern the local states of its cells."""
-    return CellsDomain(program) if is_pattern(program) else StatesDomain(program)
-
-
 @dataclass(frozen=True, eq=False)
 class StatesDomain:
-    """Every state: one choice in each block, a template or, where some configuration has none, nothing.
+    """Every local state of every kind of a pattern, each kind alone, its own ports only; kinds one after the other.
 
-    States that make the same choices match the same examples, and so are one to the rules and to the network. A
-    number's digits are the choices; the first block's changes fastest, and its digit 0 is nothing if that is possible.
+    States that make the same choices match the same examples, and so are one to the rules and to the network.
     """
 
-    program: Program
-    name = "states"
+    pattern: Pattern
+
+    @property
+    def name(self) -> str:
+        """`states` of a whole program, or of `cells`."""
+        return "cells" if self.pattern.whole is None else "states"
+
+    @property
+    def program(self) -> Program:
+        return self.pattern.program
 
     @cached_property
+    def first(self) -> list[int]:
+        """Where the numbers of each kind begin, and where all end."""
+        return [0, *accumulate(kind.local_states for kind in self.pattern.kinds)]
+
+    @property
     def size(self) -> int:
-        return prod(self.digits[1].tolist())
-
-    @cached_property
-    def digits(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # (B,), (B,), (K,), (K,)
-        """For every block the value of its digit and its number of choices; for every template its block among these
-        and the digit that chooses it.
-        """
-        radix, _, block, chosen = whole_region(self.program)[0].choices
-        sizes = radix.tolist()
-        value = np.array([min(prod(sizes[:place]), MAX_NUMBER) for place in range(len(sizes))], dtype=np.int64)
-        return value, radix, block, chosen
-
-    def visit(self, first: int, last: int, look: Look) -> None:
-        value, radix, block, chosen = self.digits
-        for at in range(first, last, _TILE):
-            numbers = np.arange(at, min(at + _TILE, last))
-            digit = numbers[:, None] // value % radix  # (states, B)
-            look(digit[:, block] == chosen, numbers, 0, 1, ALL)
-
-    def state(self, place: Place) -> BoolArray:
-        value, radix, block, chosen = self.digits
-        matched = np.flatnonzero((place[0] // value % radix)[block] == chosen)
-        return _state_that_matches(self.program, matched, range(self.program.blocks))
+        return self.pattern.local_states
 
     def count_states(self) -> int:
-        """How many states will be tried."""
+        """How many local states will be tried."""
         return self.size
+
+    def visit(self, first: int, last: int, look: Look) -> None:
+        pattern = self.pattern
+        for number, kind in enumerate(pattern.kinds):
+            local, begin = LocalStates(kind), self.first[number]
+            for at in range(max(first, begin), min(last, self.first[number + 1]), _TILE):
+                numbers = np.arange(at, min(at + _TILE, last, self.first[number + 1]))
+                matched = np.zeros((len(numbers), self.program.templates), dtype=bool)
+                own = slice(*pattern.first_template[number : number + 2])
+                matched[:, own] = local.matched(numbers - begin)
+                look(matched, numbers, 0, 1, pattern.port_bits(number))
+
+    def kind_at(self, place: Place) -> int:
+        """The kind whose local state is at a place."""
+        return bisect_right(self.first, place[0]) - 1
+
+    def state(self, place: Place) -> BoolArray:
+        """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
+        kind = self.kind_at(place)
+        templates = np.arange(*self.pattern.first_template[kind : kind + 2])
+        local = LocalStates(self.pattern.kinds[kind]).matched(np.array([place[0] - self.first[kind]]))
+        own = range(self.program.blocks) if self.pattern.whole is not None else self.program.template_block[templates]
+        return _state_that_matches(self.program, templates[local[0]], np.unique(own).tolist())
 
     def describe(self) -> dict[str, Any]:
         return {"domain": self.name}
@@ -123,6 +127,10 @@ class RunsDomain:
 
     algorithm: Algorithm
     name = "runs"
+
+    @property
+    def pattern(self) -> Pattern:
+        return Pattern.of_state(self.program)
 
     @property
     def program(self) -> Program:
@@ -173,6 +181,10 @@ class RunsDomain:
                 "last state; use --domain states"
             )
 
+    def kind_at(self, place: Place) -> int:  # noqa: ARG002
+        """The one kind of cell that there is."""
+        return 0
+
     def state(self, place: Place) -> BoolArray:
         batch = RuleEngine(self.program).begin(self.starts(place[0], place[0] + 1))
         for _ in range(place[1]):
@@ -191,63 +203,8 @@ class RunsDomain:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class CellsDomain:
-    """Every local state of every kind of a pattern, each kind alone, its own ports only; kinds one after the other."""
-
-    program: Program
-    known: Pattern | None = None  # the pattern, where the program's text does not say it
-    name = "cells"
-
-    @cached_property
-    def pattern(self) -> Pattern:
-        found = self.known or pattern_of_program(self.program)
-        if found is None:
-            raise InputError("this program is no pattern, so it has no local states")
-        return found
-
-    @cached_property
-    def first(self) -> list[int]:
-        """Where the numbers of each kind begin, and where all end."""
-        return [0, *accumulate(kind.local_states for kind in self.pattern.kinds)]
-
-    @property
-    def size(self) -> int:
-        return self.pattern.local_states
-
-    def count_states(self) -> int:
-        """How many local states will be tried."""
-        return self.size
-
-    def visit(self, first: int, last: int, look: Look) -> None:
-        pattern = self.pattern
-        for number, kind in enumerate(pattern.kinds):
-            local, begin = LocalStates(kind), self.first[number]
-            for at in range(max(first, begin), min(last, self.first[number + 1]), _TILE):
-                numbers = np.arange(at, min(at + _TILE, last, self.first[number + 1]))
-                matched = np.zeros((len(numbers), self.program.templates), dtype=bool)
-                own = slice(*pattern.first_template[number : number + 2])
-                matched[:, own] = local.matched(numbers - begin)
-                look(matched, numbers, 0, 1, pattern.port_bits(number))
-
-    def kind_at(self, place: Place) -> int:
-        """The kind whose local state is at a place."""
-        return bisect_right(self.first, place[0]) - 1
-
-    def state(self, place: Place) -> BoolArray:
-        """The local state as one of the pattern; other cells have all bits off, whatever that matches."""
-        kind = self.kind_at(place)
-        templates = np.arange(*self.pattern.first_template[kind : kind + 2])
-        local = LocalStates(self.pattern.kinds[kind]).matched(np.array([place[0] - self.first[kind]]))
-        blocks = np.unique(self.program.template_block[templates]).tolist()
-        return _state_that_matches(self.program, templates[local[0]], blocks)
-
-    def describe(self) -> dict[str, Any]:
-        return {"domain": self.name}
-
-
 # States to go through, in parts: which of them are in a part depends on the domain and its size alone.
-Domain = StatesDomain | RunsDomain | CellsDomain
+Domain = StatesDomain | RunsDomain
 
 
 class _Visitor(Observer):

@@ -14,7 +14,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel, ModelColumns
 from bitwright.networks.foreign.model import Answers
 from bitwright.program import Algorithm
-from bitwright.proofs.exhaustion.domains import ALL, CellsDomain, Domain, make_domain
+from bitwright.proofs.exhaustion.domains import ALL, Domain, StatesDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Judged, Truth
 from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, looked_at, matched_alone, written_by
 from bitwright.theory.closed_form import FloatArray
@@ -22,9 +22,9 @@ from bitwright.theory.closed_form import FloatArray
 
 def states_of(columns: ModelColumns, algorithm: Algorithm, name: str) -> Domain:
     """The domain of this name as a network sees it: to one that reads bits, every configuration is another."""
-    if columns.pattern is not None:
-        return CellsDomain(columns.program, columns.pattern)
-    return make_domain(replace(algorithm, program=columns.program), name)
+    if columns.pattern.whole is None:
+        return StatesDomain(columns.pattern)
+    return make_domain(replace(algorithm, program=columns.program), name, columns.pattern)
 
 
 class ModelJudge:
@@ -80,12 +80,10 @@ class ModelJudge:
         return over > 0, (np.abs(over) <= found.error) & (found.error > 0)
 
 
-def look_at_model(
-    network: FittedModel, state: BoolArray, kind: int | None = None, oracle: FittedModel | None = None
-) -> OneState:
+def look_at_model(network: FittedModel, state: BoolArray, kind: int = 0, oracle: FittedModel | None = None) -> OneState:
     """What a network makes of one state, asked alone and where there is one by its runtime, beside what is right."""
     columns, program = network.columns, network.columns.program
-    templates, own = matched_alone(program, columns.pattern, state, kind)
+    templates, own = matched_alone(columns.pattern, state, kind)
     matched = as_row(templates, program.templates)
     ran = network.ran(matched)  # where no runtime is installed its arithmetic is known all the same
     given = (network.decide(matched).outputs if ran is None else ran)[0] > network.model.threshold
@@ -95,10 +93,10 @@ def look_at_model(
     return looked_at(program, state, int(columns.real[templates].sum()), own, given, expected)
 
 
-def doubt(network: FittedModel, state: BoolArray, kind: int | None, oracle: FittedModel | None) -> str:
+def doubt(network: FittedModel, state: BoolArray, kind: int, oracle: FittedModel | None) -> str:
     """Why a state is not decided, where that is not for the size of rounding errors."""
     program, runtime = network.columns.program, network.model.runtime
-    templates, own = matched_alone(program, network.columns.pattern, state, kind)
+    templates, own = matched_alone(network.columns.pattern, state, kind)
     judge, matched = ModelJudge(network, oracle), as_row(templates, program.templates)
     if not judge.by_bit(matched)[2][:, own].any():
         return f"; but {runtime} decides a state otherwise beside other states than alone"
@@ -107,11 +105,11 @@ def doubt(network: FittedModel, state: BoolArray, kind: int | None, oracle: Fitt
 
 
 def least_certain(
-    network: FittedModel, state: BoolArray, kind: int | None, oracle: FittedModel | None, found: OneState, wrong: bool
+    network: FittedModel, state: BoolArray, kind: int, oracle: FittedModel | None, found: OneState, wrong: bool
 ) -> LookedAt | None:
     """The bit that is nearest to being wrong; one that is wrong if there has to be one."""
     program = network.columns.program
-    templates, own = matched_alone(program, network.columns.pattern, state, kind)
+    templates, own = matched_alone(network.columns.pattern, state, kind)
     distance = ModelJudge(network, oracle).by_bit(as_row(templates, program.templates))[0][0, own]
     bits = [(away, bit) for away, bit in zip(distance, found.bits, strict=True) if not wrong or not bit.right]
     return min(bits, key=lambda one: one[0])[1] if bits else None

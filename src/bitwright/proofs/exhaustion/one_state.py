@@ -56,7 +56,7 @@ class OneState:
         return self.right
 
 
-def state_with(program: Program, text: str) -> tuple[BoolArray, int | None]:  # (k,)
+def state_with(program: Program, text: str) -> tuple[BoolArray, int]:  # (k,)
     """The state with these bits on, given by name with spaces between, and of a pattern the kind of its cell.
 
     `none` stands for no bit; in a pattern of several kinds `kind2` does, for a cell of that kind.
@@ -73,7 +73,7 @@ def state_with(program: Program, text: str) -> tuple[BoolArray, int | None]:  # 
             raise InputError(f"there is no bit '{name}' in this program{suggestion(name, list(numbers))}")
         of |= {kinds[kind]} if kinds else set()
     if pattern is None:
-        return state, None
+        return state, 0
     if len(of) > 1:
         raise InputError("a cell is looked at alone; give bits of one kind only")
     if not of and len(pattern.kinds) > 1:
@@ -81,24 +81,20 @@ def state_with(program: Program, text: str) -> tuple[BoolArray, int | None]:  # 
     return state, min(of, default=0)
 
 
-def look_at_state(program: Program, network: AnyNetwork, state: BoolArray, kind: int | None = None) -> OneState:
-    """What a network makes of a state; of a pattern, of its cell of this kind."""
-    templates, own = matched_alone(program, pattern_of_program(program), state, kind)
+def look_at_state(pattern: Pattern, network: AnyNetwork, state: BoolArray, kind: int = 0) -> OneState:
+    """What a network makes of a state; of several cells, of that of this kind."""
+    program = pattern.program
+    templates, own = matched_alone(pattern, state, kind)
     given, sums, thresholds = _decided(program, network, templates)
     return looked_at(program, state, len(templates), own, given, written_by(program, templates), sums, thresholds)
 
 
-def matched_alone(
-    program: Program, pattern: Pattern | None, state: BoolArray, kind: int | None
-) -> tuple[IntArray, slice]:
-    """The templates that a state matches, and the bits that are looked at; of a pattern, those of this cell alone.
+def matched_alone(pattern: Pattern, state: BoolArray, kind: int) -> tuple[IntArray, slice]:
+    """The templates that a state matches, and the bits that are looked at: those of the cell of this kind alone.
 
     What other cells match with all bits off does not count.
     """
-    templates = program.match(state)
-    if pattern is None:
-        return templates, slice(None)
-    assert kind is not None
+    templates = pattern.program.match(state)
     first, last = pattern.first_template[kind : kind + 2]
     return templates[(templates >= first) & (templates < last)], pattern.port_bits(kind)
 

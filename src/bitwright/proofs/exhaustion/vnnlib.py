@@ -24,7 +24,8 @@ from bitwright.networks.integer import Bounds, columns_of
 from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_module, save_sums_onnx
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.proofs.exhaustion.domains import MAX_NUMBER, CellsDomain, StatesDomain, every_state
+from bitwright.program.pattern import every_cell
+from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain
 from bitwright.proofs.exhaustion.findings import Truth
 
 VERSIONS = ("1.0", "2.0")
@@ -67,8 +68,8 @@ def save_vnnlib(
     if version not in VERSIONS:
         raise InputError(f"VNN-LIB has the versions {' and '.join(VERSIONS)}, got '{shorten(str(version))}'")
     _check_exact(network, program)
-    domain = every_state(program)
-    if isinstance(domain, CellsDomain) and not any(kind.ports for kind in domain.pattern.kinds):
+    domain = StatesDomain(every_cell(program))
+    if not any(kind.ports for kind in domain.pattern.kinds):
         raise InputError("no bit of this network is ever looked at, so there is no case to write")
     chosen = _chosen(domain, states)
     onnx_module()
@@ -98,7 +99,7 @@ def save_vnnlib(
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
     write_atomically(folder / "instances.csv", "".join(f"{MODEL},{name},{SECONDS}\n" for name in names).encode())
-    what = "local states" if isinstance(domain, CellsDomain) else "states"
+    what = "local states" if domain.name == "cells" else "states"
     return Covered(what, chosen, domain.size, len(names), cases)
 
 
@@ -113,7 +114,7 @@ def _check_exact(network: IntegerNetwork, program: Program) -> None:
         )
 
 
-def _chosen(domain: StatesDomain | CellsDomain, states: range | None) -> range:
+def _chosen(domain: StatesDomain, states: range | None) -> range:
     size, program = domain.size, domain.program
     most = max(1, min(MAX_PROPERTIES, MAX_COMPARISONS // (2 * program.templates + program.bits)))
     if states is None:
@@ -155,11 +156,11 @@ Wrong = list[tuple[int, str, float]]  # bits, and the comparisons that say that 
 
 
 def _head(
-    network: IntegerNetwork, domain: StatesDomain | CellsDomain, number: int, matched: BoolArray, wrong: Wrong
+    network: IntegerNetwork, domain: StatesDomain, number: int, matched: BoolArray, wrong: Wrong
 ) -> Iterator[str]:
     """Comments, each on a line of its own: not all readers know them elsewhere."""
     program = domain.program
-    what, part = ("Local state", "port") if isinstance(domain, CellsDomain) else ("State", "bit")
+    what, part = ("Local state", "port") if domain.name == "cells" else ("State", "bit")
     yield f"; {what} {number} of {shorten(domain.size, 24)}: unsat if every {part} of it comes out right, else sat."
     yield "; It says nothing of other states. Inputs are 0 or 1, sums are integers below 2^24: exact in float32."
     yield f"; network {network.digest}"

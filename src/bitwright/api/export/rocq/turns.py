@@ -59,7 +59,7 @@ def _phase_file(name: str, proof: RoundsProof, text: str, number: int, certifica
         return parse(text, f"phase {number} of {proof.algorithm.name}", numbers)
 
     sized = {l: at(l) for l in FITTED}
-    kinds = pattern_of(one.program for one in sized.values())
+    kinds = pattern_of([one.program for one in sized.values()])
     families = fitted(lambda l: listed(at(l).program, kinds))
     sized |= {l: at(l) for l in families.compared}
     phase = at(FITTED[0])

@@ -41,7 +41,7 @@ CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
 
 def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     """A folder in which `make` proves everything; raises InputError unless it is new or empty."""
-    if given.pattern is None:
+    if given.pattern.whole is not None:
         raise InputError("files for Rocq are written of networks of cells, and this one is of a whole state")
     network = given.whole_numbers
     name = module_name(given.algorithm.name if given.algorithm is not None else folder.name)

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import mul
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.program.cells import Kind
 from bitwright.program.layout import IntArray
 
+_KEY = np.uint32  # a choice in a key
 _INT64 = 1 << 63  # up to this many local states their numbers fit an int64; beyond it they are Python's integers
 
 
@@ -54,9 +57,24 @@ class LocalStates:
             writes[list(templates), port] = True
         return writes
 
-    def matched(self, numbers: IntArray) -> BoolArray:  # (states,) -> (states, templates)
-        """Which templates each local state matches."""
-        digits = numbers[:, None] // self.value % self.radix
+    def of_digits(self, digits: IntArray) -> NDArray[Any]:  # (..., blocks) -> (...)
+        """The local states with these choices: their numbers or, where int64 cannot hold these, the choices as keys."""
+        if self.count <= _INT64:
+            return np.asarray(digits @ self.value)
+        keys = np.ascontiguousarray(digits, dtype=_KEY)
+        return keys.view(np.dtype((np.void, keys.shape[-1] * keys.itemsize)))[..., 0]
+
+    def matched(self, numbers: NDArray[Any]) -> BoolArray:  # (states,) -> (states, templates)
+        """Which templates each local state matches; they are given by their numbers, or by keys."""
+        if numbers.dtype.kind == "V":
+            return self.matching(np.ascontiguousarray(numbers).view(_KEY).reshape(len(numbers), -1).astype(np.int64))
+        value = self.value
+        if value.dtype == object and numbers.dtype != object:  # numbers that fit an int64 have no higher digits
+            value = np.array([min(one, _INT64 - 1) for one in value.tolist()], dtype=np.int64)
+        return self.matching(numbers[:, None] // value % self.radix)
+
+    def matching(self, digits: IntArray) -> BoolArray:  # (states, blocks) -> (states, templates)
+        """The same for the choices in each block."""
         return np.asarray(digits[:, self.block_of] == self.digit, dtype=bool)
 
     def truth(self, matched: BoolArray) -> BoolArray:  # (states, templates) -> (states, ports)

@@ -1,0 +1,133 @@
+"""The whole state as one cell with all blocks: the states, limits, networks and proofs of the program itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import for_each
+from whole import choices, odd_program, rules_by_hand, step_by_hand, whole
+
+from bitwright import Algorithm, InputError, addition, certify, multiplication, permutation, run, train
+from bitwright.engines.cells.deciders import KernelDecider, LimitDecider
+from bitwright.engines.cells.engine import CellEngine
+from bitwright.engines.cells.wiring import Wiring
+from bitwright.engines.make import make_engine, network_engine
+from bitwright.machines import Sizes, machine_b
+from bitwright.networks.train import Recipe
+from bitwright.networks.train import train as descend
+from bitwright.program import Topology, load
+from bitwright.program.pattern import Pattern, pattern_of
+from bitwright.program.text.files import load_any
+from bitwright.proofs.exhaustion.domains import StatesDomain
+from bitwright.running.successors import random_executions, successors
+from bitwright.theory.rounding import Rounding
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def graph() -> Algorithm:
+    """Breadth-first search on a triangle with a tail."""
+    search = load_any(EXAMPLES / "graphs" / "bfs.bw")
+    return search.on(Topology.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)]), {"source": np.eye(4, dtype=np.int64)[0]})
+
+
+PROGRAMS: dict[str, Callable[[], Algorithm]] = {
+    "addition": lambda: addition(4),
+    "permutation": lambda: permutation([3, 1, 2, 4]),
+    "multiplication": lambda: multiplication(3),
+    "comparison": lambda: load(EXAMPLES / "comparison.bw"),
+    "bits that nothing reads or writes": odd_program,
+    "machine B": lambda: Algorithm("B", machine_b(Sizes(2, 2, 2)).program),
+    "a node program": graph,
+}
+
+
+@for_each("name", PROGRAMS)
+def test_there_are_as_many_states_as_choices_in_all_blocks(name: str) -> None:
+    program = PROGRAMS[name]().program
+    counts = np.bincount(program.template_block, minlength=program.blocks).tolist()
+    sizes = [1 << len(program.block_members(block)) for block in range(program.blocks)]
+    wanted = prod(count + (count < size) for count, size in zip(counts, sizes, strict=True) if count)
+    assert Pattern.of_state(program).local_states == StatesDomain(pattern_of([program], "all")).size == wanted
+
+
+@for_each("rounding", ["calibrated", "sign"])
+@for_each("name", PROGRAMS)
+def test_the_limit_takes_the_steps_and_has_the_margins_of_its_closed_form(name: str, rounding: Rounding) -> None:
+    """One engine decides by counts in packed words, the other asks the limit of the one cell; and the dense solve."""
+    program = PROGRAMS[name]().program
+    pattern, K = pattern_of([program], "all"), program.templates + 700
+    states = random_executions(program, 40).before
+    usual = make_engine("limit", program, rounding=rounding, examples=K).begin(states)
+    deciders = [LimitDecider(pattern, K, rounding), *([KernelDecider(pattern, K, rounding)] * (K < 900))]
+    usual.step()
+    for decider in deciders:
+        batch = CellEngine(program, pattern, decider, rounding, evaluate=True).begin(states)
+        batch.step()
+        assert (batch.states() == usual.states()).all()
+        margin = usual.margin()
+        assert margin is not None
+        np.testing.assert_allclose(batch.margin(), margin, rtol=1e-9)
+
+
+@for_each("name", PROGRAMS)
+def test_every_bit_is_a_port_of_its_own(name: str) -> None:
+    """What the one cell writes, from the local states that it sees, is what the rules write."""
+    program = PROGRAMS[name]().program
+    wiring = Wiring(program, pattern_of([program], "all"))
+    (wired,) = wiring.kinds
+    states = random_executions(program, 50).before
+    (numbers,) = wiring.numbers(states)
+    assert numbers.shape == (50, 1)
+    local = wired.local
+    ports = local.truth(local.matched(numbers[:, 0]))
+    assert ports.shape == (50, program.bits)
+    assert (wiring.written([ports[:, None]], 50) == successors(program, states)).all()
+
+
+@pytest.mark.parametrize("name", ["addition", "bits that nothing reads or writes"])
+def test_a_network_steps_and_is_proved_as_by_hand(name: str) -> None:
+    """Every state: what Python's integers say, in the engine and in the proof."""
+    algorithm = addition(2) if name == "addition" else odd_program()
+    program = algorithm.program
+    for width in (24, 512):
+        network = whole(program, width)
+        domain = StatesDomain(Pattern.of_state(program))
+        states = np.array([domain.state((number, 0)) for number in range(domain.size)])
+        batch = network_engine(program, [network]).begin(states)
+        batch.step()
+        wrong = 0
+        for state, following in zip(states, batch.states(), strict=True):
+            matched = tuple(program.match(state).tolist())
+            by_hand = step_by_hand(program, network, matched)
+            assert following.tolist() == by_hand
+            wrong += by_hand != rules_by_hand(program, matched)
+        found = certify(algorithm, network)
+        assert (found.states, found.wrong) == (len(list(choices(program))), wrong)
+
+
+@for_each("tile", [None, 1, 2, "all"])
+def test_a_network_of_the_whole_state_is_one_cell_whatever_tile_is_named(tile: int | str | None) -> None:
+    algorithm = addition(3)
+    network = descend(algorithm.program, Recipe(1_024))[0]
+    done = run(algorithm, p=5, q=3, network=network, tile=tile)
+    assert (done.value, done.exact is not False) == (8, True)
+    assert done.cells is not None
+    assert (done.cells["tile"], done.cells["kinds"], done.cells["local_states"]) == ("all", 1, 512)
+
+
+def test_it_is_trained_tried_and_kept_like_cells(tmp_path: Path) -> None:
+    network = train(addition(3), tile="all")
+    assert network.proved
+    assert not network.cells
+    assert str(network).endswith(f"smallest margin {network.trained_cells.tables.margin:.3f}")  # type: ignore[union-attr]
+    network.save(tmp_path / "n.safetensors")
+    back = type(network).load(tmp_path / "n.safetensors")
+    assert (back.digest, back.trained_for) == (network.digest, "addition of 3 bits")
+    assert certify(addition(3), back).states == 512
+    with pytest.raises(InputError, match="another program"):
+        run(addition(4), p=1, q=1, network=back)
