@@ -63,7 +63,7 @@ def test_norms_lie_inside(kind, scale):
 
 def test_a_norm_of_what_may_vanish_is_not_bounded():
     x = constant(np.zeros((1, WIDTH)), np.ones((1, 3)), 0.0, radius=1.0)
-    assert (normed(Norm("rms", 1e-5), x).deviation() == np.inf).all()
+    assert not np.isfinite(normed(Norm("rms", 1e-5), x).deviation()).any()
 
 
 def decoder(rng: np.random.Generator, activation: str, gate: bool) -> Decoder:

@@ -54,10 +54,14 @@ class Affine:
         return np.abs(self.center) + self.deviation()
 
     def lower(self) -> Reals:
-        return self.center - self.deviation() - 2.0**-50 * np.abs(self.center)
+        """(n, d) no value is smaller; -inf where nothing is known, as of what is multiplied by an infinite radius."""
+        lower = self.center - self.deviation() - 2.0**-50 * np.abs(self.center)
+        return np.where(np.isnan(lower), -np.inf, lower)
 
     def upper(self) -> Reals:
-        return self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
+        """(n, d) no value is larger; inf where nothing is known."""
+        upper = self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
+        return np.where(np.isnan(upper), np.inf, upper)
 
     def wider(self, by: Reals) -> Affine:
         """The same with `by` added to the radius."""

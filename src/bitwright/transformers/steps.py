@@ -156,11 +156,11 @@ def _least(margin: Affine, r: int) -> Margins:
     if not others:  # every token is right
         endless = np.full(n, np.inf)
         return Margins(endless, endless, endless, np.zeros((n, r)))
-    lower, upper = margin.lower().min(1), margin.upper().min(1)
-    worst = margin.lower().argmin(1)
+    lower = margin.lower()
+    worst = lower.argmin(1)
     slopes = np.take_along_axis(margin.slopes, worst[:, None, None], 2)[:, :r, 0]
-    lower, upper = np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
-    return Margins(lower, upper, margin.center.min(1), np.where(np.isfinite(slopes), slopes, 0.0))
+    slopes = np.where(np.isfinite(slopes), slopes, 0.0)
+    return Margins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 
 def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0) -> Margins:
