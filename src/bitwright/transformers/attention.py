@@ -51,6 +51,7 @@ class AttentionTable:
         return position * len(self.tokens) + np.searchsorted(self.tokens, tokens)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
 def tabulate(decoder: Decoder, task: ColumnTask, unit: float) -> AttentionTable:
     """The tables of a decoder of one layer; `unit` is that of the arithmetic to cover, 0 for real numbers."""
     names = (*task.columns.words, *task.columns.outputs)
@@ -158,6 +159,7 @@ class Query:
     noise: Reals  # (2, heads, r): bounds on the sums of |values| and of weights, times the rounding of a sum
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
     """The query of a step of decoding; `symbol` stands in the slot before the answer, -1 if that is a fixed token."""
     task, columns = table.task, table.task.columns
@@ -183,7 +185,7 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
                 at = (*columns.words, columns.answer).index(slot.word), slot.column
                 read = read[: (*columns.symbols, columns.answers)[at[0]]]
         entries[:, at[0], at[1], : len(read)] = where[:, read]
-    if not np.isfinite(entries).all():
+    if not np.isfinite(entries[..., : VALUE + table.rank]).all():
         raise InputError("the decoder's attention is not finite; check its weights for NaN and infinity")
     at_query = slice(row, row + 1)
     residual = replace(
@@ -211,11 +213,14 @@ def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) ->
         score, error = _scores(head, row, may.size, u)
         below = np.where(may, score[may].max() - score, 0.0)
         error += u * (2 * np.abs(score) + 2 * below + EXP + 2) + 2.0**-48 * (1 + np.abs(score) + below)
-        weight, relative = np.where(may, np.exp(-below), 0.0), np.expm1(np.minimum(error * (1 + 2.0**-20), 600.0))
+        error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-20))
+        below[error > 600] = 0.0  # nothing is known of such a weight, which must not be small, so that it shows
+        weight, relative = np.where(may, np.exp(-below), 0.0), np.expm1(np.minimum(error, 600.0))
         relative[below > 80] += 1  # float32 may lose such a weight altogether
         entry[:, WEIGHT], entry[:, ERROR] = weight, relative
         entry[:, VALUE : VALUE + r] = weight[:, None] * head.value[: may.size]
         entry[:, VALUE + r :] = (weight * (1 + relative))[:, None] * head.error[: may.size] * (1 + 2.0**-40)
+    entries[..., VALUE + r :] = np.where(np.isnan(entries[..., VALUE + r :]), np.inf, entries[..., VALUE + r :])
     return entries
 
 

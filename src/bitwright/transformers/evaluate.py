@@ -13,6 +13,7 @@ from bitwright.transformers.decoder import Activation, Chain, Decoder, Head, Lay
 Floats = Any  # arrays of either precision
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite is for the caller to see
 def logits(decoder: Decoder, tokens: Ints, dtype: type = np.float64) -> Floats:
     """(n, length, vocabulary) logits after each of these tokens, (n, length)."""
     length = tokens.shape[1]

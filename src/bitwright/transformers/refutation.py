@@ -40,6 +40,7 @@ def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.boo
     return right
 
 
+@np.errstate(invalid="ignore")
 def forced_margins(decoder: Decoder, task: ColumnTask, inputs: Ints) -> Reals:
     """(n, steps) the margin of the right token at each step, with the right tokens before it, in float64."""
     rows = task.rows(inputs)

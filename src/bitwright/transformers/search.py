@@ -91,6 +91,7 @@ def _claim(runtime: Runtime, task: ColumnTask, about: str, margin: float, wrong:
     return replace(claim, verdict="not decided", open=(tie,))
 
 
+@np.errstate(invalid="ignore")
 def measure_margins(runtime: Runtime, task: ColumnTask, inputs: Ints) -> Reals:
     """(n, steps) how far the right token's logit is above all others, with the right answers as prefix."""
     values, answers = runtime(forced_rows(task, inputs))[:, task.prompt_length - 1 :], task.answers(inputs)
