@@ -55,7 +55,6 @@ def test_no_verdict_on_a_random_decoder_is_wrong():
             margin = smallest_margin(decoder, task)
             assert margin.bound <= real.min() + NEAR, seed
             assert margin.attained >= real.min() - NEAR, seed
-    print(verdicts)
     assert {verdict for verdict, _ in verdicts} >= {"proved", "refuted"}
 
 
@@ -105,7 +104,7 @@ def test_what_overflows_float32_is_proved_for_real_numbers_alone(name, tmp_path)
     assert margins_of(Evaluation(decoder, torch.float64), task, inputs).min() > 0
     decision = decide(decoder, task)
     assert not decision or decision.claims[0].arithmetic == "real"
-    assert not forged(decoder, task, tmp_path).code == 0
+    assert forged(decoder, task, tmp_path).code != 0
 
 
 def forged(decoder: Decoder, task: ColumnTask, folder: Path) -> Any:

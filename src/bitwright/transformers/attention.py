@@ -59,7 +59,9 @@ def tabulate(decoder: Decoder, task: ColumnTask, unit: float) -> AttentionTable:
     length = task.prompt_length + len(task.layout.answer) - (0 if task.layout.stop else 1)
     check_fit(decoder, task)
     if len(decoder.layers) != 1 or not decoder.layers[0].heads:
-        raise InputError(f"bounds cover decoders of one layer with attention; this one has {len(decoder.layers)} layers")
+        raise InputError(
+            f"bounds cover decoders of one layer with attention; this one has {len(decoder.layers)} layers"
+        )
     layer, rows = decoder.layers[0], length * len(tokens)
     position, token = np.repeat(np.arange(length), len(tokens)), np.tile(tokens, length)
     box, parts = np.zeros((rows, 0)), []

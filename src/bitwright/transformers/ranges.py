@@ -243,8 +243,9 @@ def _margins(
             np.arange(each[0].center.shape[1] + 1), goals
         )  # the largest of the goals must exceed them
         places = [others - (others > goal) for goal in goals]
-        lower[at] = np.max([of.lower()[:, to].min(1, initial=np.inf) for of, to in zip(each, places, strict=True)], axis=0)
-        center[at] = np.max([of.center[:, to].min(1, initial=np.inf) for of, to in zip(each, places, strict=True)], axis=0)
+        least = partial(np.min, axis=1, initial=np.inf)  # where every token is right, the margin is infinite
+        lower[at] = np.max([least(of.lower()[:, to]) for of, to in zip(each, places, strict=True)], axis=0)
+        center[at] = np.max([least(of.center[:, to]) for of, to in zip(each, places, strict=True)], axis=0)
     return lower, center
 
 
