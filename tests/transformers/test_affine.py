@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bitwright.transformers.affine import FLOAT32, Affine, activated, constant, fed, finished, margins, normed
+from bitwright.transformers.affine import FLOAT32, AffineForm, activated, constant, fed, finished, margins, normed
 from bitwright.transformers.decoder import Decoder, Layer, Linear, Mlp, Norm
 from bitwright.transformers.evaluate import _mlp, chained
 from bitwright.transformers.evaluate import activated as active
@@ -13,12 +13,12 @@ ACTIVATIONS = ["gelu", "gelu_tanh", "relu", "silu"]
 WIDTH, HIDDEN, TOKENS = 6, 5, 4
 
 
-def forms(rng: np.random.Generator, n: int, width: int, scale: float, unit: float = 0.0) -> Affine:
+def forms(rng: np.random.Generator, n: int, width: int, scale: float, unit: float = 0.0) -> AffineForm:
     center, slopes = rng.normal(0, 2, (n, width)), rng.normal(0, 1, (n, 3, width))
-    return Affine(center, slopes, rng.random((n, width)) * 0.1 * scale, rng.random((n, 3)) * scale, unit)
+    return AffineForm(center, slopes, rng.random((n, width)) * 0.1 * scale, rng.random((n, 3)) * scale, unit)
 
 
-def samples(form: Affine, rng: np.random.Generator, count: int = 200) -> np.ndarray:
+def samples(form: AffineForm, rng: np.random.Generator, count: int = 200) -> np.ndarray:
     """(count, n, d) values, corners among them."""
     e = rng.uniform(-1, 1, (count, *form.box.shape))
     e[: count // 2] = np.sign(e[: count // 2])
@@ -26,7 +26,7 @@ def samples(form: Affine, rng: np.random.Generator, count: int = 200) -> np.ndar
     return form.center + np.einsum("cnm,nmd->cnd", e * form.box, form.slopes) + r * form.radius
 
 
-def inside(form: Affine, values: np.ndarray) -> bool:
+def inside(form: AffineForm, values: np.ndarray) -> bool:
     return bool(((form.lower() <= values) & (values <= form.upper())).all())
 
 
@@ -35,7 +35,7 @@ def inside(form: Affine, values: np.ndarray) -> bool:
 def test_activations_lie_inside(activation, scale):
     rng = np.random.default_rng(1)
     x = forms(rng, 300, WIDTH, scale)
-    x = Affine(x.center * 3, x.slopes, x.radius, x.box)
+    x = AffineForm(x.center * 3, x.slopes, x.radius, x.box)
     assert inside(activated(activation, x), active(activation, samples(x, rng)))
 
 
@@ -100,8 +100,8 @@ def test_float32_needs_its_own_bound():
     network = decoder(rng, "gelu", False)
     x = forms(rng, 500, WIDTH, 0.0)
     exact = x.center.astype(np.float32)
-    x = Affine(exact.astype(np.float64), x.slopes, x.radius, x.box)
+    x = AffineForm(exact.astype(np.float64), x.slopes, x.radius, x.box)
     single = _mlp(network.layers[0].mlp, exact)
     assert not inside(fed(network.layers[0].mlp, x), single)
-    covered = Affine(x.center, x.slopes, x.radius, x.box, FLOAT32)
+    covered = AffineForm(x.center, x.slopes, x.radius, x.box, FLOAT32)
     assert inside(fed(network.layers[0].mlp, covered), single)

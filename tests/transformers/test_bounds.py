@@ -163,6 +163,24 @@ def test_scores_in_float32_are_bounded_where_a_query_cancels():
     assert 0.005 < moved <= 1
 
 
+def test_sums_of_values_in_float32_are_bounded_where_values_are_exact_and_nearly_equal():
+    """Neither the values nor the weights then leave room for the rounding of the weighted sum."""
+    rng, task, moved = np.random.default_rng(6), TASKS["highest first"], 0.0
+    decoder, inputs = random_decoder(rng, task), every_input(task)
+    shape = task.prompt_length + len(task.layout.answer), decoder.shape[1], decoder.shape[2]
+    head = replace(decoder.layers[0].heads[0], value=(), output=())
+    layer = replace(decoder.layers[0], heads=(head,), attention_norm=None)
+    decoder = replace(decoder, tables=((1 + 1e-4 * rng.normal(size=shape)).astype(np.float32),), layers=(layer,))
+    boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
+    step = step_of(tabulate(decoder, task, FLOAT32), groups_of(task, inputs, 1))
+    found = bound_outputs(step, np.stack([boxes, boxes], 1), np.arange(len(inputs)))
+    for _ in range(10):
+        outputs, _ = shuffled_logits(decoder, task.rows(inputs)[:, : task.prompt_length + 1], rng)
+        share = np.abs(outputs.astype(np.float64) - found.center) / (found.radius + found.rounding)
+        moved = max(moved, float(share.max()))
+    assert 0.02 < moved <= 1
+
+
 def test_a_decoder_that_is_too_small_is_refused():
     rng = np.random.default_rng(1)
     decoder = random_decoder(rng, TASKS["no fixed token"])
@@ -176,4 +194,4 @@ def test_weights_that_are_not_finite_are_refused():
     tables = (np.where(np.arange(6) == 2, np.nan, decoder.tables[0]), decoder.tables[1])
     table = tabulate(Decoder(tables, decoder.layers, decoder.final_norm, decoder.head), task, 0.0)
     with pytest.raises(InputError, match="not finite"):
-        step_of(table, steps(task)[0])
+        step_of(table, steps(task)[0]).queries  # noqa: B018

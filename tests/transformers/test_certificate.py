@@ -11,7 +11,7 @@ from decoders import TASKS, copier, copy
 
 from bitwright.errors import InputError
 from bitwright.transformers.certificate import read_certificate, round_down, write_certificate
-from bitwright.transformers.decision import Claim, Comparison, Counterexample, Decision
+from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.files import digest, save_decoder
 from bitwright.transformers.prover import decide
 
@@ -22,7 +22,7 @@ COPY = copy(2)
 def decision() -> Decision:
     """Both claims proved, and a comparison."""
     found = decide(copier(np.random.default_rng(11), COPY, 2.85), COPY)
-    return replace(found, comparison=Comparison(100, 1e-6, 1e-4, True))
+    return replace(found, comparison=ModuleComparison(100, 1e-6, 1e-4, True))
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +55,10 @@ def test_every_layout_and_counterexample(task, tmp_path):
     decoder = copier(np.random.default_rng(0), COPY, 1.0)
     example = Counterexample(task.random_inputs(1, np.random.default_rng(0))[0], "a=1", 1, (1, 2), (1, 3), "decoder")
     claims = (
-        Claim("z", "refuted", "real", "boxes", 1, None, 7, example),
-        Claim("stop", "not decided", "float32", "boxes", 0, None, 9, None, ("step 1", "step 2")),
-        Claim("z", "tested", "float32", "all inputs", 10**30, 0.1, runtime="torch 2"),
-        Claim("z", "proved", "float32", "ranges", 81, 0.25),
+        DecoderClaim("z", "refuted", "real", "boxes", 1, None, 7, example),
+        DecoderClaim("stop", "not decided", "float32", "boxes", 0, None, 9, None, ("step 1", "step 2")),
+        DecoderClaim("z", "tested", "float32", "all inputs", 10**30, 0.1, runtime="torch 2"),
+        DecoderClaim("z", "proved", "float32", "ranges", 81, 0.25),
     )
     save_decoder(decoder, tmp_path / "network")
     write_certificate(Decision(task, decoder, claims), tmp_path / "certificate", tmp_path / "network")

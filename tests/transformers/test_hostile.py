@@ -14,7 +14,7 @@ from long import seeds
 from bitwright.errors import InputError
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step
-from bitwright.transformers.decision import Claim, Decision
+from bitwright.transformers.decision import Decision, DecoderClaim
 from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, Mlp, Norm
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
@@ -111,7 +111,7 @@ def forged(decoder: Decoder, task: ColumnTask, folder: Path) -> Any:
     """What the sceptic says of a certificate that calls this decoder proved for float32, by ranges."""
     network, certificate = folder / "decoder.safetensors", folder / "certificate.json"
     save_decoder(decoder, network)
-    claim = Claim("z == 0", "proved", "float32", "ranges", task.inputs, 1e-3)
+    claim = DecoderClaim("z == 0", "proved", "float32", "ranges", task.inputs, 1e-3)
     write_certificate(Decision(task, decoder, (claim,)), certificate, network)
     return checked("check_decoder.py", network, certificate)
 

@@ -15,9 +15,9 @@ from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
 from bitwright.transformers.decoder import Layer, Linear
 from bitwright.transformers.evaluate import logits
 from bitwright.transformers.fronts import prove_step
+from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.prover import decide
 from bitwright.transformers.refutation import forced_margins, greedy, right_steps
-from bitwright.transformers.search import varied_inputs
 from bitwright.transformers.steps import step_of
 
 COPY = copy(2)
@@ -148,8 +148,8 @@ def test_decisions_repeat_and_say_what_is_open():
     decoder = small_network("two heads", 11)
     first, second = decide(decoder, COPY, seed=3), decide(decoder, COPY, seed=3)
     assert [claim.trees for claim in first.claims] == [claim.trees for claim in second.claims]
-    lines: list[str] = []
-    hurried = decide(decoder, COPY, seconds=0, progress=lines.append)
+    lines: list[tuple[int, ...]] = []
+    hurried = decide(decoder, COPY, seconds=0, progress=lambda *done: lines.append(done))
     assert hurried.verdict == "not decided"
     assert any("not begun" in group for group in hurried.claims[0].open)
     assert lines
@@ -246,7 +246,7 @@ def test_what_fails_on_any_of_many_inputs_is_never_proved(name):
     for seed in range(12):
         rng = np.random.default_rng(seed)
         decoder = perturbed(original, rng, 10 ** rng.uniform(-3.5, -0.7))
-        inputs = varied_inputs(task, 100_000, rng)
+        inputs = mixture_of(task).vary(100_000, rng)
         margins, last = forced_margins(decoder, task, inputs), len(task.layout.answer)
         least = [margins[:, :last].min(), *margins[:, last:].min(0)]
         for claim, truth in zip(decide(decoder, task, seconds=60).claims, least, strict=True):

@@ -8,7 +8,7 @@ import pytest
 from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.decoder import Decoder, Head, Layer, Linear, Mlp, Norm, Rope
 from bitwright.transformers.evaluate import logits
-from bitwright.transformers.ranges import applies, find_ranges, prove_ranges
+from bitwright.transformers.ranges import applies, find_ranges, prove_ranges, tabulate_ranges
 from bitwright.transformers.task_text import read_task
 
 TEXTS = [
@@ -80,36 +80,54 @@ def every_case(task) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return inputs, last, right
 
 
+def read_last(task, ranges) -> np.ndarray:
+    """(n,) the token that is read last in each case."""
+    slots = [(*task.layout.prompt, *task.layout.answer)[task.prompt_length - 1 + step] for step in ranges.step]
+    symbols = zip(slots, ranges.previous, strict=True)
+    return np.array([slot if isinstance(slot, int) else task.tokens(slot.word)[symbol] for slot, symbol in symbols])
+
+
+def right_tokens(task, ranges) -> np.ndarray:
+    """(n,) the right token in each case; -1 for a stop token."""
+    answer = task.layout.answer
+    right = zip(ranges.step, ranges.edges[:, 1], strict=True)
+    return np.array([-1 if step == len(answer) else task.tokens(answer[step].word)[symbol] for step, symbol in right])
+
+
 @pytest.mark.parametrize("heads", [1, 2])
 @pytest.mark.parametrize("number", range(len(TASKS)))
 def test_ranges_end_at_the_extremes_of_all_inputs(number, heads):
     task = TASKS[number]
     decoder = random_decoder(task, number, heads=heads)
     assert applies(decoder, task)
-    ranges = find_ranges(decoder, task, 0.0)
+    ranges = find_ranges(tabulate_ranges(decoder, task, 0.0))
     inputs, last, right = every_case(task)
     values = outputs(decoder, task.rows(inputs))[:, task.prompt_length - 1 :]
     seen = set()
     for step in range(last.shape[1]):
         for pair in np.unique(np.stack([last[:, step], right[:, step]], 1), axis=0).tolist():
             group = values[(last[:, step] == pair[0]) & (right[:, step] == pair[1]), step]
-            mine = (ranges.step == step) & (ranges.read == pair[0]) & (ranges.right == pair[1])
+            mine = (
+                (ranges.step == step) & (read_last(task, ranges) == pair[0]) & (right_tokens(task, ranges) == pair[1])
+            )
             assert ranges.low[mine].min() <= group.min() <= ranges.low[mine].min() + 1e-9
             assert ranges.high[mine].max() >= group.max() >= ranges.high[mine].max() - 1e-9
             seen.add((step, *pair))
-    assert seen == set(zip(ranges.step.tolist(), ranges.read.tolist(), ranges.right.tolist(), strict=True))
+    assert seen == set(
+        zip(*(of.tolist() for of in (ranges.step, read_last(task, ranges), right_tokens(task, ranges))), strict=True)
+    )
 
 
 @pytest.mark.parametrize("number", range(len(TASKS)))
 def test_inputs_of_ranges_attain_their_ends(number):
     task = TASKS[number]
     decoder = random_decoder(task, 10 + number)
-    ranges = find_ranges(decoder, task, 0.0)
+    ranges = find_ranges(tabulate_ranges(decoder, task, 0.0))
     for side, ends in enumerate((ranges.high, ranges.low)):
         rows = task.rows(ranges.inputs[:, side])
         at = task.prompt_length - 1 + ranges.step
         assert np.abs(outputs(decoder, rows)[np.arange(len(rows)), at] - ends).max() < 1e-9
-        assert (rows[np.arange(len(rows)), at] == ranges.read).all()
+        assert (rows[np.arange(len(rows)), at] == read_last(task, ranges)).all()
 
 
 def bare(decoder: Decoder) -> Decoder:
@@ -124,14 +142,17 @@ def test_ranges_of_float32_enclose_what_float32_gives(scale):
     moved = 0
     for number, task in enumerate(TASKS):
         for decoder in (random_decoder(task, 20 + number, scale, heads=2), bare(random_decoder(task, number, scale))):
-            ranges, exact = find_ranges(decoder, task, FLOAT32), find_ranges(decoder, task, 0.0)
+            ranges, exact = (
+                find_ranges(tabulate_ranges(decoder, task, FLOAT32)),
+                find_ranges(tabulate_ranges(decoder, task, 0.0)),
+            )
             inputs, last, _ = every_case(task)
             values = outputs(decoder, task.rows(inputs), np.float32)[:, task.prompt_length - 1 :]
             assert values.dtype == np.float32
             for step in range(last.shape[1]):
                 for token in np.unique(last[:, step]):
                     these = values[last[:, step] == token, step]
-                    cases = (ranges.step == step) & (ranges.read == token)
+                    cases = (ranges.step == step) & (read_last(task, ranges) == token)
                     assert ranges.low[cases].min() <= these.min()
                     assert these.max() <= ranges.high[cases].max()
                     moved += these.min() < exact.low[cases].min() or these.max() > exact.high[cases].max()
@@ -147,7 +168,7 @@ def test_ranges_of_float32_cover_scores_that_are_large_and_nearly_equal():
         head, layer = decoder.layers[0].heads[0], decoder.layers[0]
         layer = replace(layer, heads=(replace(head, scale=300.0),))
         decoder = replace(decoder, tables=(decoder.tables[0], positions), layers=(layer,))
-        ranges, (inputs, last, _) = find_ranges(decoder, task, FLOAT32), every_case(task)
+        ranges, (inputs, last, _) = find_ranges(tabulate_ranges(decoder, task, FLOAT32)), every_case(task)
         values, exact = (outputs(decoder, task.rows(inputs), kind)[:, 6:] for kind in (np.float32, np.float64))
         moved = max(moved, np.abs(values - exact).max())
         for step in range(last.shape[1]):
@@ -220,9 +241,9 @@ def test_more_classes_are_taken_apart():
     """A range of a class that reaches beyond its edges is no reason to give up."""
     task = TASKS[0]
     decoder = random_decoder(task, 3)
-    ranges = find_ranges(decoder, task, 0.0)
-    some = ranges.chosen(np.arange(len(ranges)) % 3 == 0)
-    apart = find_ranges(decoder, task, 0.0, apart=some)
+    ranges = find_ranges(tabulate_ranges(decoder, task, 0.0))
+    some = ranges[np.arange(len(ranges)) % 3 == 0]
+    apart = find_ranges(tabulate_ranges(decoder, task, 0.0), apart=some)
     keys = lambda of: np.column_stack([of.step, of.previous, of.edges]).tolist()  # noqa: E731
     assert len(apart) > len(some)
     for key, low, high in zip(keys(some), some.low, some.high, strict=True):

@@ -9,8 +9,10 @@ from torch_transformers import Gpt, Llama, randomized
 from bitwright.errors import EffortError, InputError
 from bitwright.transformers.comparison import compare
 from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.modules import runtime_of
-from bitwright.transformers.search import exhaust, measure_margins, search, varied_inputs
+from bitwright.transformers.refutation import forced_margins
+from bitwright.transformers.search import exhaust, search
 from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama
 from bitwright.transformers.task_text import read_task
 
@@ -128,9 +130,9 @@ def test_a_module_that_fails_later_is_one_line():
 
 def test_margins_are_those_of_single_inputs():
     decoder, _ = words()
-    inputs = varied_inputs(WORDS, 50, np.random.default_rng(0))
+    inputs = mixture_of(WORDS).vary(50, np.random.default_rng(0))
     runtime = runtime_of(decoder, WORDS)
-    margins = measure_margins(runtime, WORDS, inputs)
+    margins = forced_margins(runtime, WORDS, inputs)
     for number, row in enumerate(WORDS.rows(inputs)):
         for step, right in enumerate(WORDS.answers(inputs)[number]):
             logits = runtime(row[None, : WORDS.prompt_length + step])[0, -1]
@@ -139,7 +141,7 @@ def test_margins_are_those_of_single_inputs():
 
 
 def test_varied_inputs_have_long_carries_short_words_and_extremes():
-    inputs = varied_inputs(LONG, 4000, np.random.default_rng(0))
+    inputs = mixture_of(LONG).vary(4000, np.random.default_rng(0))
     assert (inputs[:, :, 10] == 0).all()
     assert inputs.max() == 9
     carry, longest, run = np.zeros(4000, int), np.zeros(4000, int), np.zeros(4000, int)
@@ -149,7 +151,7 @@ def test_varied_inputs_have_long_carries_short_words_and_extremes():
         longest = np.maximum(longest, run)
     assert (longest == 10).mean() > 0.02  # of uniform pairs, less than one in a thousand
     assert (inputs[:, 0, 1:] == 0).all(1).mean() > 0.005
-    assert (varied_inputs(LONG, 4000, np.random.default_rng(0)) == inputs).all()
+    assert (mixture_of(LONG).vary(4000, np.random.default_rng(0)) == inputs).all()
 
 
 RARE = [

@@ -13,7 +13,7 @@ from bitwright.transformers.files import digest, load_decoder, save_decoder
 from bitwright.transformers.prover import decide
 from bitwright.transformers.task_text import load_task
 from bitwright.transformers.training import Progress as Stage
-from bitwright.transformers.training import Training, TrainingRecipe, train_until_proved
+from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
 
 
 def decide_file(task: Path, network: Path | None, output: Path | None, *, seconds: float, tell: Teller) -> Decision:
@@ -54,7 +54,7 @@ def _named(task: Path, network: Path | None) -> Path:
     return network
 
 
-def train_file(task: Path, output: Path, *, seeds: range, until: str, tell: Teller) -> Training:
+def train_file(task: Path, output: Path, *, seeds: range, until: str, tell: Teller) -> TrainedDecoder:
     """Trains a decoder for the task in a file, and writes the first that is proved, or else the one closest to it.
 
     Args:

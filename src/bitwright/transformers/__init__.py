@@ -8,7 +8,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.transformers.certificate": "read_certificate write_certificate",
         "bitwright.transformers.columns": "Columns from_step",
         "bitwright.transformers.comparison": "compare",
-        "bitwright.transformers.decision": "Claim Comparison Counterexample Decision",
+        "bitwright.transformers.decision": "Counterexample Decision DecoderClaim ModuleComparison",
         "bitwright.transformers.decoder": "Decoder Head Layer Linear Mlp Norm Rope",
         "bitwright.transformers.files": "load_decoder save_decoder",
         "bitwright.transformers.layout": "ColumnTask Place PromptLayout",

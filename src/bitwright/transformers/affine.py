@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, expit
 
 from bitwright.transformers.decoder import Activation, Chain, Decoder, Linear, Mlp, Norm
+from bitwright.transformers.rows import RowArrays
 
 Reals = NDArray[np.float64]
 Bound = Callable[[Reals, Reals], Reals]
@@ -32,7 +33,7 @@ def own(terms: int) -> float:
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineForm(RowArrays):
     """A batch of n vectors of d quantities, each an affine form of m variables."""
 
     center: Reals  # (n, d)
@@ -63,11 +64,11 @@ class Affine:
         upper = self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
         return np.where(np.isnan(upper), np.inf, upper)
 
-    def wider(self, by: Reals) -> Affine:
+    def wider(self, by: Reals) -> AffineForm:
         """The same with `by` added to the radius."""
         return replace(self, radius=(self.radius + by) * (1 + 2.0**-50))
 
-    def rounded(self, times: int) -> Affine:
+    def rounded(self, times: int) -> AffineForm:
         """The result of so many roundings of a quantity of this size."""
         return self.wider(self.lost(times, self.magnitude(), times))
 
@@ -76,7 +77,7 @@ class Affine:
         lost: Reals = (times * self.unit + own(terms)) * size + operations * (TINY if self.unit else TINIEST)
         return np.where(size <= LARGEST, lost, np.inf) if self.unit else lost
 
-    def linear(self, linear: Linear) -> Affine:
+    def linear(self, linear: Linear) -> AffineForm:
         """x @ weight + bias."""
         weight = linear.weight.astype(np.float64)
         terms, size = len(weight), np.abs(weight)
@@ -87,7 +88,7 @@ class Affine:
             return product
         return replace(product, center=product.center + linear.bias.astype(np.float64)).rounded(1)
 
-    def scaled(self, weight: Any) -> Affine:
+    def scaled(self, weight: Any) -> AffineForm:
         """Coordinate by coordinate times a constant."""
         weight = np.asarray(weight, np.float64)
         product = replace(
@@ -95,25 +96,25 @@ class Affine:
         )
         return product.rounded(1)
 
-    def shifted(self, bias: Any) -> Affine:
+    def shifted(self, bias: Any) -> AffineForm:
         """Plus a constant vector."""
         return replace(self, center=self.center + np.asarray(bias, np.float64)).rounded(1)
 
-    def with_variables(self) -> Affine:
+    def with_variables(self) -> AffineForm:
         """The same with the radius of each coordinate as a variable of its own, so that what it scales shares it."""
         n, d = self.center.shape
         slopes = np.concatenate([self.slopes, np.broadcast_to(np.eye(d), (n, d, d))], 1)
         box = np.concatenate([self.box, self.radius], 1)
         return replace(self, slopes=slopes, radius=np.zeros_like(self.radius), box=box)
 
-    def _beside(self, other: Affine) -> Affine:
+    def _beside(self, other: AffineForm) -> AffineForm:
         """The same with the variables that only the other has."""
         more = other.box.shape[1] - self.box.shape[1]
         if more <= 0:
             return self
         return replace(self, slopes=np.pad(self.slopes, ((0, 0), (0, more), (0, 0))), box=other.box)
 
-    def __add__(self, other: Affine) -> Affine:
+    def __add__(self, other: AffineForm) -> AffineForm:
         self, other = self._beside(other), other._beside(self)
         return replace(
             self,
@@ -122,7 +123,7 @@ class Affine:
             radius=self.radius + other.radius,
         ).rounded(1)
 
-    def __mul__(self, other: Affine) -> Affine:
+    def __mul__(self, other: AffineForm) -> AffineForm:
         """Coordinate by coordinate; either may have one coordinate that serves for all."""
         self, other = self._beside(other), other._beside(self)
         mine, theirs = np.abs(self.center), np.abs(other.center)
@@ -133,20 +134,20 @@ class Affine:
             radius=mine * other.radius + theirs * self.radius + self.deviation() * other.deviation(),
         ).rounded(2)
 
-    def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> Affine:
+    def applied(self, f: Callable[[Reals], Reals], slope: Reals, curvature: Reals) -> AffineForm:
         """f of each coordinate to first order; `curvature` bounds |f''| over the whole enclosure."""
         remainder = 0.5 * curvature * self.deviation() ** 2
         radius = np.abs(slope) * self.radius + remainder
         return replace(self, center=f(self.center), slopes=self.slopes * slope[:, None], radius=radius)
 
 
-def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> Affine:
+def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0) -> AffineForm:
     """(n, d) numbers that do not depend on the variables."""
     slopes = np.zeros((len(value), box.shape[1], value.shape[1]))
-    return Affine(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
+    return AffineForm(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
 
 
-def added(parts: Sequence[Affine]) -> Affine:
+def added(parts: Sequence[AffineForm]) -> AffineForm:
     """The sum of several quantities, in any order."""
     total = parts[0]
     for part in parts[1:]:
@@ -155,14 +156,14 @@ def added(parts: Sequence[Affine]) -> Affine:
     return total if len(parts) < 3 else total.wider(total.lost(len(parts), size, len(parts)))
 
 
-def chained(chain: Chain, x: Affine) -> Affine:
+def chained(chain: Chain, x: AffineForm) -> AffineForm:
     """A chain of matrices, one after the other."""
     for linear in chain:
         x = x.linear(linear)
     return x
 
 
-def normed(norm: Norm | None, x: Affine) -> Affine:
+def normed(norm: Norm | None, x: AffineForm) -> AffineForm:
     """A norm over the coordinates."""
     if norm is None:
         return x
@@ -175,7 +176,7 @@ def normed(norm: Norm | None, x: Affine) -> Affine:
     return y if norm.bias is None else y.shifted(norm.bias)
 
 
-def _mean_square(x: Affine, eps: float) -> Affine:
+def _mean_square(x: AffineForm, eps: float) -> AffineForm:
     """(n, 1) the mean of the squares, plus eps."""
     deviation, width = x.deviation(), x.center.shape[1]
     square = replace(
@@ -187,7 +188,7 @@ def _mean_square(x: Affine, eps: float) -> Affine:
     return square.wider(x.lost(width + 3, square.magnitude(), width, width))
 
 
-def _inverse_root(x: Affine) -> Affine:
+def _inverse_root(x: AffineForm) -> AffineForm:
     """1 / sqrt(x), unbounded where the enclosure comes near 0."""
     lowest = x.lower()
     bad = ~(lowest > np.maximum(1e-3 * x.center, 1e-30))
@@ -197,7 +198,7 @@ def _inverse_root(x: Affine) -> Affine:
     return replace(root, radius=np.where(bad, np.inf, root.radius))
 
 
-def activated(activation: Activation, x: Affine) -> Affine:
+def activated(activation: Activation, x: AffineForm) -> AffineForm:
     """GELU (exact or by tanh), ReLU or SiLU, coordinate by coordinate."""
     if activation == "relu":
         return _relu(x)
@@ -209,7 +210,7 @@ def activated(activation: Activation, x: Affine) -> Affine:
     return y.wider((6 * x.unit + 2.0**-46) * x.magnitude())  # f may cancel where x does not
 
 
-def _relu(x: Affine) -> Affine:
+def _relu(x: AffineForm) -> AffineForm:
     lower, upper = x.lower(), x.upper()
     slope = np.where(lower >= 0, 1.0, np.where(upper <= 0, 0.0, upper / np.maximum(upper - lower, 1e-300)))
     gap = np.where((lower < 0) & (upper > 0), -slope * lower / 2, 0.0)  # max(0, x) - slope x is in [0, 2 gap]
@@ -242,14 +243,14 @@ def _gelu_tanh(x: Reals, near: Reals, far: Reals) -> tuple[Reals, Reals, Reals]:
     return x * s, s + x * s * (1 - s) * rate, np.minimum(0.81, bound * (1 + 1e-9) + 1e-12)
 
 
-def fed(mlp: Mlp, x: Affine) -> Affine:
+def fed(mlp: Mlp, x: AffineForm) -> AffineForm:
     """The output of an MLP."""
     up = chained(mlp.up, x)
     gated = activated(mlp.activation, up if mlp.gate is None else chained(mlp.gate, x))
     return chained(mlp.down, gated if mlp.gate is None else gated * up)
 
 
-def finished(decoder: Decoder, x: Affine) -> Affine:
+def finished(decoder: Decoder, x: AffineForm) -> AffineForm:
     """From the residual stream after the attention of the last layer to the input of the last matrix of the head."""
     layer = decoder.layers[-1]
     if layer.mlp is not None:
@@ -257,7 +258,7 @@ def finished(decoder: Decoder, x: Affine) -> Affine:
     return chained(decoder.head[:-1], normed(decoder.final_norm, x))
 
 
-def margins(decoder: Decoder, x: Affine, right: int, also: Sequence[int] = ()) -> Affine:
+def margins(decoder: Decoder, x: AffineForm, right: int, also: Sequence[int] = ()) -> AffineForm:
     """(n, other tokens): how far the logit of the right token is above each other one; x comes from `finished`.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.transformers.affine import LARGEST, TINY, Affine, Reals, added, chained, constant, normed, own
+from bitwright.transformers.affine import LARGEST, TINY, AffineForm, Reals, added, chained, constant, normed, own
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder, Head, Rope
 from bitwright.transformers.layout import ColumnTask, Place
@@ -23,8 +23,8 @@ class HeadTable:
     """What a head reads at every position and token; a row is position * tokens + token."""
 
     scale: float
-    query: Affine
-    key: Affine
+    query: AffineForm
+    key: AffineForm
     value: Reals  # (rows, r) after the head's output
     error: Reals  # (rows, r) by which a value and its part of a sum may be wrong
 
@@ -38,7 +38,7 @@ class AttentionTable:
     unit: float
     tokens: Ints  # (tokens,) that the task uses
     edges: Edges
-    residual: Affine
+    residual: AffineForm
     heads: tuple[HeadTable, ...]
 
     @property
@@ -95,7 +95,7 @@ def check_fit(decoder: Decoder, task: ColumnTask) -> None:
         )
 
 
-def _tabulated(head: Head, x: Affine, position: Ints, length: int, width: int) -> HeadTable:
+def _tabulated(head: Head, x: AffineForm, position: Ints, length: int, width: int) -> HeadTable:
     query = _turned(head.rope, normed(head.query_norm, chained(head.query, x)), position)
     key = _turned(head.rope, normed(head.key_norm, chained(head.key, x)), position)
     value = chained(head.value, x)
@@ -117,7 +117,7 @@ def _check_float32(size: Reals, unit: float) -> None:
         raise InputError("the decoder's attention may overflow float32")
 
 
-def _turned(rope: Rope | None, x: Affine, position: Ints) -> Affine:
+def _turned(rope: Rope | None, x: AffineForm, position: Ints) -> AffineForm:
     if rope is None:
         return x
     half, unit = x.center.shape[1] // 2, x.unit
@@ -156,7 +156,6 @@ class Query:
 
     step: int
     symbol: int
-    residual: Affine  # one row
     entries: Reals  # (heads, rows, length + 1, symbols, 2 + 2 r)
     noise: Reals  # (2, heads, r): bounds on the sums of |values| and of weights, times the rounding of a sum
 
@@ -166,10 +165,7 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
     """The query of a step of decoding; `symbol` stands in the slot before the answer, -1 if that is a fixed token."""
     task, columns = table.task, table.task.columns
     slots = (*task.layout.prompt, *task.layout.answer)[: task.prompt_length + step]
-    last = slots[-1]
-    token = task.tokens(last.word)[symbol] if isinstance(last, Place) else last
-    row = int(table.rows(len(slots) - 1, np.array([token]))[0])
-    where = _entries(table, row, slots)
+    where = _entries(table, int(query_rows(table, step, np.array([symbol]))[0]), slots)
     edges, length = table.edges, columns.length
     most = max(int(edges.reads.max()) + 1, *columns.symbols, columns.answers)
     entries = np.zeros((len(table.heads), edges.reads.shape[1], length + 1, most, where.shape[2]))
@@ -189,18 +185,18 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
         entries[:, at[0], at[1], : len(read)] = where[:, read]
     if not np.isfinite(entries[..., : VALUE + table.rank]).all():
         raise InputError("the decoder's attention is not finite; check its weights for NaN and infinity")
-    at_query = slice(row, row + 1)
-    residual = replace(
-        table.residual,
-        center=table.residual.center[at_query],
-        slopes=table.residual.slopes[at_query],
-        radius=table.residual.radius[at_query],
-        box=table.residual.box[at_query],
-    )
     total, r = np.abs(entries).max(3).sum((1, 2)), table.rank
     sums = np.stack([total[:, VALUE : VALUE + r], np.repeat(total[:, :1], r, 1)])
     noise = sums * (entries[0, :, :, 0, 0].size + 20) * 2.0**-50
-    return Query(step, symbol, residual, entries, noise)
+    return Query(step, symbol, entries, noise)
+
+
+def query_rows(table: AttentionTable, step: int, symbols: Ints) -> Ints:
+    """The rows of the tables where the query of a step stands after each symbol."""
+    task = table.task
+    last = (*task.layout.prompt, *task.layout.answer)[task.prompt_length - 1 + step]
+    tokens = np.array(task.tokens(last.word))[symbols] if isinstance(last, Place) else np.full(len(symbols), last)
+    return table.rows(task.prompt_length - 1 + step, tokens)
 
 
 def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) -> Reals:

@@ -10,7 +10,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import ROUND_FLOOR, Context
 from hashlib import sha256
 from math import isfinite
@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, listing
 from bitwright.files.documents import (
     Check,
-    check_fields,
     each,
     flag,
     like,
@@ -37,7 +36,7 @@ from bitwright.files.documents import (
 )
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.transformers.columns import Columns
-from bitwright.transformers.decision import Claim, Comparison, Counterexample, Decision, Group
+from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, Group, ModuleComparison
 from bitwright.transformers.files import digest, load_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.version import __version__
@@ -50,7 +49,7 @@ DIGITS = 3  # of a margin, rounded down: a checker's own rounding must not fall 
 
 
 @dataclass(frozen=True)
-class Certificate:
+class DecoderCertificate:
     """A certificate as it was read.
 
     Args:
@@ -62,8 +61,8 @@ class Certificate:
     network: str
     weights: str
     task: ColumnTask
-    claims: tuple[Claim, ...]
-    comparison: Comparison | None
+    claims: tuple[DecoderClaim, ...]
+    comparison: ModuleComparison | None
     version: str
 
 
@@ -83,29 +82,18 @@ def write_certificate(decision: Decision, path: str | Path, network: str | Path)
     write_atomically(as_path(path, WHAT), (json.dumps(document, separators=(",", ":")) + "\n").encode())
 
 
-def read_certificate(path: str | Path) -> Certificate:
+def read_certificate(path: str | Path) -> DecoderCertificate:
     """The certificate in a file; raises InputError unless it is sound. What it claims is not checked."""
     place = as_path(path, WHAT)
     document = read_document(read_file(place, MAX_BYTES), place, WHAT, _FIELDS)
+    comparison = document["comparison"] and ModuleComparison(**document["comparison"])
     try:
-        for name, names in (("network", _NETWORK), ("task", _TASK)):
-            check_fields(document[name], name, "as certificates have it", names)
-        if document["comparison"] is not None:
-            check_fields(document["comparison"], "comparison", "as certificates have it", _COMPARISON)
-        for claim in document["claims"]:
-            check_fields(claim, "a claim", "as certificates have it", _CLAIM)
         task = _task(document["task"])
         claims = tuple(_claim(claim, task) for claim in document["claims"])
     except InputError as error:
         raise InputError(f"{place} is not {WHAT}: {error}") from None
-    comparison = document["comparison"] and Comparison(**document["comparison"])
-    return Certificate(
-        **_hashes(document), task=task, claims=claims, comparison=comparison, version=document["version"]
-    )
-
-
-def _hashes(document: Mapping[str, Any]) -> dict[str, str]:
-    return {"network": document["network"]["sha256"], "weights": document["network"]["weights"]}
+    network, weights = document["network"]["sha256"], document["network"]["weights"]
+    return DecoderCertificate(network, weights, task, claims, comparison, document["version"])
 
 
 # ---- the task
@@ -114,16 +102,8 @@ def _hashes(document: Mapping[str, Any]) -> dict[str, str]:
 def task_document(task: ColumnTask) -> dict[str, Any]:
     """A task as a certificate holds it."""
     columns, layout = task.columns, task.layout
-    return {
-        "statement": columns.statement,
-        "words": columns.words,
-        "symbols": columns.symbols,
-        "answer": columns.answer,
-        "answers": columns.answers,
-        "length": columns.length,
-        "edges": columns.edges.tolist(),
-        "starts": columns.starts.tolist(),
-        "ends": columns.ends.tolist(),
+    named = {field.name: getattr(columns, field.name) for field in fields(columns)}
+    return {name: of.tolist() if isinstance(of, np.ndarray) else of for name, of in named.items()} | {
         "flags": {name: of.tolist() for name, of in columns.flags.items()},
         "prompt": [_slot_document(slot) for slot in layout.prompt],
         "places": [_slot_document(place) for place in layout.answer],
@@ -137,21 +117,20 @@ def _slot_document(slot: int | Place) -> int | list[str | int]:
 
 
 def _task(document: Mapping[str, Any]) -> ColumnTask:
-    columns = Columns(
-        document["statement"],
-        tuple(document["words"]),
-        tuple(document["symbols"]),
-        document["answer"],
-        document["answers"],
-        document["length"],
-        _edges(document),
-        np.array(document["starts"], np.bool_),
-        np.array(document["ends"], np.bool_),
-        {name: np.array(of, np.int64) for name, of in document["flags"].items()},
+    named = {field.name: document[field.name] for field in fields(Columns)} | {
+        "words": tuple(document["words"]),
+        "symbols": tuple(document["symbols"]),
+        "edges": _edges(document),
+        "starts": np.array(document["starts"], np.bool_),
+        "ends": np.array(document["ends"], np.bool_),
+        "flags": {name: np.array(of, np.int64) for name, of in document["flags"].items()},
+    }
+    prompt, places = (
+        tuple(Place(*slot) if isinstance(slot, list) else slot for slot in document[name])
+        for name in ("prompt", "places")
     )
-    prompt, places = (tuple(_slot(slot) for slot in document[name]) for name in ("prompt", "places"))
     tokens = {name: tuple(of) for name, of in document["tokens"].items()}
-    return ColumnTask(columns, PromptLayout(prompt, places, tokens, tuple(document["stop"])))  # type: ignore[arg-type]
+    return ColumnTask(Columns(**named), PromptLayout(prompt, places, tokens, tuple(document["stop"])))
 
 
 def _edges(document: Mapping[str, Any]) -> Any:
@@ -168,27 +147,15 @@ def _edges(document: Mapping[str, Any]) -> Any:
     return edges
 
 
-def _slot(slot: int | list[Any]) -> int | Place:
-    return slot if isinstance(slot, int) else Place(*slot)
-
-
 # ---- claims
 
 
-def _claim_document(claim: Claim) -> dict[str, Any]:
-    proved, boxes = claim.verdict == "proved", claim.method != "ranges"
-    return {
-        "about": claim.about,
-        "verdict": claim.verdict,
-        "arithmetic": claim.arithmetic,
-        "method": claim.method,
-        "inputs": claim.inputs,
+def _claim_document(claim: DecoderClaim) -> dict[str, Any]:
+    return vars(claim) | {
         "margin": None if claim.margin is None else round_down(claim.margin),
-        "boxes": claim.boxes if boxes else None,  # of ranges there are no boxes that a checker could count
+        "boxes": claim.boxes if claim.method != "ranges" else None,  # that a checker could count
         "counterexample": claim.counterexample and _counterexample_document(claim.counterexample),
-        "open": claim.open,
-        "trees": _pack(claim.trees) if proved and claim.trees else None,
-        "runtime": claim.runtime,
+        "trees": _pack(claim.trees) if claim.verdict == "proved" and claim.trees else None,
     }
 
 
@@ -214,7 +181,6 @@ def _pack(trees: Mapping[Group, bytes]) -> dict[str, Any]:
 
 
 def _unpack(document: Mapping[str, Any]) -> dict[Group, bytes]:
-    check_fields(document, "trees", "as certificates have them", _TREES)
     try:
         packed = zlib.decompressobj()
         nodes = packed.decompress(base64.b64decode(document["nodes"], validate=True), 2 * MAX_NODES)
@@ -227,24 +193,16 @@ def _unpack(document: Mapping[str, Any]) -> dict[Group, bytes]:
     return {group: nodes[begin:end] for group, begin, end in zip(groups, ends[:-1], ends[1:], strict=True)}
 
 
-def _claim(document: Mapping[str, Any], task: ColumnTask) -> Claim:
-    example = document["counterexample"]
-    if example is not None:
-        check_fields(example, "a counterexample", "as certificates have it", _EXAMPLE)
-        symbols = np.array([[*row] for row in example["symbols"]], np.int64) if example["symbols"] else np.zeros((0, 0))
-        if symbols.shape != task.positions.shape:
+def _claim(document: Mapping[str, Any], task: ColumnTask) -> DecoderClaim:
+    if (example := document["counterexample"]) is not None:
+        symbols = np.array(example["symbols"] or [[]], np.int64) if len({*map(len, example["symbols"])}) < 2 else 0
+        if np.shape(symbols) != task.positions.shape:
             raise InputError(f"the symbols of a counterexample must have shape {task.positions.shape}")
-        example = Counterexample(
-            **example | {"symbols": symbols} | {name: tuple(example[name]) for name in ("right", "written")}
-        )
+        tokens = {name: tuple(example[name]) for name in ("right", "written")}
+        example = Counterexample(**example | tokens | {"symbols": symbols})
     trees = {} if document["trees"] is None else _unpack(document["trees"])
-    changed = {
-        "counterexample": example,
-        "trees": trees,
-        "open": tuple(document["open"]),
-        "boxes": document["boxes"] or 0,
-    }
-    return Claim(**{**document, **changed})
+    changed = {"counterexample": example, "trees": trees, "open": tuple(document["open"])}
+    return DecoderClaim(**{**document, **changed, "boxes": document["boxes"] or 0})
 
 
 def _number(value: object) -> str | None:
@@ -258,66 +216,80 @@ def _slot_check(value: object) -> str | None:
     return None if fits and whole(-1, _COUNT)(value[1]) is None else "a token, or a word and a column"  # type: ignore[index]
 
 
-def _object(value: object) -> str | None:
-    return None if type(value) is dict else "an object"
+def _record(checks: Mapping[str, Check]) -> Check:
+    """An object with just these fields."""
+
+    def look(value: object) -> str | None:
+        if type(value) is not dict or set(value) != set(checks):
+            return f"an object of {listing([*checks])}"
+        return next(
+            (f"an object whose {of} is {why}" for of, check in checks.items() if (why := check(value[of]))), None
+        )
+
+    return look
 
 
 _COUNT, _TOKENS = 1 << 24, 1 << 40
 _HASH = like("[0-9a-f]{64}", "64 hexadecimal digits")
 _NAMES, _SYMBOLS, _FLAGS = each(text(100)), each(whole(1, _COUNT)), each(flag(), 1)
+_NETWORK = _record({"sha256": _HASH, "weights": _HASH})
+_TASK = _record(
+    {
+        "statement": text(),
+        "words": _NAMES,
+        "symbols": _SYMBOLS,
+        "answer": text(100),
+        "answers": whole(0, _COUNT),
+        "length": whole(1, _COUNT),
+        "edges": each(each(whole(-1, _COUNT), 3, 100), 1),
+        "starts": _FLAGS,
+        "ends": _FLAGS,
+        "flags": table(each(whole(0, _COUNT), 1)),
+        "prompt": each(_slot_check, 1),
+        "places": each(_slot_check, 1),
+        "tokens": table(each(whole(0, _TOKENS))),
+        "stop": each(whole(0, _TOKENS)),
+    }
+)
+_TREES = _record({"groups": each(each(whole(-1, _COUNT), 4, 4)), "nodes": text(1 << 28)})
+_EXAMPLE = _record(
+    {
+        "symbols": each(each(whole(0, _COUNT))),
+        "inputs": text(),
+        "step": whole(0, _COUNT),
+        "right": each(whole(0, _TOKENS)),
+        "written": each(whole(0, _TOKENS)),
+        "replayed_by": one_of("module", "decoder"),
+    }
+)
+_CLAIM = _record(
+    {
+        "about": text(),
+        "verdict": one_of("proved", "refuted", "tested", "not decided"),
+        "arithmetic": one_of("real", "float32"),
+        "method": one_of("ranges", "boxes", "all inputs", "search"),
+        "inputs": _number,
+        "margin": optional(real(0, 1e300)),
+        "boxes": optional(_number),
+        "counterexample": optional(_EXAMPLE),
+        "open": each(text()),
+        "trees": optional(_TREES),
+        "runtime": text(1000),
+    }
+)
+_COMPARISON = _record(
+    {
+        "inputs": _number,
+        "largest_difference": real(0, 1e300),
+        "bound": real(0, 1e300),
+        "agrees": flag(),
+    }
+)
 _FIELDS: dict[str, Check] = {
     "format": one_of(FORMAT),
     "version": text(100),
-    "network": _object,
-    "task": _object,
-    "claims": each(_object, 1, 100),
-    "comparison": optional(_object),
-}
-_NETWORK: dict[str, Check] = {"sha256": _HASH, "weights": _HASH}
-_TASK: dict[str, Check] = {
-    "statement": text(),
-    "words": _NAMES,
-    "symbols": _SYMBOLS,
-    "answer": text(100),
-    "answers": whole(0, _COUNT),
-    "length": whole(1, _COUNT),
-    "edges": each(each(whole(-1, _COUNT), 3, 100), 1),
-    "starts": _FLAGS,
-    "ends": _FLAGS,
-    "flags": table(each(whole(0, _COUNT), 1)),
-    "prompt": each(_slot_check, 1),
-    "places": each(_slot_check, 1),
-    "tokens": table(each(whole(0, _TOKENS))),
-    "stop": each(whole(0, _TOKENS)),
-}
-_CLAIM: dict[str, Check] = {
-    "about": text(),
-    "verdict": one_of("proved", "refuted", "tested", "not decided"),
-    "arithmetic": one_of("real", "float32"),
-    "method": one_of("ranges", "boxes", "all inputs", "search"),
-    "inputs": _number,
-    "margin": optional(real(0, 1e300)),
-    "boxes": optional(_number),
-    "counterexample": optional(_object),
-    "open": each(text()),
-    "trees": optional(_object),
-    "runtime": text(1000),
-}
-_TREES: dict[str, Check] = {
-    "groups": each(each(whole(-1, _COUNT), 4, 4)),
-    "nodes": text(1 << 28),
-}
-_EXAMPLE: dict[str, Check] = {
-    "symbols": each(each(whole(0, _COUNT))),
-    "inputs": text(),
-    "step": whole(0, _COUNT),
-    "right": each(whole(0, _TOKENS)),
-    "written": each(whole(0, _TOKENS)),
-    "replayed_by": one_of("module", "decoder"),
-}
-_COMPARISON: dict[str, Check] = {
-    "inputs": _number,
-    "largest_difference": real(0, 1e300),
-    "bound": real(0, 1e300),
-    "agrees": flag(),
+    "network": _NETWORK,
+    "task": _TASK,
+    "claims": each(_CLAIM, 1, 100),
+    "comparison": optional(_COMPARISON),
 }

@@ -41,7 +41,7 @@ class Counterexample(FrozenArrays):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModuleComparison:
     """How far the logits of the user's module are from those of the decoder, on so many random inputs."""
 
     inputs: int
@@ -51,7 +51,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Claim:
+class DecoderClaim:
     """One statement about every input of a task, and what is known of it.
 
     Args:
@@ -84,8 +84,8 @@ class Decision:
 
     task: ColumnTask
     decoder: Decoder
-    claims: tuple[Claim, ...]
-    comparison: Comparison | None = None
+    claims: tuple[DecoderClaim, ...]
+    comparison: ModuleComparison | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -43,37 +43,34 @@ def find_extremes(
 
 
 @compiled
+def _sweep(best, taken, way, columns, source, target, gains, sign, labels, label):  # type: ignore[no-untyped-def]
+    """The best sums at one end of every edge from those at the other, through some columns, and the edges taken."""
+    for column in columns:
+        here, there = (column, column + 1) if way > 0 else (column + 1, column)
+        for edge in range(gains.shape[1]):
+            if gains[column, edge] == NEVER or best[here, source[edge]] == NEVER:
+                continue
+            if column == labels[0] and labels[1][edge] != label:
+                continue
+            total = best[here, source[edge]] + sign * gains[column, edge]
+            if total > best[there, target[edge]]:
+                best[there, target[edge]], taken[there, target[edge]] = total, edge
+
+
+@compiled
 def _search(before, after, gains, starts, label_column, labels, class_column, classes, there, sums, runs):  # type: ignore[no-untyped-def]
     columns, edges = gains.shape
-    states = len(starts)
+    states, previous = len(starts), (label_column, labels)
     up, down = np.empty((columns + 1, states)), np.empty((columns + 1, states))  # best sums from the start, to the end
     into, out = np.zeros((columns + 1, states), np.int32), np.zeros((columns + 1, states), np.int32)
     for label in range(there.shape[0]):
         for side in range(2):
             sign = 1.0 - 2.0 * side
-            up[:], down[:] = NEVER, NEVER
+            up[:], down[:], down[columns] = NEVER, NEVER, 0.0
             for state in range(states):
-                down[columns, state] = 0.0
-                if starts[state]:
-                    up[0, state] = 0.0
-            for column in range(class_column):
-                for edge in range(edges):
-                    if gains[column, edge] == NEVER or (column == label_column and labels[edge] != label):
-                        continue
-                    if up[column, before[edge]] == NEVER:
-                        continue
-                    total = up[column, before[edge]] + sign * gains[column, edge]
-                    if total > up[column + 1, after[edge]]:
-                        up[column + 1, after[edge]], into[column + 1, after[edge]] = total, edge
-            for column in range(columns - 1, class_column, -1):
-                for edge in range(edges):
-                    if gains[column, edge] == NEVER or (column == label_column and labels[edge] != label):
-                        continue
-                    if down[column + 1, after[edge]] == NEVER:
-                        continue
-                    total = down[column + 1, after[edge]] + sign * gains[column, edge]
-                    if total > down[column, before[edge]]:
-                        down[column, before[edge]], out[column, before[edge]] = total, edge
+                up[0, state] = 0.0 if starts[state] else NEVER
+            _sweep(up, into, 1, range(class_column), before, after, gains, sign, previous, label)
+            _sweep(down, out, -1, range(columns - 1, class_column, -1), after, before, gains, sign, previous, label)
             for edge in range(edges):
                 kind, first, last = classes[edge], up[class_column, before[edge]], down[class_column + 1, after[edge]]
                 if gains[class_column, edge] == NEVER or (class_column == label_column and labels[edge] != label):

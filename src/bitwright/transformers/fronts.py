@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -12,14 +11,15 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.boxes import EMPTY, LEAF, Trees, most_influence, root, split
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.refutation import extreme_inputs
-from bitwright.transformers.steps import Margins, Step, bound_outputs, prove_ranges
+from bitwright.transformers.rows import RowArrays
+from bitwright.transformers.steps import Step, StepMargins, bound_outputs, prove_ranges
 from bitwright.transformers.sums import Boxes, Outputs, shares
 
 CANDIDATES = 24  # boxes of each batch whose inputs are tried as counterexamples
 
 
 @dataclass
-class Proof:
+class StepProof:
     """What came of the groups of one step; a case is the number of a group."""
 
     trees: Trees = field(default_factory=Trees)
@@ -30,32 +30,19 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Front:
+class Front(RowArrays):
     """Boxes that are not proved, their cases and their nodes in the trees."""
 
     boxes: Boxes
     case: Ints
     nodes: Ints
 
-    def __len__(self) -> int:
-        return len(self.boxes)
-
-    def __getitem__(self, rows: Any) -> Front:
-        return Front(self.boxes[rows], self.case[rows], self.nodes[rows])
-
-    def __add__(self, other: Front) -> Front:
-        return Front(
-            np.concatenate([self.boxes, other.boxes]),
-            np.concatenate([self.case, other.case]),
-            np.concatenate([self.nodes, other.nodes]),
-        )
-
 
 def prove_step(
-    step: Step, halt: Callable[[Proof, Ints], bool], rng: np.random.Generator, goal: Callable[[], float] = float
-) -> Proof:
+    step: Step, halt: Callable[[StepProof, Ints], bool], rng: np.random.Generator, goal: Callable[[], float] = float
+) -> StepProof:
     """Splits boxes until all margins are above the goal, or `halt` says so, which gets the proof and candidates."""
-    proof, cases = Proof(), len(step.groups)
+    proof, cases = StepProof(), len(step.groups)
     roots = np.stack([root(step.table.task, group) for group in step.groups])
     front = Front(roots, np.arange(cases), proof.trees.grow(cases))
     while len(front):
@@ -67,13 +54,13 @@ def prove_step(
         proof.stuck = np.concatenate([proof.stuck, now.case[stuck]])
         proof.least = min(proof.least, margins.lower[stuck].min(initial=np.inf))
         if halt(proof, _candidates(step, now[worst], outputs[worst], margins.slopes[worst], rng)):
-            proof.waiting = (front + now[~stuck]).case
+            proof.waiting = Front.joined([front, now[~stuck]]).case
             return proof
-        front = front + _split(now[~stuck], variables[~stuck], proof.trees)
+        front = Front.joined([front, _split(now[~stuck], variables[~stuck], proof.trees)])
     return proof
 
 
-def _prove_boxes(step: Step, front: Front, proof: Proof, goal: float) -> tuple[Front, Outputs, Margins]:
+def _prove_boxes(step: Step, front: Front, proof: StepProof, goal: float) -> tuple[Front, Outputs, StepMargins]:
     """The boxes that stay open, with their outputs and margins."""
     outputs = bound_outputs(step, front.boxes, front.case)
     possible = outputs.possible

@@ -16,10 +16,11 @@ from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import root, split, steps
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.fronts import Front, Proof, choose_variables, prove_step
+from bitwright.transformers.fronts import Front, StepProof, choose_variables, prove_step
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import Progress
 from bitwright.transformers.refutation import forced_margins
+from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.steps import Step, bound_margins, bound_outputs, step_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
@@ -60,7 +61,7 @@ def smallest_margin(
             if found[row, at] < best:
                 best, step, symbols = float(found[row, at]), int(at), candidates[row]
 
-    def halt(_: Proof, candidates: Ints) -> bool:
+    def halt(_: StepProof, candidates: Ints) -> bool:
         attain(candidates)
         return False
 
@@ -84,16 +85,13 @@ class WrongInputs:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Pieces(RowArrays):
     """Boxes without common inputs, each in its case; `possible` boxes may have right inputs, the others have none."""
 
     boxes: Boxes
     wanted: Ints  # (n, length + 1)
     ends: NDArray[np.bool_]  # (n, states)
     possible: NDArray[np.bool_]
-
-    def __getitem__(self, rows: NDArray[np.bool_]) -> Pieces:
-        return Pieces(*(value[rows] for value in vars(self).values()))
 
 
 def count_wrong(
@@ -137,9 +135,9 @@ def _wrong_pieces(step: Step, budget: int) -> Pieces:
         now, variables = now[variables >= 0], variables[variables >= 0]
         for boxes in split(now.boxes, variables):
             half = Front(boxes, now.case, now.nodes)
-            front, size = front + half, np.concatenate([size, _sizes(edges, cases, half)])
+            front, size = Front.joined([front, half]), np.concatenate([size, _sizes(edges, cases, half)])
     done.append(_pieces(cases, front, True))
-    return Pieces(*(np.concatenate(each) for each in zip(*(vars(part).values() for part in done), strict=True)))
+    return Pieces.joined(done)
 
 
 def _sizes(edges: Edges, cases: Cases, front: Front) -> Reals:
@@ -184,16 +182,14 @@ def _count(edges: Edges, pieces: Pieces) -> NDArray[np.object_]:
     most = 1 + int(edges.reads[: edges.last, :words].max())
     limbs = -(-int(words * length * np.log2(most) + 2) // LIMB) + 1
     found = np.zeros((len(pieces.boxes), limbs), np.int64)
-    automaton = (edges.before, edges.after, edges.reads, edges.last, words, edges.starts)
-    _count_runs(pieces.boxes, pieces.wanted, pieces.ends, *automaton, found)
+    _count_runs(pieces.boxes, pieces.wanted, pieces.ends, edges.automaton, found)
     factors = np.array([1 << LIMB * limb for limb in range(limbs)], object)
     return (found.astype(object) * factors).sum(1) if len(found) else np.zeros(0, object)
 
 
 @compiled
-def _count_runs(  # type: ignore[no-untyped-def]
-    boxes, wanted, ends, before, after, reads, last, words, starts, found
-):
+def _count_runs(boxes, wanted, ends, automaton, found):  # type: ignore[no-untyped-def]
+    before, after, reads, last, words, starts = automaton
     length, states, limbs = wanted.shape[1] - 1, len(starts), found.shape[1]
     runs = np.empty((length + 1, states, limbs), np.int64)
     for box in range(len(boxes)):

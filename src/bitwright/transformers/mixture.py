@@ -1,4 +1,4 @@
-"""Inputs to train on: uniform ones, and those on which functions by columns are hard."""
+"""Inputs to train on and to search: uniform ones, and those on which functions by columns are hard."""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ class Mixture(FrozenArrays):
         _put(inputs, 0, (kind == 5)[:, None, None] & short)
         inputs[kind == 6] = self._returns(inputs[kind == 6], rng)
         return np.where(self.task.positions >= 0, inputs, 0)
+
+    def vary(self, count: int, rng: np.random.Generator) -> Ints:
+        """(count, words, length) more kinds: one symbol repeated throughout too, and half of all joined from two."""
+        drawn = np.stack([self.draw(count, rng) for _ in range(3)])
+        repeated = rng.integers(0, np.asarray(self.task.columns.symbols)[:, None], (*drawn.shape[1:3], 1))
+        drawn[2] = np.where(self.task.positions >= 0, repeated, 0)
+        kind, length, rows = rng.integers(0, 3, (2, count)), drawn.shape[3], np.arange(count)
+        second = (np.arange(length) >= rng.integers(0, 2 * length, (count, 1)))[:, None]
+        found: Ints = np.where(second, drawn[kind[1], rows], drawn[kind[0], rows])
+        return found
 
     def opposed(self) -> tuple[bool, ...]:
         """For each word, whether its symbols rise with those of the first word in chains, as in a difference."""

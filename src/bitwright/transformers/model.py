@@ -58,12 +58,7 @@ def frame_of(task: ColumnTask) -> Frame:
 
 
 def start(
-    task: ColumnTask,
-    token_width: int,
-    position_width: int,
-    hidden: int,
-    seeds: Sequence[int],
-    opposed: Sequence[bool],
+    task: ColumnTask, token_width: int, position_width: int, hidden: int, seeds: Sequence[int], opposed: Sequence[bool]
 ) -> Tensors:
     """Weights to begin with: waves over the symbols and over the columns, and noise.
 
@@ -148,11 +143,7 @@ def decoder_of(weights: Tensors, frame: Frame, copy: int) -> Decoder:
         return Linear(np.pad(weight, ((above, below), (0, 0))))
 
     head = Head(
-        (beside(w["query"], width, 0),),
-        (beside(w["key"], width, 0),),
-        (beside(w["value"], 0, held),),
-        (),
-        held**-0.5,
+        (beside(w["query"], width, 0),), (beside(w["key"], width, 0),), (beside(w["value"], 0, held),), (), held**-0.5
     )
     norm = Norm("rms", EPS)
     mlp = Mlp("gelu", (Linear(w["up"], w["up_bias"]),), (Linear(w["down"], w["down_bias"]),))

@@ -23,7 +23,7 @@ Form = tuple[bool, bool]  # whether a module takes tensors, and whether it takes
 
 
 @dataclass(frozen=True)
-class Runtime:
+class Evaluator:
     """What evaluates tokens: a decoder in float32, or a module of the user.
 
     Args:
@@ -42,13 +42,23 @@ class Runtime:
         return np.concatenate(parts).astype(np.float64)
 
 
-def runtime_of(module: Decoder | Callable[[Any], Any], task: ColumnTask) -> Runtime:
+Module = Decoder | Callable[[Any], Any] | Evaluator
+
+
+def evaluator_of(decoder: Decoder, dtype: type = np.float64) -> Evaluator:
+    """A decoder in this precision."""
+    return Evaluator("decoder", f"NumPy {np.__version__}", partial(logits, decoder, dtype=dtype))
+
+
+def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
     """How a module is evaluated: it is tried on two rows of the task, as arrays and as tensors, together and alone."""
+    if isinstance(module, Evaluator):
+        return module
     if isinstance(module, Decoder):
         from bitwright.transformers.attention import check_fit
 
         check_fit(module, task)
-        return Runtime("decoder", f"NumPy {np.__version__}", partial(logits, module, dtype=np.float32))
+        return evaluator_of(module, np.float32)
     if not callable(module):
         raise InputError(f"a module is a function from tokens to logits, got {type(module).__name__}")
     torch = sys.modules.get("torch")
@@ -65,7 +75,7 @@ def runtime_of(module: Decoder | Callable[[Any], Any], task: ColumnTask) -> Runt
             problems.append(error)
         else:
             name = f"torch {torch.__version__}" if torch is not None and form[0] else f"NumPy {np.__version__}"
-            return Runtime("module", name, partial(_evaluate, module, form, task.vocabulary))
+            return Evaluator("module", name, partial(_evaluate, module, form, task.vocabulary))
     raise problems[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,13 @@ from bitwright.transformers.attention import check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
 from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.comparison import compare
-from bitwright.transformers.decision import Arithmetic, Claim, Counterexample, Decision, Group
+from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
-from bitwright.transformers.fronts import Proof, prove_step
+from bitwright.transformers.fronts import StepProof, prove_step
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.modules import Runtime, runtime_of
-from bitwright.transformers.refutation import CLEAR, Model, forced_margins, replay
+from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
+from bitwright.transformers.refutation import CLEAR, forced_margins, replay
 from bitwright.transformers.search import exhaust, search
 from bitwright.transformers.steps import step_of
 
@@ -35,7 +35,7 @@ def decide(
     decoder: Decoder,
     task: ColumnTask,
     *,
-    module: Model | None = None,
+    module: Module | None = None,
     arithmetic: Arithmetic = "float32",
     seconds: float = 600.0,
     seed: int = 0,
@@ -60,8 +60,8 @@ def decide(
     if reason := not_covered(decoder):
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
-        clock = Clock(time.monotonic() + seconds, progress or (lambda *_: None))
-        hunt = Hunt(decoder, task, runtime, np.random.default_rng(seed))
+        clock = ProofClock(time.monotonic() + seconds, progress or (lambda *_: None))
+        hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), np.random.default_rng(seed))
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
     return Decision(task, decoder, claims, comparison)
@@ -79,14 +79,14 @@ def claim_names(task: ColumnTask) -> tuple[str, ...]:
 
 
 def search_claims(
-    decoder: Decoder, task: ColumnTask, runtime: Runtime | None, reason: str, seed: int, seconds: float
-) -> tuple[Claim, ...]:
+    decoder: Decoder, task: ColumnTask, runtime: Evaluator | None, reason: str, seed: int, seconds: float
+) -> tuple[DecoderClaim, ...]:
     """The claims where nothing can be proved: tested on all inputs if they are few, else what a search finds."""
     model = decoder if runtime is None else runtime
     if task.inputs <= FEW:
         return exhaust(model, task)
     example = search(model, task, seed, seconds=seconds)
-    claims = [Claim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in claim_names(task)]
+    claims = [DecoderClaim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in claim_names(task)]
     if example is not None:
         at = int(example.step == len(task.layout.answer))
         claims[at] = replace(claims[at], verdict="refuted", inputs=1, counterexample=example, open=())
@@ -94,7 +94,7 @@ def search_claims(
 
 
 @dataclass(frozen=True)
-class Clock:
+class ProofClock:
     """When to give up, and where progress goes."""
 
     end: float
@@ -110,14 +110,9 @@ class Hunt:
 
     decoder: Decoder
     task: ColumnTask
-    module: Model | None
+    model: Evaluator  # has the last word
     rng: np.random.Generator
-    answers: Counterexample | None = None
-    stop: Counterexample | None = None
-
-    def found(self, about: str) -> Counterexample | None:
-        """The counterexample to a claim."""
-        return self.stop if about == "stop" else self.answers
+    examples: dict[str, Counterexample] = field(default_factory=dict)  # by what the claim is about
 
     def check(self, inputs: Ints) -> None:
         """Keeps the first counterexample of each kind among inputs."""
@@ -127,33 +122,32 @@ class Hunt:
         first = np.where(wrong.any(1), wrong.argmax(1), -1)
         last = len(self.task.layout.answer)
         for some in ((first >= 0) & (first < last), first == last):
-            example = replay(self.decoder, self.task, inputs[some], self.module) if some.any() else None
-            if example is not None and example.step == last:
-                self.stop = self.stop or example
-            elif example is not None:
-                self.answers = self.answers or example
+            if example := next(replay(self.model, self.task, inputs[some]), None):
+                self.examples.setdefault(claim_names(self.task)[example.step == last], example)
 
-    def refute(self, claim: Claim) -> Claim:
+    def refute(self, claim: DecoderClaim) -> DecoderClaim:
         """The claim, refuted if a counterexample to it was found."""
-        example = self.found(claim.about)
+        example = self.examples.get(claim.about)
         if example is None or claim.verdict == "proved":
             return claim
-        return Claim(claim.about, "refuted", "real", claim.method, 1, None, claim.boxes, example)
+        return DecoderClaim(claim.about, "refuted", "real", claim.method, 1, None, claim.boxes, example)
 
 
-def prove(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Clock) -> Claim:
+def prove(
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock
+) -> DecoderClaim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
     single = arithmetic == "float32" and fits_float32(decoder)
     wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
         claim = prove_by_ranges(decoder, task, about, wish, hunt)
-        if claim.verdict != "proved" and hunt.found(about) is None:
+        if claim.verdict != "proved" and about not in hunt.examples:
             try:
                 claim = prove_by_boxes(decoder, task, about, wish, hunt, clock, doubt=wish == wishes[-1])
             except InputError:  # float32 may overflow
                 if wish == wishes[-1]:
                     raise
-        if claim.verdict == "proved" or hunt.found(about) or clock.out():
+        if claim.verdict == "proved" or about in hunt.examples or clock.out():
             break
     return claim
 
@@ -167,9 +161,9 @@ def fits_float32(part: Any) -> bool:
     return all(fits_float32(each) for each in parts)
 
 
-def prove_by_ranges(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt) -> Claim:
+def prove_by_ranges(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt) -> DecoderClaim:
     """The claim by exact ranges of the attention output, where these can be had."""
-    open_ = Claim(about, "not decided", arithmetic, "ranges", 0)
+    open_ = DecoderClaim(about, "not decided", arithmetic, "ranges", 0)
     if not ranges.applies(decoder, task):
         return open_
     try:
@@ -183,17 +177,17 @@ def prove_by_ranges(decoder: Decoder, task: ColumnTask, about: str, arithmetic: 
 
 
 def prove_by_boxes(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: Clock, doubt: bool
-) -> Claim:
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock, doubt: bool
+) -> DecoderClaim:
     """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
     table, proofs, answers = tabulate(decoder, task, UNITS[arithmetic]), [], len(task.layout.answer)
     groups = [of for of in steps(task) if (of[0][0] == answers) == (about == "stop")]
     for number, of in enumerate(groups):
 
-        def over(proof: Proof) -> bool:
-            return hunt.found(about) is not None or clock.out() or (not doubt and len(proof.stuck) > 0)
+        def over(proof: StepProof) -> bool:
+            return about in hunt.examples or clock.out() or (not doubt and len(proof.stuck) > 0)
 
-        def halt(proof: Proof, candidates: Ints, number: int = number) -> bool:
+        def halt(proof: StepProof, candidates: Ints, number: int = number) -> bool:
             clock.progress(number, len(groups))
             hunt.check(candidates)
             return over(proof)
@@ -205,8 +199,8 @@ def prove_by_boxes(
 
 
 def _claim_of(
-    task: ColumnTask, about: str, groups: Sequence[list[Group]], proofs: Sequence[Proof], arithmetic: Arithmetic
-) -> Claim:
+    task: ColumnTask, about: str, groups: Sequence[list[Group]], proofs: Sequence[StepProof], arithmetic: Arithmetic
+) -> DecoderClaim:
     boxes, missing, trees = sum(proof.bounded for proof in proofs), [], {}
     for of, proof in zip(groups, proofs, strict=False):
         for case, group in enumerate(of):
@@ -216,6 +210,6 @@ def _claim_of(
             trees[group] = b"" if left else proof.trees.preorder(case)
     missing += [f"{describe(task, of[0]).partition(' ')[0]}: not begun" for of in groups[len(proofs) :]]
     if missing:
-        return Claim(about, "not decided", arithmetic, "boxes", 0, None, boxes, None, tuple(missing))
+        return DecoderClaim(about, "not decided", arithmetic, "boxes", 0, None, boxes, None, tuple(missing))
     least = min(proof.least for proof in proofs)
-    return Claim(about, "proved", arithmetic, "boxes", task.inputs, float(least), boxes, trees=trees)
+    return DecoderClaim(about, "proved", arithmetic, "boxes", task.inputs, float(least), boxes, trees=trees)

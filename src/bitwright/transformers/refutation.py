@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +12,15 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Counterexample
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.evaluate import logits
 from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.modules import Evaluator, evaluator_of, forced_rows
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
-Model = Callable[[Ints], Any]  # (n, length) tokens to (n, length, vocabulary) logits, in NumPy or PyTorch
+REPLAYS = 64  # inputs that are decoded, at most
 CLEAR = 1e-9  # a margin below minus this is not a matter of rounding in float64
 
 
-def greedy(model: Model, task: ColumnTask, inputs: Ints) -> Ints:
+def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints:
     """(n, answers, and one more if there are stop tokens) what greedy decoding writes after each prompt."""
     rows = task.prompts(inputs)
     steps = len(task.layout.answer) + bool(task.layout.stop)
@@ -41,39 +40,27 @@ def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.boo
 
 
 @np.errstate(invalid="ignore")
-def forced_margins(decoder: Decoder, task: ColumnTask, inputs: Ints) -> Reals:
-    """(n, steps) the margin of the right token at each step, with the right tokens before it, in float64."""
-    rows = task.rows(inputs)
-    answers = rows[:, task.prompt_length :]
-    steps = answers.shape[1] + bool(task.layout.stop)
-    values = logits(decoder, rows if task.layout.stop else rows[:, :-1])[:, task.prompt_length - 1 :]
-    margins = np.empty((len(inputs), steps))
-    for step in range(steps):
-        right = np.zeros(values[:, step].shape, np.bool_)
-        if step < answers.shape[1]:
-            right[np.arange(len(inputs)), answers[:, step]] = True
-        else:
-            right[:, list(task.layout.stop)] = True
-        best = np.where(right, values[:, step], -np.inf).max(1)
-        margins[:, step] = best - np.where(right, -np.inf, values[:, step]).max(1)
+def forced_margins(model: Decoder | Evaluator, task: ColumnTask, inputs: Ints) -> Reals:
+    """(n, steps) how far the right token is above all others, with the right answers as prefix; decoders in float64."""
+    evaluate = evaluator_of(model) if isinstance(model, Decoder) else model
+    values, answers = evaluate(forced_rows(task, inputs))[:, task.prompt_length - 1 :], task.answers(inputs)
+    right = np.zeros(values.shape, np.bool_)
+    np.put_along_axis(right[:, : answers.shape[1]], answers[..., None], True, 2)
+    right[:, answers.shape[1] :, list(task.layout.stop)] = True
+    margins: Reals = np.where(right, values, -np.inf).max(2) - np.where(right, -np.inf, values).max(2)
     return margins
 
 
-def replay(decoder: Decoder, task: ColumnTask, inputs: Ints, module: Model | None) -> Counterexample | None:
-    """The first of these inputs that greedy decoding by the module, or else by the decoder, gets wrong."""
-    model = partial(logits, decoder) if module is None else module
-    written = greedy(model, task, inputs)
-    right = right_steps(task, inputs, written)
-    for row in np.flatnonzero(~right.all(1)):
-        return counterexample(task, inputs[row], written[row], "decoder" if module is None else "module")
-    return None
-
-
-def counterexample(task: ColumnTask, symbols: Ints, written: Ints, by: Literal["module", "decoder"]) -> Counterexample:
-    """A wrong answer as a value."""
-    step = int(right_steps(task, symbols[None], written[None])[0].argmin())
-    right = tuple(int(token) for token in task.answers(symbols[None])[0])
-    return Counterexample(symbols, task.describe(symbols), step, right, tuple(int(t) for t in written), by)
+def replay(model: Evaluator, task: ColumnTask, inputs: Ints) -> Iterator[Counterexample]:
+    """Those of the first of these inputs that greedy decoding, one input at a time, answers wrongly."""
+    for symbols in inputs[:REPLAYS]:
+        written = greedy(model, task, symbols[None])
+        right = right_steps(task, symbols[None], written)[0]
+        if not right.all():
+            answers = tuple(task.answers(symbols[None])[0].tolist())
+            yield Counterexample(
+                symbols, task.describe(symbols), int(right.argmin()), answers, tuple(written[0].tolist()), model.by
+            )
 
 
 def extreme_inputs(edges: Edges, cases: Cases, boxes: Boxes, case: Ints, share: Reals) -> Ints:

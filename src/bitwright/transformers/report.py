@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitwright.errors import counted, listing
-from bitwright.transformers.decision import Claim, Comparison, Counterexample, Decision
+from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import describe_decoder, digest
 from bitwright.transformers.layout import ColumnTask
@@ -39,7 +39,7 @@ def headline(decision: Decision) -> str:
     return f"NOT DECIDED: whether {what}"
 
 
-def describe_claim(claim: Claim) -> str:
+def describe_claim(claim: DecoderClaim) -> str:
     """What is known of one claim."""
     if claim.verdict == "proved":
         work = f"{claim.boxes:,} {claim.method}"
@@ -74,7 +74,7 @@ def describe_answer(task: ColumnTask, tokens: tuple[int, ...]) -> str:
     )
 
 
-def describe_comparison(comparison: Comparison | None) -> str:
+def describe_comparison(comparison: ModuleComparison | None) -> str:
     """What the decoder was compared with."""
     if comparison is None:
         return "not compared: no module was given, so the verdict is about the decoder as described"
@@ -118,7 +118,7 @@ def document(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _claim(claim: DecoderClaim) -> dict[str, Any]:
     example = claim.counterexample
     shown = None
     if example is not None:

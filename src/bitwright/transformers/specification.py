@@ -36,7 +36,7 @@ Value = Callable[[Any], int]
 
 
 @dataclass(frozen=True)
-class Word:
+class InputWord:
     """An input word: a number in a base, or symbols that stand for the values low, low + 1, ... (base 0)."""
 
     name: str
@@ -87,7 +87,7 @@ class SpecificationReader(EnsureReader):
 
 
 def compile_lines(
-    lines: Mapping[str, EnsureLine], words: Sequence[Word], answer: str, digits: int, length: int
+    lines: Mapping[str, EnsureLine], words: Sequence[InputWord], answer: str, digits: int, length: int
 ) -> Columns:
     """The automaton of some lines; raises WrongError at the token that it does not understand.
 
@@ -99,7 +99,7 @@ def compile_lines(
     for word in words:
         if not word.base and word.length < length:
             raise InputError(f"'{word.name}' has {word.length} symbols, and the task {length}; use equal lengths")
-    task = _Task(lines, {word.name: word for word in words}, answer, digits, length)
+    task = _Specification(lines, {word.name: word for word in words}, answer, digits, length)
     circuits = list(task.circuits())
 
     def step(state: tuple[int, tuple[Any, ...]], read: tuple[int, ...]) -> tuple[Any, int | None]:
@@ -127,9 +127,9 @@ def compile_lines(
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Specification:
     lines: Mapping[str, EnsureLine]
-    words: Mapping[str, Word]
+    words: Mapping[str, InputWord]
     answer: str
     digits: int
     length: int
@@ -159,7 +159,7 @@ class _Task:
         if self.answer and self.answer not in known:
             raise InputError(f"no ensure line defines '{self.answer}'")
 
-    def word(self, name: Named | Span) -> Word:
+    def word(self, name: Named | Span) -> InputWord:
         if name.text not in self.words:
             hint = suggestion(name.text, self.words) or f"; there are {listing([*self.words])}"
             raise WrongError(name.token, f"'{name.text}' is not an input{hint}")
@@ -206,7 +206,7 @@ class _MoreGuessesError(Exception):
 class _Circuit:
     """The registers that compute all lines under one choice of guesses."""
 
-    def __init__(self, task: _Task, choices: tuple[bool, ...]) -> None:
+    def __init__(self, task: _Specification, choices: tuple[bool, ...]) -> None:
         self.task, self.choices, self.guesses = task, choices, 0
         self.places: dict[Hashable, int] = {}  # the registers: where each stands in the lists below
         self.starts: list[Any] = []

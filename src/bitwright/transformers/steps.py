@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.transformers.affine import Affine, Reals, chained, finished, margins
-from bitwright.transformers.attention import AttentionTable, Query, query_at
+from bitwright.transformers.affine import AffineForm, Reals, chained, finished, margins
+from bitwright.transformers.attention import AttentionTable, Query, query_at, query_rows
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import Place
+from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
 
 BATCH = 4096  # boxes bounded at a time, at most
 MEMORY = 20_000_000  # numbers
 HALVINGS = 6  # of the range of an attention output, at most
+MAX_PIECES = 600_000  # of ranges, before a proof is given up
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,14 @@ class Step:
     symbols: Ints  # (cases,) in front of the answer
     right: Ints  # (cases,) tokens; the first stop token at the last step
     also: tuple[int, ...]  # tokens that are right too
-    queries: dict[int, Query]
+    residual: AffineForm  # (cases,) what attention is added to
     cases: Cases
+
+    @cached_property
+    def queries(self) -> dict[int, Query]:
+        """The query after each symbol."""
+        number = self.groups[0][0]
+        return {int(symbol): query_at(self.table, number, int(symbol)) for symbol in np.unique(self.symbols)}
 
     @property
     def batch(self) -> int:
@@ -50,12 +59,12 @@ def step_of(table: AttentionTable, groups: list[Group]) -> Step:
     """What the bounds of some groups of one step need."""
     task, (number, _, _) = table.task, groups[0]
     symbols = np.array([symbol for _, symbol, _ in groups])
-    queries = {int(symbol): query_at(table, number, int(symbol)) for symbol in np.unique(symbols)}
-    cases, stop = cases_of(table, groups), task.layout.stop
+    cases, residual = cases_of(table, groups), table.residual[query_rows(table, number, symbols)]
     if number == len(task.layout.answer):
-        return Step(table, groups, symbols, np.full(len(groups), stop[0]), stop[1:], queries, cases)
+        first, *also = task.layout.stop
+        return Step(table, groups, symbols, np.full(len(groups), first), tuple(also), residual, cases)
     tokens = np.array(task.tokens(task.layout.answer[number].word))
-    return Step(table, groups, symbols, tokens[[y for _, _, y in groups]], (), queries, cases)
+    return Step(table, groups, symbols, tokens[[y for _, _, y in groups]], (), residual, cases)
 
 
 def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
@@ -88,12 +97,11 @@ def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
     for query, rows in step.by_query(case):
         parts.append(bound(query.entries, query.noise, edges, step.cases, boxes[rows], case[rows]))
         order.append(rows)
-    back = np.argsort(np.concatenate(order))
-    return Outputs(*(np.concatenate(each)[back] for each in zip(*(vars(part).values() for part in parts), strict=True)))
+    return Outputs.joined(parts)[np.argsort(np.concatenate(order))]
 
 
 @dataclass(frozen=True)
-class Margins:
+class StepMargins(RowArrays):
     """How far the right logit is above all others, over boxes."""
 
     lower: Reals  # (n,)
@@ -101,25 +109,21 @@ class Margins:
     center: Reals  # (n,) at the center
     slopes: Reals  # (n, r) by the attention output, of what is smallest
 
-    def __getitem__(self, rows: NDArray[np.bool_] | Ints) -> Margins:
-        return Margins(self.lower[rows], self.upper[rows], self.center[rows], self.slopes[rows])
 
-
-def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Margins:
+def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepMargins:
     """The margins where the attention output is in center + [-radius, radius]."""
     with np.errstate(over="ignore", invalid="ignore"):  # an enclosure that is not finite proves nothing
         return _bound_margins(step, case, center, radius)
 
 
-def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> Margins:
+def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepMargins:
     n, r = center.shape
-    found = Margins(np.empty(n), np.empty(n), np.empty(n), np.empty((n, r)))
+    found = StepMargins(np.empty(n), np.empty(n), np.empty(n), np.empty((n, r)))
     x = _tail(step, case, center, radius)
     for right in np.unique(step.right[case]):
         rows = np.flatnonzero(step.right[case] == right)
-        part = replace(x, center=x.center[rows], slopes=x.slopes[rows], radius=x.radius[rows], box=x.box[rows])
         values = [
-            _least(margins(step.table.decoder, part, int(best), _others(right, step.also, best)), r)
+            _least(margins(step.table.decoder, x[rows], int(best), _others(right, step.also, best)), r)
             for best in (right, *step.also)
         ]
         best = np.argmax([value.lower for value in values], 0)
@@ -134,57 +138,60 @@ def _others(right: int, also: tuple[int, ...], best: int) -> tuple[int, ...]:
     return tuple(token for token in (right, *also) if token != best)
 
 
-def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> Affine:
+def _tail(step: Step, case: Ints, center: Reals, radius: Reals) -> AffineForm:
     n, r = center.shape
     unit, layer = step.table.unit, step.table.decoder.layers[0]
-    output = Affine(center, np.broadcast_to(np.eye(r), (n, r, r)), np.zeros((n, r)), radius, unit)
-    symbols = step.symbols[case]
-    rows = [step.queries[symbol].residual for symbol in step.queries]
-    at = np.searchsorted(list(step.queries), symbols)
-    residual = Affine(
-        np.concatenate([row.center for row in rows])[at],
-        np.zeros((n, r, rows[0].center.shape[1])),
-        np.concatenate([row.radius for row in rows])[at],
-        radius,
-        unit,
-    )
+    output = AffineForm(center, np.broadcast_to(np.eye(r), (n, r, r)), np.zeros((n, r)), radius, unit)
+    residual = replace(step.residual[case], slopes=np.zeros((n, r, step.residual.center.shape[1])), box=radius)
     return finished(step.table.decoder, residual + chained(layer.output, output))
 
 
-def _least(margin: Affine, r: int) -> Margins:
+def _least(margin: AffineForm, r: int) -> StepMargins:
     n, others = margin.center.shape
     if not others:  # every token is right
         endless = np.full(n, np.inf)
-        return Margins(endless, endless, endless, np.zeros((n, r)))
+        return StepMargins(endless, endless, endless, np.zeros((n, r)))
     lower = margin.lower()
     worst = lower.argmin(1)
     slopes = np.take_along_axis(margin.slopes, worst[:, None, None], 2)[:, :r, 0]
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)
-    return Margins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
+    return StepMargins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 
-def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0) -> Margins:
+def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0) -> StepMargins:
     """The margins over boxes; ranges of the attention output are halved where that can bring them above a goal."""
-    radius = outputs.radius + outputs.rounding
-    whole = bound_margins(step, case, outputs.center, radius)
-    hopeful = (whole.lower <= goal) & (whole.center > goal)
-    lower = whole.lower.copy()
-    owner, center = np.flatnonzero(hopeful), outputs.center[hopeful]
-    radius = radius[hopeful]
-    least = np.full(len(case), np.inf)
-    for _ in range(HALVINGS):
-        if not len(owner):
+
+    def bounds(owner: Ints, center: Reals, radius: Reals) -> StepMargins:
+        return bound_margins(step, case[owner], center, radius)
+
+    return prove_halves(bounds, outputs.center, outputs.radius + outputs.rounding, [goal] * HALVINGS)[0]
+
+
+def prove_halves(
+    bounds: Callable[[Ints, Reals, Reals], StepMargins], center: Reals, radius: Reals, goals: Sequence[float]
+) -> tuple[StepMargins, int]:
+    """The margins over ranges, center + [-radius, radius], and how many pieces were bounded.
+
+    Each is halved, and halved again, where that can bring all its pieces above the last goal; pieces that are above
+    the goal of their turn are left alone.
+    """
+    whole, count = bounds(np.arange(len(center)), center, radius), len(center)
+    hopeful = (whole.lower <= goals[0]) & (whole.center > goals[-1])
+    lower, least = whole.lower.copy(), np.full(len(center), np.inf)
+    owner, center, radius = np.flatnonzero(hopeful), center[hopeful], radius[hopeful]
+    for goal in goals:
+        if not len(owner) or count > MAX_PIECES:
             break
         owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
-        part = bound_margins(step, case[owner], center, radius)
+        part, count = bounds(owner, center, radius), count + len(owner)
         proved = part.lower > goal
         np.minimum.at(least, owner[proved], part.lower[proved])
-        hopeful[owner[~(part.center > goal)]] = False
+        hopeful[owner[~(part.center > goals[-1])]] = False
         again = ~proved & hopeful[owner]
         owner, center, radius = owner[again], center[again], radius[again]
     hopeful[owner] = False
     lower[hopeful] = least[hopeful]
-    return replace(whole, lower=lower)
+    return replace(whole, lower=lower), count
 
 
 def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:

@@ -8,7 +8,6 @@ exact minimum and maximum over all inputs of a box.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from bitwright.compiling import compiled
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Columns, Ints
+from bitwright.transformers.rows import RowArrays
 
 Boxes = NDArray[np.int16]  # (n, 2, variables): low and high, both inside
 
@@ -40,6 +40,11 @@ class Edges:
     def flags(self) -> int:
         """The row of the first flag."""
         return self.words + 1
+
+    @property
+    def automaton(self) -> tuple[Ints, Ints, Ints, int, int, NDArray[np.bool_]]:
+        """What compiled loops take."""
+        return self.before, self.after, self.reads, self.last, self.words, self.starts
 
 
 def edges_of(columns: Columns, constants: int) -> Edges:
@@ -70,7 +75,7 @@ class Cases:
 
 
 @dataclass(frozen=True)
-class Outputs:
+class Outputs(RowArrays):
     """Enclosures of the attention output over boxes: center + [-radius, radius], and what rounding adds."""
 
     possible: NDArray[np.bool_]  # (n,) whether the box has an input
@@ -80,39 +85,21 @@ class Outputs:
     near: Reals  # (n, heads, r) an output of each head in the box, or near it
     weight: Reals  # (n, heads) the sum of its weights there
 
-    def __getitem__(self, rows: Any) -> Outputs:
-        return Outputs(*(value[rows] for value in vars(self).values()))
-
 
 def bound(entries: Reals, noise: Reals, edges: Edges, cases: Cases, boxes: Boxes, case: Ints) -> Outputs:
     """The attention output over each box, in its case; entries and noise are those of a query."""
     n, heads, r = len(boxes), len(entries), noise.shape[2]
-    found, near, weight, possible = np.zeros((3, n, r)), np.zeros((n, heads, r)), np.ones((n, heads)), np.zeros(n, "?")
-    automaton = (edges.before, edges.after, edges.reads, edges.last, edges.words, edges.starts)
-    _bound(boxes, case, cases.wanted, cases.ends, cases.free, *automaton, entries, noise, found, near, weight, possible)
-    return Outputs(possible, found[0], found[1], found[2], near, weight)
+    results = np.zeros((3, n, r)), np.zeros((n, heads, r)), np.ones((n, heads)), np.zeros(n, np.bool_)
+    _bound(boxes, case, (cases.wanted, cases.ends, cases.free), edges.automaton, entries, noise, results)
+    (center, radius, rounding), near, weight, possible = results
+    return Outputs(possible, center, radius, rounding, near, weight)
 
 
 @compiled
-def _bound(  # type: ignore[no-untyped-def]
-    boxes,
-    case,
-    wanted,
-    ends,
-    free,
-    before,
-    after,
-    reads,
-    last,
-    words,
-    starts,
-    entries,
-    noise,
-    found,
-    nears,
-    weights,
-    possible,
-):
+def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ignore[no-untyped-def]
+    found, nears, weights, possible = results
+    wanted, ends, free = cases
+    before, after, reads, last, words, starts = automaton
     heads, rows, columns, most, size = entries.shape
     states, r = len(starts), (size - 2) // 2
     K = r + heads  # functionals: values of all heads together, then the weights of each head
@@ -120,34 +107,15 @@ def _bound(  # type: ignore[no-untyped-def]
     counts, alive = np.empty((columns, rows, most)), np.empty((columns + 1, states), np.bool_)
     sums, error = np.empty((3, heads, r)), np.empty(heads)  # of each head: highest, lowest, and rounding
     share, base, active = np.empty((rows, most, K)), np.empty(K), np.empty(rows, np.int64)
-    high, low, high2, low2 = (
-        np.empty((states, K)),
-        np.empty((states, K)),
-        np.empty((states, K)),
-        np.empty((states, K)),
-    )
+    high, low, high2, low2 = np.empty((states, K)), np.empty((states, K)), np.empty((states, K)), np.empty((states, K))
     for box in range(len(boxes)):
         start = free[case[box]]
         for column in range(start + 1, columns):
             state = words * (columns - 1) + column
             if boxes[box, 0, state] > 0 or boxes[box, 1, state] < states - 1:
                 start = columns
-        _reach(
-            boxes[box],
-            wanted[case[box]],
-            ends[case[box]],
-            start,
-            before,
-            after,
-            reads,
-            last,
-            words,
-            starts,
-            lists,
-            listed,
-            counts,
-            alive,
-        )
+        limits = boxes[box], wanted[case[box]], ends[case[box]], start
+        _reach(limits, automaton, lists, listed, counts, alive)
         possible[box] = alive[columns].any()
         if not possible[box]:
             continue
@@ -198,10 +166,10 @@ def _bound(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _reach(  # type: ignore[no-untyped-def]
-    box, wanted, ends, start, before, after, reads, last, words, starts, lists, listed, counts, alive
-):
+def _reach(limits, automaton, lists, listed, counts, alive):  # type: ignore[no-untyped-def]
     """Lists the steps of each column that a run from a start can take, and counts the symbols that they read."""
+    box, wanted, ends, start = limits
+    before, after, reads, last, words, starts = automaton
     columns, rows = counts.shape[:2]
     low, high, length = box[0], box[1], columns - 1
     alive[:] = False

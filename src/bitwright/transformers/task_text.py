@@ -29,7 +29,7 @@ from bitwright.program.ensure_text import ENSURE_SCANNER
 from bitwright.program.ensures import EnsureLine
 from bitwright.text.scanner import END, MAX_LINE, Token, WrongError
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
-from bitwright.transformers.specification import Span, SpecificationReader, Word, compile_lines, constant
+from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
 MAX_TEXT = 1 << 20  # bytes
 MAX_LENGTH = 1_000  # columns
@@ -74,7 +74,7 @@ class _Parts:
     """What the lines of a text say, by kind."""
 
     def __init__(self) -> None:
-        self.words: dict[str, Word] = {}
+        self.words: dict[str, InputWord] = {}
         self.ensures: dict[str, EnsureLine] = {}
         self.rows: dict[str, tuple[Token, Slots]] = {}  # of prompt, answer and stop
         self.tokens: dict[Token, tuple[int, ...]] = {}
@@ -84,7 +84,7 @@ def _read_line(parts: _Parts, line: str, number: int) -> None:
     if len(line) > MAX_LINE:
         raise WrongError(Token(END, "", number, 1), f"a line has at most {MAX_LINE:,} characters")
     first, *rest = ENSURE_SCANNER.pieces(line, number)
-    reader = _LineReader(rest)
+    reader = _TaskReader(rest)
     if first.text in ("numbers", "words"):
         for word in reader.words(first.text == "numbers"):
             if word.name in parts.words:
@@ -138,10 +138,10 @@ def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
         raise WrongError(row, f"the {row.text} lacks {listing(missing)}")
 
 
-class _LineReader(SpecificationReader):
+class _TaskReader(SpecificationReader):
     """Reads what follows the first word of a line."""
 
-    def words(self, numbers: bool) -> list[Word]:
+    def words(self, numbers: bool) -> list[InputWord]:
         """`a b: 10 digits base 10`, or `s: 20 symbols -5..5`."""
         names, low = self.names(":"), 0
         length = self.between(1, MAX_LENGTH)
@@ -154,7 +154,7 @@ class _LineReader(SpecificationReader):
             symbols = self.between(low + 1, low + MAX_TOKEN) - low + 1
         if self.next.kind != END:
             raise self.refuse("the end of the line")
-        return [Word(name.text, length, symbols, low, symbols if numbers else 0) for name in names]
+        return [InputWord(name.text, length, symbols, low, symbols if numbers else 0) for name in names]
 
     def names(self, end: str) -> list[Token]:
         names = [self.plain_name("a name")]

@@ -19,7 +19,7 @@ from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.mixture import mixture_of
-from bitwright.transformers.ranges import claim_ranges, end_margins, find_ranges
+from bitwright.transformers.ranges import claim_ranges, end_margins, find_ranges, tabulate_ranges
 from bitwright.workers.linear_algebra import one_thread
 
 AHEAD = 32  # steps whose inputs are drawn at once
@@ -76,7 +76,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainedDecoder:
     """A trained decoder, and what is proved of it.
 
     Args:
@@ -112,7 +112,7 @@ def train_until_proved(
     unit: float = FLOAT32,
     enough: int | None = None,
     progress: Report | None = None,
-) -> tuple[Training, ...]:
+) -> tuple[TrainedDecoder, ...]:
     """Trains one decoder for each seed, and those that are not proved in further rounds.
 
     Args:
@@ -120,7 +120,7 @@ def train_until_proved(
         enough: how many proved decoders end the training; None for all.
     """
     copies = _Copies(task, recipe, seeds)
-    results: dict[int, Training] = {}
+    results: dict[int, TrainedDecoder] = {}
     pools: dict[int, Ints] = {}
     with _one_thread():
         copies.descend(recipe.steps, recipe.rate, None, "training", progress)
@@ -143,16 +143,17 @@ def train_until_proved(
 
 def _decide(
     task: ColumnTask, decoder: Decoder, unit: float, seed: int, before: tuple[float, ...]
-) -> tuple[Training, Ints]:
+) -> tuple[TrainedDecoder, Ints]:
     """What is proved of a decoder, and the inputs at the ends of its ranges, the least margin first."""
-    ranges = find_ranges(decoder, task, unit)
-    ends = end_margins(decoder, task, ranges)
+    table = tabulate_ranges(decoder, task, unit)
+    ranges = find_ranges(table)
+    ends = end_margins(table, ranges)
     stops = (False, True) if task.layout.stop else (False,)
-    claims = tuple(claim_ranges(decoder, task, unit, ranges, ends, stop=stop) for stop in stops)
+    claims = tuple(claim_ranges(table, ranges, ends, stop=stop) for stop in stops)
     wrong = float((ends.min(1) <= 0).mean())
     hard = ranges.inputs.reshape(-1, *ranges.inputs.shape[2:])[np.argsort(ends, axis=None, kind="stable")]
     decision = Decision(task, decoder, claims)
-    return Training(seed, decoder, decision, len(before), (*before, wrong)), hard
+    return TrainedDecoder(seed, decoder, decision, len(before), (*before, wrong)), hard
 
 
 class _Copies:
