@@ -235,11 +235,10 @@ export own.bw --to c -o x.c | own.bw program; --program
 export own.bw --to integer -o x.safetensors | own.bw network; .safetensors
 export whole.safetensors --to onx -o a.onnx | onx; 'onnx'
 export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
-export whole.safetensors --to onnx -o a.onnx --properties 0..9 | --properties --vnnlib-version vnnlib
+export whole.safetensors --to onnx -o a.onnx --properties 0..9 | --properties vnnlib
 export whole.safetensors -o a.vnnlib | --to: vnnlib
 export whole.safetensors -o a.txt | 'a.txt' .c, .mjs, .js, .html .onnx, --to: vnnlib, rocq hub
 export whole.safetensors --to vnnlib -o a --properties 0..64 | 0 63, 0 64
-export whole.safetensors --to vnnlib -o a --vnnlib-version 2 | 1.0 2.0, '2'
 export float.safetensors --to c -o a.c | quantize
 export two --to c -o a.c | quantize
 export whole.safetensors --to integer -o again.safetensors | quantized

@@ -25,7 +25,7 @@ BFS = GRAPHS / "bfs.bw"
     [
         *(("add 719 483", "719 + 483 = 1202"), ("add 719 483 --quiet", "1202"), ("add 0 0 -q", "0")),
         *(("add 0xff 0b1 -q", "256"), ("add 0x2cf 0x1e3", "0x2cf + 0x1e3 = 0x4b2"), ("multiply 0b11 0b10 -q", "0b110")),
-        *(("add 7 8 --bits 9 --counter -q", "15"), ("add 5 9 --engine network --tile all", "5 + 9 = 14")),
+        *(("run {}/addition-counter.bw p=7 q=8 -q", "15"), ("add 5 9 --engine network --tile all", "5 + 9 = 14")),
         # Outputs have the base of the inputs; where these have two bases they are decimal.
         ("run {}/subtraction.bw a=483 b=719", "difference = 788\nnegative = 1"),
         ("run {}/subtraction.bw a=0x2CF b=483 -q", "0xec\n0x0"),
@@ -43,7 +43,7 @@ def test_notes_go_to_stderr(capsys: Captured) -> None:
     _, out, err = call(capsys, "multiply 719 483")
     assert (out, missing(err, "202 430 engine templates"), err.count("\n")) == ("719 * 483 = 347277\n", [], 1)
     assert [document(capsys, f"add 7 8 {more}")["bits"] for more in ("", "--bits 9")] == [4, 9]
-    found = document(capsys, "add 7 8 --counter")
+    found = document(capsys, f"run {EXAMPLES}/addition-counter.bw --let l=4 p=7 q=8")
     assert (found["value"], found["steps"]) == (15, 7)
 
 

@@ -70,7 +70,9 @@ def test_exit_codes_are_those_of_the_page() -> None:
 def test_the_demo_runs_what_it_shows() -> None:
     """So that a command that is typed after it finds the file that the one before wrote."""
     part = re.sub(r"\s*\\\n\s*", " ", MAKEFILE.partition("demo: $(VENV)/ready\n")[2].partition("\n\n")[0])
-    pairs = re.findall(r"echo '\$\$ (bitwright .*?)'; *\$\(BIN\)/(bitwright .*?)(?: >/dev/null)?$", part, re.MULTILINE)
+    command = "((?:bitwright|python) .*?)"
+    pattern = rf"echo '\$\$ {command}'; *(?:! )?\$\(BIN\)/{command}(?: >/dev/null)?$"
+    pairs = re.findall(pattern, part, re.MULTILINE)
     assert len(pairs) == len(part.splitlines()) > 8
     for shown, run in pairs:
         assert shown.split() == run.split()

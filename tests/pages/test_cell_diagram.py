@@ -271,7 +271,7 @@ def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captu
     ("arguments", "message"),
     [
         (["--tile", "1", "--diagram", "x.png"], "--diagram takes a .svg file, got x.png"),
-        (["--tile", "1", "--diagram", "x.svg", "--blocks"], "--blocks goes with --diagram, and without --tile 1"),
+        (["--tile", "1", "--diagram", "x.svg", "--blocks"], "--blocks goes with --diagram, and without --tile"),
         (["--blocks"], "--blocks goes with --diagram"),
         (["--diagram", "x.svg", "--tile", "2"], "--tile goes with --tile 1"),
         (["--diagram", "x.svg", "--text"], "leave out one of them"),

@@ -21,6 +21,7 @@ from bitwright.api.export.pages import Page, computer_page, graph_page, program_
 from bitwright.api.graphs import on_graph
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.machines.programs import open_program
+from bitwright.program.pattern import Pattern
 
 Open = Callable[..., Any]
 PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
@@ -33,7 +34,8 @@ def page_of(name: str) -> Page:
         network, pattern = network_for(name)
         return program_page(network, pattern, TASKS[name](10), {}, ("bits", 10, TASKS[name]))
     if name == "whole":
-        return program_page(whole(addition(3).program, 256), None, addition(3), {"p": 5, "q": 6})
+        pattern = Pattern.of_state(addition(3).program)
+        return program_page(whole(addition(3).program, 256), pattern, addition(3), {"p": 5, "q": 6})
     network, pattern = network_for(name, 1_024 if name.endswith(".sq") else 256)
     if name.endswith(".sbn"):
         return program_page(network, pattern, open_program(f"examples/sbn/{name}"), {"a": 12, "b": 18})

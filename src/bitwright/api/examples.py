@@ -15,7 +15,8 @@ from bitwright.files.storage import make_folder, write_atomically
 
 _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE / "example_files", _PACKAGE.parents[1])
-_KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", ".md", ".json", ".npz", "")  # the last: a Dockerfile
+_BINARY = (".npz", ".safetensors")
+_KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", ".md", ".json", ".task", *_BINARY, "")  # "": a Dockerfile
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class ExampleFile:
     @property
     def about(self) -> str:
         """The first line of the file's description; empty for data."""
-        if self.kept.suffix in (".json", ".npz"):
+        if self.kept.suffix in (".json", *_BINARY):
             return ""
         text = self.data.decode()
         if self.kept.suffix == ".ipynb":

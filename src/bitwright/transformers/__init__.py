@@ -14,7 +14,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.transformers.layout": "ColumnTask Place PromptLayout",
         "bitwright.transformers.margins": "count_wrong smallest_margin",
         "bitwright.transformers.prover": "decide",
-        "bitwright.transformers.search": "exhaust search",
+        "bitwright.transformers.counterexamples": "exhaust search",
         "bitwright.transformers.state_dicts": "GptOptions LlamaOptions from_gpt2 from_llama read_state_dict",
         "bitwright.transformers.task_text": "load_task read_task",
         "bitwright.transformers.training": "TrainingRecipe train train_until_proved",

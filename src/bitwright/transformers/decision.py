@@ -77,6 +77,9 @@ class DecoderClaim:
     trees: Mapping[Group, bytes] = field(default_factory=dict)
     runtime: str = ""
 
+    def __bool__(self) -> bool:
+        return self.verdict == "proved"
+
 
 @dataclass(frozen=True)
 class Decision:

@@ -16,6 +16,7 @@ from bitwright.transformers.attention import check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
 from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.comparison import compare
+from bitwright.transformers.counterexamples import exhaust, search
 from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
@@ -23,7 +24,6 @@ from bitwright.transformers.fronts import StepProof, prove_step
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
 from bitwright.transformers.refutation import CLEAR, forced_margins, replay
-from bitwright.transformers.search import exhaust, search
 from bitwright.transformers.steps import step_of
 
 FEW = 2**16  # inputs that are all tried where nothing can be proved
