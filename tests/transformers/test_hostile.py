@@ -14,6 +14,7 @@ from long import seeds
 from bitwright.errors import InputError
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step
+from bitwright.transformers.counterexamples import exhaust
 from bitwright.transformers.decision import Decision, DecoderClaim
 from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, Mlp, Norm
 from bitwright.transformers.files import save_decoder
@@ -21,7 +22,6 @@ from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.prover import decide
 from bitwright.transformers.ranges import prove_ranges
-from bitwright.transformers.search import exhaust
 
 NEAR = 1e-7  # how far float64 may be off
 
