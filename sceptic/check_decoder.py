@@ -514,16 +514,17 @@ def main(network, certificate):
     proved = [claim for claim in certificate["claims"] if claim["verdict"] == "proved"]
     for number, claim in enumerate(proved, 3):
         print(f"{number}. {claim['about']}: {check(claim, data, task)}, every margin above {claim['margin']}")
-    print(
-        "not checked:",
-        *(f"{claim['about']} is {claim['verdict']};" for claim in certificate["claims"] if claim not in proved),
-    )
+    others = [f"{claim['about']} is {claim['verdict']}" for claim in certificate["claims"] if claim not in proved]
+    print("not checked:", "; ".join(others) or "nothing")
     need(proved, "nothing is proved", 1)
     print("HOLDS:", ", ".join(f"{claim['about']} ({claim['arithmetic']})" for claim in proved))
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print("usage: python check_decoder.py DECODER.safetensors CERTIFICATE.json")
+        sys.exit(2)
     try:
         main(*sys.argv[1:])
     except Exception as error:
-        need(False, f"{type(error).__name__}: {error} (give DECODER.safetensors CERTIFICATE.json)")
+        need(False, f"{type(error).__name__}: {error}")

@@ -10,6 +10,7 @@ from adders import load as load_adder
 from decoders import TASKS, bit_copier, copier, copy, every_input, groups_of, random_decoder, states_of
 from long import LONG, seeds
 
+from bitwright.transformers import steps as bounding
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
 from bitwright.transformers.decoder import Layer, Linear
@@ -122,7 +123,19 @@ def test_a_module_has_the_last_word():
 
 def test_a_module_that_is_another_network_leaves_the_decision_open():
     decoder, other = small_network("one head", 10), small_network("one head", 11)
-    decisions = [decide(decoder, COPY, module=partial(logits, of, dtype=np.float32)) for of in (decoder, other)]
+    begun: list[object] = []
+    decisions = [
+        decide(
+            decoder,
+            COPY,
+            module=partial(logits, of, dtype=np.float32),
+            progress=lambda *_, of=of: begun.append(of),  # type: ignore[misc]
+        )
+        for of in (decoder, other)
+    ]
+    assert begun
+    assert all(of is decoder for of in begun)  # nothing is tried for the other
+    assert decisions[1].sentence.startswith("NOT DECIDED: the description is not your module: their logits differ by")
     assert [decision.verdict for decision in decisions] == ["proved", "not decided"]
     assert [bool(decision) for decision in decisions] == [True, False]
 
@@ -150,9 +163,44 @@ def test_decisions_repeat_and_say_what_is_open():
     assert [claim.trees for claim in first.claims] == [claim.trees for claim in second.claims]
     lines: list[tuple[int, ...]] = []
     hurried = decide(decoder, COPY, seconds=0, progress=lambda *done: lines.append(done))
-    assert hurried.verdict == "not decided"
-    assert any("not begun" in group for group in hurried.claims[0].open)
+    assert {(claim.verdict, claim.method) for claim in hurried.claims} == {("tested", "all inputs")}
+    assert any("not finished" in group for group in hurried.claims[0].open)
+    assert "right on all 81 inputs" in str(hurried)
+    assert "not finished" in str(hurried)
     assert lines
+    task = copy(12)
+    long = decide(copier(np.random.default_rng(1), task, 3.0), task, seconds=0)
+    assert long.verdict == "not decided"
+    assert any("not finished" in group for group in long.claims[0].open)
+
+
+def test_a_wrong_input_of_a_small_domain_is_found_without_a_proof():
+    decision = decide(small_network("two heads", 0), COPY, seconds=0)
+    assert {claim.verdict for claim in decision.claims} == {"refuted"}
+    assert {claim.method for claim in decision.claims} == {"all inputs"}
+
+
+def test_the_time_holds_within_a_step(monkeypatch):
+    """The clock runs out at its fifth look: no later bounds are computed, and the step is open."""
+    looks: list[int] = []
+
+    def late(_) -> bool:
+        looks.append(0)
+        return len(looks) >= 5
+
+    monkeypatch.setattr("bitwright.transformers.prover.ProofClock.out", late)
+    bounded: list[int] = []
+    bounds = bounding._bound_margins
+    monkeypatch.setattr(
+        "bitwright.transformers.steps._bound_margins", lambda *of: bounded.append(len(of[1])) or bounds(*of)
+    )
+    monkeypatch.setattr("bitwright.transformers.steps.MEMORY", 1)
+    task = copy(12)
+    decision = decide(copier(np.random.default_rng(1), task, 6.0, heads=2), task, arithmetic="real")
+    assert decision.verdict == "not decided"
+    assert "not finished" in decision.claims[0].open[0]
+    assert 0 < len(bounded) < 5
+    assert set(bounded) == {1}
 
 
 def test_weights_of_more_bits_are_proved_for_real_numbers_alone():

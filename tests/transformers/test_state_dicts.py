@@ -173,7 +173,15 @@ def test_heads_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="lacks wte"):
         from_gpt2(Llama().state_dict(), GPT)
     with pytest.raises(InputError, match="lacks embed_tokens"):
-        from_llama({}, LLAMA)
+        from_llama(Gpt().state_dict(), LLAMA)
+
+
+def test_no_heads_and_no_weights_are_refused():
+    for make, module, options in ((from_gpt2, Gpt(), GptOptions), (from_llama, Llama(), LlamaOptions)):
+        with pytest.raises(InputError, match="heads must be at least 1, got 0"):
+            make(module.state_dict(), options(heads=0))
+        with pytest.raises(InputError, match="the state dict is empty"):
+            make({}, options(heads=2))
 
 
 def test_layers_that_differ_are_refused():

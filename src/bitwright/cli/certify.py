@@ -12,16 +12,13 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, keep_sizes, option_words
-from bitwright.cli.tasks import certify_task, is_task
+from bitwright.cli.tasks import BESIDE, certify_task, is_task
 from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
     from bitwright.api.certificates import LimitCertificate, NetworkCertificate, StateLookedAt
 
     Found = LimitCertificate | NetworkCertificate | StateLookedAt
-
-
-_BESIDE = "."  # the certificate next to the network
 
 
 @opt.verb("certify")
@@ -34,10 +31,14 @@ _BESIDE = "."  # the certificate next to the network
     "--check",
     type=opt.FILE,
     is_flag=False,
-    flag_value=_BESIDE,
+    flag_value=str(BESIDE),
     help="Check this certificate file against the program; without a name, the one next to the network.",
 )
-@click.option("--network", type=opt.FILE, help="Prove this network, ours or an ONNX file, instead of the limit.")
+@click.option(
+    "--network",
+    type=opt.FILE,
+    help="Prove this network, ours or an ONNX file, instead of the limit; with a .task, this decoder.",
+)
 @click.option("--reads", help="Of an ONNX file: what its columns are, states, templates or cells, if several fit.")
 @click.option(
     "--threshold", type=float, help="Of an ONNX file: a bit is on where its output is above this.  [default: 0.5]"
@@ -81,6 +82,9 @@ def command(
 
     With a task (.task) the network is a transformer: it is proved on every input, or refuted by one.
 
+    \b
+    bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors
+
     The network may be one of your own, in ONNX: it is proved if its arithmetic is known, else tested in every state.
 
     The verdict is that of the weakest link: certified, refuted (an input or a state that comes out wrong is shown),
@@ -98,7 +102,7 @@ def command(
     if seconds is not None:
         raise InputError("--seconds goes with tasks of transformers (.task); leave it out")
     _check_together(output, check, how)
-    if check == Path(_BESIDE):
+    if check == BESIDE:
         if network is None:
             raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
         check = network

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 
 import click
@@ -9,9 +10,10 @@ from click.core import ParameterSource
 
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
-from bitwright.errors import InputError, counted
+from bitwright.errors import InputError, ProofError, counted
 
 SUFFIX = ".task"
+BESIDE = Path(".")  # the certificate next to the network
 
 
 def is_task(name: str) -> bool:
@@ -26,18 +28,42 @@ def certify_task(
     from bitwright.api.decoders import check_file, decide_file
 
     _refuse_others("network", "output", "check", "seconds", "as_json")
-    seconds = 600.0 if seconds is None else seconds
-    if check is not None:
-        decision = check_file(task, network, check, seconds=seconds, tell=TerminalTeller())
-    else:
+    seconds, holds = 600.0 if seconds is None else seconds, ""
+    if not isfinite(seconds):
+        raise InputError(f"--seconds must be a finite number, got {seconds}")
+    if check is None:
         decision = decide_file(task, network, output, seconds=seconds, tell=TerminalTeller())
+    else:
+        if output is not None:
+            raise InputError("--check writes no certificate; leave out -o")
+        certificate = find_certificate(check, network)
+        try:
+            decision = check_file(task, network, certificate, seconds=seconds, tell=TerminalTeller())
+        except ProofError as error:
+            if as_json:
+                print_json(error.to_dict())
+            else:
+                click.echo("does not hold" if is_quiet() else f"DOES NOT HOLD: {error}")
+            return 1
+        holds = f"{certificate} holds: "
     if output is not None:
         note(f"wrote {output}")
     if as_json:
         print_json(decision.to_dict())
     else:
-        click.echo(decision.sentence if is_quiet() else str(decision))
+        click.echo(holds + (decision.sentence if is_quiet() else str(decision)))
     return 0 if decision else 1
+
+
+def find_certificate(check: Path, network: Path | None) -> Path:
+    """The certificate of --check: the file that is named, or the one next to the network."""
+    from bitwright.api.folder import certificate_beside
+
+    if check == BESIDE:
+        if network is None:
+            raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
+        check = network
+    return certificate_beside(check)
 
 
 def train_task(

@@ -35,7 +35,11 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
 )
 @opt.sizes
 @opt.tile
-@click.option("--seeds", type=click.IntRange(1, 1000), help="For cells: try up to this many seeds.  [default: 10]")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    help="For cells and tasks: try up to this many seeds.  [default: 10; 1 for a task]",
+)
 @click.option("--integer/--float", default=None, help="Integer weights or not.  [default: integers]")
 @opt.weight_bits
 @opt.recipe
@@ -82,7 +86,7 @@ def command(
     bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
     bitwright train addition --bits 4 --tile all -o whole.safetensors
     bitwright train permutation --bits 6 --tile all --ensemble -n 40
-    bitwright train examples/transformers/addition.task --until proved --seeds 4 -o adder.safetensors
+    bitwright train examples/transformers/adder.task --until proved --seeds 4 -o adder.safetensors
     """
     until = how.pop("until")
     if is_task(target.name):

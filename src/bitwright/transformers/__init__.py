@@ -1,4 +1,13 @@
-"""Small transformers decided on every input: tasks by columns, decoders, their prover, and training until proved."""
+"""Small transformers decided on every input: tasks by columns, decoders, their prover, and training until proved.
+
+- `load_task`, `read_task`: a task from a file or from text.
+- `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: decoders from state dicts and files.
+- `decide`: whether a decoder answers a task rightly on every input.
+- `compare`, `search`, `exhaust`: a module against its description, on inputs that are searched, on all inputs.
+- `smallest_margin`, `count_wrong`: how close a decoder comes to a wrong token, and how many inputs it gets wrong.
+- `train`, `train_until_proved`: decoders for a task.
+- `write_certificate`, `read_certificate`: decisions in files.
+"""
 
 from bitwright.lazy import lazy_names
 
@@ -21,3 +30,7 @@ _names, __getattr__ = lazy_names(
     },
 )
 __all__ = list(_names)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,6 +41,7 @@ class AttentionTable:
     edges: Edges
     residual: AffineForm
     heads: tuple[HeadTable, ...]
+    tick: Callable[[], None] = lambda: None  # before each batch of bounds; raises what ends a proof
 
     @property
     def rank(self) -> int:
@@ -52,7 +54,9 @@ class AttentionTable:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
-def tabulate(decoder: Decoder, task: ColumnTask, unit: float) -> AttentionTable:
+def tabulate(
+    decoder: Decoder, task: ColumnTask, unit: float, tick: Callable[[], None] = lambda: None
+) -> AttentionTable:
     """The tables of a decoder of one layer; `unit` is that of the arithmetic to cover, 0 for real numbers."""
     names = (*task.columns.words, *task.columns.outputs)
     tokens = np.unique([*(t for name in names for t in task.tokens(name)), *task.fixed.values()]).astype(np.int64)
@@ -72,7 +76,7 @@ def tabulate(decoder: Decoder, task: ColumnTask, unit: float) -> AttentionTable:
     x = normed(layer.attention_norm, residual)
     width = sum(len(head.output[0].weight) for head in layer.heads if head.output) + len(layer.heads)
     heads = tuple(_tabulated(head, x, position, length, width) for head in layer.heads)
-    return AttentionTable(decoder, task, unit, tokens, edges_of(task.columns, len(task.fixed)), residual, heads)
+    return AttentionTable(decoder, task, unit, tokens, edges_of(task.columns, len(task.fixed)), residual, heads, tick)
 
 
 def check_fit(decoder: Decoder, task: ColumnTask) -> None:

@@ -44,11 +44,11 @@ def decide(
     """Whether a decoder answers a task rightly on every input: one claim on the answers, and one on the stop token.
 
     Args:
-        module: what the decoder describes: (n, length) tokens to logits. The two are compared on thousands of inputs,
-            and it replays the counterexamples.
+        module: what the decoder describes: (n, length) tokens to logits. The two are compared on thousands of inputs
+            first: nothing is decided if they differ. The module replays the counterexamples.
         arithmetic: "float32" for real arithmetic and every float32 evaluation; where that cannot be proved, the claim
             is on real arithmetic, and says so.
-        seconds: the time after which what is open is not decided.
+        seconds: the time after which no more is proved. At most 65,536 inputs are all tried nevertheless.
         seed: of the inputs that are tried as counterexamples.
         progress: gets the number of steps of decoding that are done, and how many there are.
     """
@@ -57,13 +57,19 @@ def decide(
     check(task.columns)
     runtime = None if module is None else runtime_of(module, task)
     comparison = None if runtime is None else compare(decoder, runtime, task, seed)
-    if reason := not_covered(decoder):
+    if comparison is not None and not comparison.agrees:
+        claims = leave_open(task, "the description is not the module")
+    elif reason := not_covered(decoder):
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
         clock = ProofClock(time.monotonic() + seconds, progress or (lambda *_: None))
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), np.random.default_rng(seed))
+        if task.inputs <= FEW:
+            hunt.check_all()
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
+        if task.inputs <= FEW and any(claim.verdict == "not decided" for claim in claims):
+            claims = try_all(claims, runtime or decoder, task)
     return Decision(task, decoder, claims, comparison)
 
 
@@ -78,6 +84,26 @@ def claim_names(task: ColumnTask) -> tuple[str, ...]:
     return (task.columns.statement, "stop") if task.layout.stop else (task.columns.statement,)
 
 
+def leave_open(task: ColumnTask, reason: str) -> tuple[DecoderClaim, ...]:
+    """The claims, none of them decided for this reason."""
+    return tuple(
+        DecoderClaim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in claim_names(task)
+    )
+
+
+def try_all(claims: Sequence[DecoderClaim], model: Module, task: ColumnTask) -> tuple[DecoderClaim, ...]:
+    """The claims; those that are not decided are tested on all inputs, and keep what their proofs left open."""
+    found, last = [], len(task.layout.answer)
+    for claim, tested in zip(claims, exhaust(model, task), strict=True):
+        example = tested.counterexample
+        about_other = example is not None and (example.step == last) != (claim.about == "stop")
+        if claim.verdict == "not decided" and not about_other:
+            open_ = () if example is not None else (*claim.open, *tested.open)
+            claim = replace(tested, boxes=claim.boxes, open=open_)
+        found.append(claim)
+    return tuple(found)
+
+
 def search_claims(
     decoder: Decoder, task: ColumnTask, runtime: Evaluator | None, reason: str, seed: int, seconds: float
 ) -> tuple[DecoderClaim, ...]:
@@ -86,11 +112,15 @@ def search_claims(
     if task.inputs <= FEW:
         return exhaust(model, task)
     example = search(model, task, seed, seconds=seconds)
-    claims = [DecoderClaim(about, "not decided", "float32", "search", 0, open=(reason,)) for about in claim_names(task)]
+    claims = [*leave_open(task, reason)]
     if example is not None:
         at = int(example.step == len(task.layout.answer))
         claims[at] = replace(claims[at], verdict="refuted", inputs=1, counterexample=example, open=())
     return tuple(claims)
+
+
+class TimeUpError(Exception):
+    """The time for a proof is up."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +132,11 @@ class ProofClock:
 
     def out(self) -> bool:
         return time.monotonic() > self.end
+
+    def tick(self) -> None:
+        """Raises TimeUpError once the time is up."""
+        if self.out():
+            raise TimeUpError
 
 
 @dataclass
@@ -125,6 +160,13 @@ class Hunt:
             if example := next(replay(self.model, self.task, inputs[some]), None):
                 self.examples.setdefault(claim_names(self.task)[example.step == last], example)
 
+    def check_all(self) -> None:
+        """Checks every input of the task, until each claim has a counterexample."""
+        for inputs in self.task.every_input():
+            self.check(inputs)
+            if len(self.examples) == len(claim_names(self.task)):
+                return
+
     def refute(self, claim: DecoderClaim) -> DecoderClaim:
         """The claim, refuted if a counterexample to it was found."""
         example = self.examples.get(claim.about)
@@ -137,10 +179,12 @@ def prove(
     decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock
 ) -> DecoderClaim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
+    if about in hunt.examples:
+        return DecoderClaim(about, "not decided", "real", "all inputs", 0)
     single = arithmetic == "float32" and fits_float32(decoder)
     wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
-        claim = prove_by_ranges(decoder, task, about, wish, hunt)
+        claim = prove_by_ranges(decoder, task, about, wish, hunt, clock)
         if claim.verdict != "proved" and about not in hunt.examples:
             try:
                 claim = prove_by_boxes(decoder, task, about, wish, hunt, clock, doubt=wish == wishes[-1])
@@ -161,14 +205,16 @@ def fits_float32(part: Any) -> bool:
     return all(fits_float32(each) for each in parts)
 
 
-def prove_by_ranges(decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt) -> DecoderClaim:
+def prove_by_ranges(
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock
+) -> DecoderClaim:
     """The claim by exact ranges of the attention output, where these can be had."""
     open_ = DecoderClaim(about, "not decided", arithmetic, "ranges", 0)
     if not ranges.applies(decoder, task):
         return open_
     try:
-        claim = ranges.prove_ranges(decoder, task, UNITS[arithmetic], stop=about == "stop")
-    except InputError:  # the automaton is too large for this method
+        claim = ranges.prove_ranges(decoder, task, UNITS[arithmetic], stop=about == "stop", tick=clock.tick)
+    except (InputError, TimeUpError):  # the automaton is too large for this method, or the decoder for the time
         return open_
     if claim.counterexample is None:
         return claim
@@ -180,7 +226,7 @@ def prove_by_boxes(
     decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock, doubt: bool
 ) -> DecoderClaim:
     """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
-    table, proofs, answers = tabulate(decoder, task, UNITS[arithmetic]), [], len(task.layout.answer)
+    table, proofs, answers = tabulate(decoder, task, UNITS[arithmetic], clock.tick), [], len(task.layout.answer)
     groups = [of for of in steps(task) if (of[0][0] == answers) == (about == "stop")]
     for number, of in enumerate(groups):
 
@@ -192,7 +238,11 @@ def prove_by_boxes(
             hunt.check(candidates)
             return over(proof)
 
-        proofs.append(prove_step(step_of(table, of), halt, hunt.rng))
+        clock.progress(number, len(groups))
+        try:
+            proofs.append(prove_step(step_of(table, of), halt, hunt.rng))
+        except TimeUpError:
+            break
         if over(proofs[-1]):
             break
     return _claim_of(task, about, groups, proofs, arithmetic)
@@ -208,7 +258,7 @@ def _claim_of(
             if left:
                 missing.append(f"{describe(task, group)}: {left:,} boxes")
             trees[group] = b"" if left else proof.trees.preorder(case)
-    missing += [f"{describe(task, of[0]).partition(' ')[0]}: not begun" for of in groups[len(proofs) :]]
+    missing += [f"{describe(task, of[0]).partition(' ')[0].rstrip(',')}: not finished" for of in groups[len(proofs) :]]
     if missing:
         return DecoderClaim(about, "not decided", arithmetic, "boxes", 0, None, boxes, None, tuple(missing))
     least = min(proof.least for proof in proofs)

@@ -8,6 +8,7 @@ fails on them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -91,17 +92,21 @@ def _width(chain: Chain) -> int:
     return chain[-1].weight.shape[1] if chain else 0
 
 
-def tabulate_ranges(decoder: Decoder, task: ColumnTask, unit: float) -> AttentionTable:
+def tabulate_ranges(
+    decoder: Decoder, task: ColumnTask, unit: float, tick: Callable[[], None] = lambda: None
+) -> AttentionTable:
     """The tables of a decoder to which exact ranges apply."""
-    return tabulate(_narrow(decoder), task, unit)
+    return tabulate(_narrow(decoder), task, unit, tick)
 
 
-def prove_ranges(decoder: Decoder, task: ColumnTask, unit: float, *, stop: bool = False) -> DecoderClaim:
+def prove_ranges(
+    decoder: Decoder, task: ColumnTask, unit: float, *, stop: bool = False, tick: Callable[[], None] = lambda: None
+) -> DecoderClaim:
     """The claim that every answer is right (with `stop`: that a stop token follows): proved, refuted or not decided."""
     if not applies(decoder, task):
         raise InputError("exact ranges need one layer whose scores depend on positions alone, with an output of rank 1")
     with np.errstate(over="ignore", invalid="ignore"):  # a range that is not finite proves nothing
-        table = tabulate_ranges(decoder, task, unit)
+        table = tabulate_ranges(decoder, task, unit, tick)
         ranges = find_ranges(table)
         return claim_ranges(table, ranges, end_margins(table, ranges), stop=stop)
 
@@ -145,6 +150,7 @@ def find_ranges(table: AttentionTable, apart: Ranges | None = None) -> Ranges:
 
 
 def _step_ranges(table: AttentionTable, step: int, apart: Ranges | None) -> Ranges:
+    table.tick()
     edges, columns, layout = table.edges, table.task.columns, table.task.layout
     last = (*layout.prompt, *layout.answer)[len(layout.prompt) - 1 + step]
     right = layout.answer[step] if step < len(layout.answer) else -1

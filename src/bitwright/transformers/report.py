@@ -36,6 +36,10 @@ def headline(decision: Decision) -> str:
         return f"REFUTED: {describe_counterexample(task, worst.counterexample)}"
     if verdict == "tested":
         return f"TESTED: {what}, on all {count_inputs(task.inputs)} inputs with {worst.runtime}, which is no proof"
+    if decision.comparison is not None and not decision.comparison.agrees:
+        apart, bound = decision.comparison.largest_difference, decision.comparison.bound
+        differ = f"their logits differ by up to {apart:.2g}, where rounding explains {bound:.2g}"
+        return f"NOT DECIDED: the description is not your module: {differ}; check heads, activation and eps"
     return f"NOT DECIDED: whether {what}"
 
 
@@ -46,10 +50,14 @@ def describe_claim(claim: DecoderClaim) -> str:
         margin = "" if claim.margin is None else f"; every margin is at least {claim.margin:.3g}"
         return f"proved in {ARITHMETIC[claim.arithmetic]}, in {work}{margin}"
     if claim.verdict == "tested":
-        return f"right on all {count_inputs(claim.inputs)} inputs; smallest margin {claim.margin:.3g}"
+        return f"right on all {count_inputs(claim.inputs)} inputs; smallest margin {claim.margin:.3g}{_open(claim)}"
     if claim.counterexample is not None:
         return f"refuted; decoded again by the {claim.counterexample.replayed_by}"
-    return "not decided" + (f"; open: {listing(claim.open)}" if claim.open else "")
+    return f"not decided{_open(claim)}"
+
+
+def _open(claim: DecoderClaim) -> str:
+    return f"; open: {listing(claim.open)}" if claim.open else ""
 
 
 def describe_counterexample(task: ColumnTask, example: Counterexample) -> str:

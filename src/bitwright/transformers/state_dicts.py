@@ -137,6 +137,8 @@ def _heads(
     rope: Rope | None = None,
 ) -> tuple[tuple[Head, ...], Chain]:
     """The heads of a layer, and what is applied to their sum."""
+    if heads < 1:
+        raise InputError(f"heads must be at least 1, got {heads}")
     if not 1 <= key_heads <= heads or heads % key_heads:
         raise InputError(f"heads must be a multiple of key_heads, got {heads} and {key_heads}")
     queries = _parts(parts[0], heads)
@@ -171,6 +173,8 @@ class _Names:
     turned = True  # matrices are (out, in)
 
     def __init__(self, weights: Mapping[str, Any], prefixes: tuple[str, ...]) -> None:
+        if not weights:
+            raise InputError("the state dict is empty")
         self.left: dict[str, Any] = {}
         for name, value in weights.items():
             for prefix in prefixes:

@@ -47,6 +47,15 @@ class Step:
         symbols = int(next(iter(self.queries.values())).entries[0, ..., 0].size)
         return int(min(BATCH, max(1, MEMORY // max(symbols, self.table.decoder.head[-1].weight.shape[1]))))
 
+    @cached_property
+    def pieces(self) -> int:
+        """For how many ranges to bound margins at a time, for the memory that slopes take."""
+        decoder = self.table.decoder
+        mlp = decoder.layers[0].mlp
+        chains = (decoder.head, *(() if mlp is None else (mlp.up, mlp.down)))
+        widest = max(decoder.shape[2], *(linear.weight.shape[1] for chain in chains for linear in chain))
+        return int(max(1, MEMORY // ((self.table.rank + 1) * widest)))
+
     def by_query(self, case: Ints) -> Iterator[tuple[Query, Ints]]:
         """Each query, and the numbers of the boxes whose case it belongs to."""
         for symbol, query in self.queries.items():
@@ -95,6 +104,7 @@ def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
     """The attention output over each box, in its case."""
     parts, order, edges = [], [], step.table.edges
     for query, rows in step.by_query(case):
+        step.table.tick()
         parts.append(bound(query.entries, query.noise, edges, step.cases, boxes[rows], case[rows]))
         order.append(rows)
     return Outputs.joined(parts)[np.argsort(np.concatenate(order))]
@@ -112,8 +122,13 @@ class StepMargins(RowArrays):
 
 def bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepMargins:
     """The margins where the attention output is in center + [-radius, radius]."""
+    parts = []
     with np.errstate(over="ignore", invalid="ignore"):  # an enclosure that is not finite proves nothing
-        return _bound_margins(step, case, center, radius)
+        for begin in range(0, max(1, len(case)), step.pieces):
+            step.table.tick()
+            part = slice(begin, begin + step.pieces)
+            parts.append(_bound_margins(step, case[part], center[part], radius[part]))
+    return StepMargins.joined(parts)
 
 
 def _bound_margins(step: Step, case: Ints, center: Reals, radius: Reals) -> StepMargins:

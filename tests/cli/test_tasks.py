@@ -1,0 +1,84 @@
+"""`certify` and `train` with tasks: certificates found and checked, and options that do not go together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from calling import Captured, answer, call, document, refusal
+from decoders import bit_copier
+
+from bitwright import transformers
+from bitwright.cli.main import main
+from bitwright.transformers import Decoder, load_task, save_decoder
+
+TEXT = """
+words a: 4 symbols 0..1
+ensure z[i] == a[i] for i in 1..4
+prompt a[1..4]
+answer z[4..1]
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a task, and a decoder that is right on all its inputs."""
+    monkeypatch.chdir(tmp_path)
+    Path("copy.task").write_text(TEXT)
+    task, decoder = bit_copier(6.0)
+    assert load_task("copy.task").inputs == task.inputs
+    save_decoder(decoder, "copy.safetensors")
+
+
+def certify(*more: str) -> str:
+    return " ".join(["certify copy.task --network copy.safetensors", *more])
+
+
+@pytest.mark.usefixtures("files")
+def test_a_certificate_next_to_the_network_is_found_and_holds(capsys: Captured) -> None:
+    assert "looked for copy.json" in refusal(capsys, certify("--check"))
+    answer(capsys, certify("-o copy.json"))
+    for command in (certify("--check"), certify("--check copy.json")):
+        assert answer(capsys, command).startswith("copy.json holds: PROVED: ")
+    assert "give --network" in refusal(capsys, "certify copy.task --check")
+    assert "leave out -o" in refusal(capsys, certify("--check copy.json -o other.json"))
+
+
+@pytest.mark.usefixtures("files")
+def test_a_certificate_that_does_not_hold_ends_with_1(capsys: Captured) -> None:
+    answer(capsys, certify("-o copy.json"))
+    certificate = json.loads(Path("copy.json").read_text())
+    certificate["claims"][0] |= {"verdict": "tested", "trees": None}
+    Path("copy.json").write_text(json.dumps(certificate))
+    code, out, _ = call(capsys, certify("--check"))
+    assert (code, out.startswith("DOES NOT HOLD: ")) == (1, True)
+    assert "copy.json says tested, and it is proved" in out
+    assert call(capsys, certify("--check -q"))[:2] == (1, "does not hold\n")
+    assert "says tested" in json.dumps(document(capsys, certify("--check")))
+    decoder = bit_copier(6.0)[1]
+    other: Decoder = replace(decoder, head=(replace(decoder.head[0], weight=decoder.head[0].weight * np.float32(2)),))
+    save_decoder(other, "copy.safetensors")
+    code, out, _ = call(capsys, certify("--check"))
+    assert (code, "is about another network" in out) == (1, True)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("seconds", ["nan", "inf"])
+def test_times_are_finite(capsys: Captured, seconds: str) -> None:
+    assert "--seconds must be a finite number" in refusal(capsys, certify("--seconds", seconds))
+
+
+def test_help_names_examples_that_exist(capsys: Captured) -> None:
+    for verb in ("train", "certify"):
+        assert main([verb, "--help"]) == 0
+        words = [word for word in capsys.readouterr().out.split() if word.endswith(".task")]
+        assert words
+        assert all((Path(__file__).parents[2] / word).is_file() for word in words)
+
+
+def test_names_are_listed() -> None:
+    assert set(transformers.__all__) <= set(dir(transformers))
+    assert "decide" in dir(transformers)
