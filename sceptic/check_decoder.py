@@ -42,6 +42,7 @@ from enclosures import (
     constant,
     dot,
     exponential,
+    in_float32,
     normed,
     turned,
 )
@@ -108,7 +109,14 @@ class Decoder:
 
     def embed(self, p, x):
         rows = (table[p if len(table) > 1 else 0] for table in self.tables)
-        return reduce(add, (constant(row[x if len(row) > 1 else 0], self.unit) for row in rows))
+        parts = [constant(row[x if len(row) > 1 else 0], self.unit) for row in rows]
+        total = reduce(add, parts)
+        if len(parts) > 2:  # in any order
+            sizes = [sum(sizes) for sizes in zip(*(part.size() for part in parts), strict=True)]
+            off = [r + (len(parts) * self.unit * size >> 24) + 1 for r, size in zip(total.radius, sizes, strict=True)]
+            in_float32(sizes if self.unit else [])
+            total = Form(total.center, total.slopes, off, self.unit)
+        return total
 
     def read(self, number, p, x):
         """Query, key and value of a head for a token at a position."""
@@ -306,6 +314,7 @@ class Step:
             off = sum(abs(dot(q.center, slope)) for slope in k.slopes) + dot(map(abs, q.center), k.radius)
             off += sum(abs(dot(slope, apart)) for slope in q.slopes) + dot(q.radius, map(abs, apart))
             off += dot(q.deviation(), k.deviation()) + ((len(q.center) + 8) * unit * dot(q.size(), k.size()) >> 24)
+            in_float32([dot(q.size(), k.size()) * max(ONE, abs(scale)) >> 2 * S] if unit else [])
             score = dot(q.center, k.center)
             scores[at] = score * scale >> 2 * S, (off * abs(scale) + abs(score) >> 2 * S) + LOSS, value
         most = max(score for score, _, _ in scores.values())

@@ -16,6 +16,7 @@ from operator import mul
 
 EXACT = Context(prec=24)  # Decimal's exp and ln are rounded correctly
 S, ONE = 60, 1 << 60
+LARGEST = 1 << S + 100  # what is smaller, its square, and sums of many, are far from overflow in float32
 LOSS = 64  # more than functions of one number below lose, in units of 2^-60
 TAU = 6283185307179586476925286766559005768394338798750 * ONE * ONE // 10**48  # 2 pi, in units of 2^-120
 ROOT = isqrt(TAU)
@@ -24,6 +25,11 @@ LOGISTIC = {"silu": (ONE, 0), "gelu_tanh": (4 * ONE * ONE // ROOT, 44715 * ONE /
 
 class UnboundedError(Exception):
     """An enclosure is too wide to go on with; smaller boxes may do."""
+
+
+def in_float32(sizes):
+    if max(sizes, default=0) > LARGEST:
+        raise UnboundedError("float32 may overflow")
 
 
 def dot(a, b):
@@ -43,6 +49,7 @@ class Form:
     def wider(self, times):
         """After so many roundings of float32; every part may be wrong by 3 units, too."""
         more, times = 3 * len(self.slopes) + 6, times * self.unit
+        in_float32(self.size() if self.unit else [])
         radius = [
             r + more + (times * s >> 24)
             for r, s in zip(self.radius, self.size() if times else self.radius, strict=True)
@@ -88,6 +95,7 @@ class Linear:
         size = x.size()
         if len(size) != self.terms:
             raise ValueError("a matrix does not fit what it is applied to")
+        in_float32([dot(size, own) >> S for own in self.sizes] if x.unit else [])
         center, *slopes = [[dot(row, column) >> S for column in self.columns] for row in (x.center, *x.slopes)]
         times, lost = (self.terms + 2) * x.unit, sum(size) >> S
         radius = [((dot(x.radius, own) + (times * dot(size, own) >> 24)) >> S) + lost for own in self.sizes]

@@ -18,6 +18,13 @@ ALIASES = {
     "Given": "What `validate` takes as an oracle: a function, its name as module:function, or an oracle of "
     "`bitwright.validation`; and what `infer` takes: `Executions`, or one or several .npz files of them; and what "
     "a `Model` is made of: an ONNX file, a PyTorch module or a function.",
+    "Activation": 'The function of an MLP: `"gelu"`, `"gelu_tanh"`, `"relu"` or `"silu"`.',
+    "Chain": "Matrices that are applied from left to right, as a tuple of `Linear`; empty for the identity.",
+    "Group": "A step of decoding, the symbol that was written last, and the right symbol.",
+    "Ints": "A NumPy array of integers.",
+    "Method": 'How a claim was decided: `"ranges"`, `"boxes"`, `"all inputs"` or `"search"`.',
+    "Report": "A function that is called with the progress of training: a stage, steps done and in all, seconds left.",
+    "Step": "A function from a state and the symbols of a column to the next state and a symbol of the answer.",
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',
     "Int8": "A NumPy array of integers of 8 bits.",
     "IntArray": "A NumPy array of integers.",
@@ -63,6 +70,9 @@ CLASSES = {
     "bitwright.inference.find_blocks": "FoundBlocks",
     "bitwright.inference.local_rule": "Disagreement",
     "bitwright.inference.recovered": "ProgramComparison Recovered",
+    "bitwright.transformers.certificate": "DecoderCertificate",
+    "bitwright.transformers.margins": "SmallestMargin WrongInputs",
+    "bitwright.transformers.training": "TrainedDecoder",
     "bitwright.validation.task": "Inputs",
     "bitwright.theory.encoding.state_set": "StateSet",
     "bitwright.engines.cells.engine": "CellEngine",

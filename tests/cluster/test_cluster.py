@@ -29,7 +29,7 @@ MEMBERS, WIDTH, LONGER = 6, 2_000, 100_000  # a width at which training takes lo
 NETWORK = "train addition --tile all --bits 2 --width 2048 --integer -o net.safetensors"
 VERBS = (
     "train addition --ensemble --tile all --bits 2 -n 4 --width 512 --json -o ensemble.results",
-    "train addition --tile all --bits 2 --networks 2 --width 512 --json -o members",
+    "train addition --tile all --float --bits 2 --networks 2 --width 512 --json -o members",
     "validate addition --bits 2 --engine kernel --oracle ours:total --json",
     "certify addition --network net.safetensors --json",
 )

@@ -21,7 +21,7 @@ IMPORTED = re.compile(r"from (bitwright[\w.]*) import (\([^)]*\)|[^\n#]*)")
 # Of Python and NumPy, which need no explanation; and words that begin a line of the page.
 FOREIGN = {
     *("Any", "ArrayLike", "Callable", "False", "Hashable", "Iterable", "Iterator", "Literal", "Mapping", "NDArray"),
-    *("None", "Path", "PathLike", "Self", "Sequence", "True", "Fields"),
+    *("None", "Path", "PathLike", "Self", "Sequence", "True", "Fields", "Generator", "Module"),
 }
 
 

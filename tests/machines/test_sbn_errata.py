@@ -235,3 +235,16 @@ def test_every_difference_between_the_listing_and_machine_a_is_listed() -> None:
         one, two = literal(l_i, l_m, n_c), machine_a(Sizes(l_i, l_m, n_c), halt=False).program
         assert two.blocks - one.blocks == n_i - 3  # the branching block is two, three last carries are gone
         assert two.bits - one.bits == l_i * n_i + 2 * l_m * n_m - n_i - 3  # clears; B_to_copy_curr_instr is gone
+
+
+def test_12_nothing_happens_unless_the_start_compares() -> None:
+    code = random_code(random.Random(2), Sizes(2, 2, 2))
+    machine = machine_a(code.sizes, halt=False)
+    state = machine.algorithm(code).state({})
+    compare_bits = machine.program.layout["I_to_compare"].bits()
+    state[compare_bits] = False
+    batch = RuleEngine(machine.program).begin(state[np.newaxis])
+    for _ in range(50):
+        batch.step()
+    assert batch.unchanged()[0]
+    assert machine.memory(batch.states()[0]) == list(code.words)

@@ -157,3 +157,11 @@ def test_without_pytorch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("bitwright.networks.torch_trainer.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'bitwright\[train\]'"):
         train(addition(2).program, Recipe(8, trainer="torch"))
+
+
+def test_the_same_function_as_a_plain_module() -> None:
+    torch = pytest.importorskip("torch")
+    network, _ = train(addition(3).program, Recipe(256))
+    x = np.random.default_rng(0).random((7, 12)).astype(np.float32)
+    with torch.no_grad():
+        np.testing.assert_allclose(network.to_torch()(torch.tensor(x)).numpy(), network(x), atol=1e-5)

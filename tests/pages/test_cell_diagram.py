@@ -273,9 +273,7 @@ def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captu
         (["--tile", "1", "--diagram", "x.png"], "--diagram takes a .svg file, got x.png"),
         (["--tile", "1", "--diagram", "x.svg", "--blocks"], "--blocks goes with --diagram, and without --tile"),
         (["--blocks"], "--blocks goes with --diagram"),
-        (["--diagram", "x.svg", "--tile", "2"], "--tile goes with --tile 1"),
         (["--diagram", "x.svg", "--text"], "leave out one of them"),
-        (["--tile", "1", "--text"], "leave out --text"),
         (["--tile", "1", "--diagram", "missing/x.svg"], "missing"),
     ],
 )

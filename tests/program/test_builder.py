@@ -343,3 +343,17 @@ def test_what_has_no_meaning_is_refused_in_words(misuse: Callable[[Setting], obj
     with pytest.raises(BitwrightError):  # noqa: PT012
         misuse(setting)
         setting.b.build()
+
+
+def test_sizes_in_the_papers_letters() -> None:
+    program = built(half_adders)
+    assert (program.bits, program.blocks, program.templates) == (9, 6, 12)
+    assert repr(program) == "<Program: 9 bits, 6 blocks, 12 templates>"
+    names = program.layout.names
+    assert dict(zip(names, program.writers.tolist(), strict=True)) == {
+        **dict.fromkeys(("p[1]", "p[2]", "p[3]", "c[3]"), 2),
+        **dict.fromkeys(("q[2]", "q[3]", "c[1]", "c[2]"), 1),
+        "q[1]": 0,
+    }
+    assert program.template_text(2) == "when p[1]=1 q[1]=1 write c[1]"
+    assert program.block_names(1) == ["p[2]", "q[2]"]

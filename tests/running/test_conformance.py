@@ -41,7 +41,7 @@ def _enough_for_sign(program: Program) -> dict[str, Any]:
 
 def _enough_of_cells(program: Program) -> dict[str, Any]:
     return {
-        "cells": True,
+        "tile": 1,
         "networks": int(cell_sizes(pattern_of([program]), 1e-9)["calibrated"]["networks"]),
         "seed": 1,
     }
@@ -66,15 +66,15 @@ WAYS = [
     Way("templates", lambda _: {}, MANY),
     Way("limit", lambda _: {}, MANY),
     Way("limit, sign", _by_sign, MANY),
-    Way("limit, cells", lambda _: {"cells": True}, FEW),
-    Way("limit, cells evaluated", lambda _: {"cells": True, "evaluate": True}, 3, 300),
+    Way("limit, cells", lambda _: {"tile": 1}, FEW),
+    Way("limit, cells evaluated", lambda _: {"tile": 1, "evaluate": True}, 3, 300),
     Way("kernel", lambda _: {}, FEW, 10_000 if LONG else 30),
     Way("kernel, sign", _by_sign, FEW, 10_000 if LONG else 30),
-    Way("kernel, cells", lambda _: {"cells": True}, 3),
+    Way("kernel, cells", lambda _: {"tile": 1}, 3),
     Way("sampled", _enough, 3, 200),
     Way("sampled, sign", _enough_for_sign, 3, 200),
     Way("sampled, cells", _enough_of_cells, 3, 300),
-    Way("network", lambda program: {"width": 4_096 if program.templates < 100 else 16_384}, 6, 100),
+    Way("network", lambda program: {"tile": "all", "width": 4_096 if program.templates < 100 else 16_384}, 6, 100),
     Way("network, cells", lambda _: {}, FEW),
 ]
 TRAINED = 1000 if LONG else 100  # templates of the largest program for whose whole state a network is trained
@@ -93,7 +93,7 @@ def test_a_batch_one_run_and_a_record_give_the_answer_of_python(case: Case, way:
     if way.name == "network" and examples > TRAINED:
         return
     inputs = case.inputs(most=way.most)[: way.most]
-    if way.engine == "kernel" and "cells" not in settings and examples > MAX_EXAMPLES:
+    if way.engine == "kernel" and "tile" not in settings and examples > MAX_EXAMPLES:
         with pytest.raises(InputError, match="limit"):
             run(algorithm, states=case.states(inputs), **how)
         return

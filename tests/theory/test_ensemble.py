@@ -89,3 +89,13 @@ def test_an_ensemble_of_the_size_for_one_input_keeps_its_promise(share: float, k
     bits = (outputs - w.unmatched * ADDER.writers) / w.gap > 0.5
     failures = np.count_nonzero((bits != (m > 0)).any(axis=1))
     assert (failures <= trials * delta + 6 * np.sqrt(trials * delta * (1 - delta))) == kept
+
+
+def test_growth_with_the_bit_length() -> None:
+    """Eq. (8) over all inputs grows like l^2, the calibrated size like l (theory.md; Remark 6.1)."""
+    lengths = [256, 512, 1024, 2048, 4096]
+    for make in (addition, lambda l: permutation(range(1, l + 1))):
+        sign = [sign_size(make(l).program, 0.01).networks or 0 for l in lengths]
+        ours = [calibrated_size(make(l).program, 0.01).networks or 0 for l in lengths]
+        assert np.polyfit(np.log(lengths), np.log(sign), 1)[0] == pytest.approx(2, abs=0.05)
+        assert np.polyfit(np.log(lengths), np.log(ours), 1)[0] == pytest.approx(1, abs=0.05)

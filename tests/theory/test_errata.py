@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erfc, exp, sqrt
+from math import erfc, exp, log, sqrt
 
 import numpy as np
 import pytest
@@ -272,3 +272,12 @@ def test_matches_in_runs_of_multiplication() -> None:
     task = multiplication(6)
     assert reachable_range(task).n_max == 19
     assert task.matches == 43
+
+
+def test_test_inputs_are_more_than_2_to_the_blocks() -> None:
+    """Printed: O(2^b). A block of t templates has t + 1 configurations: 8^l inputs for addition, with b = 2l."""
+    for l in (4, 40):
+        program = addition(l).program
+        assert program.blocks == 2 * l
+        assert log_inputs(program) == pytest.approx(l * log(8))
+        assert log_inputs(program) - program.blocks * log(2) == pytest.approx(l * log(2))  # grows: no constant factor

@@ -83,3 +83,15 @@ def test_what_is_no_training_set() -> None:
         TrainingSet(program, 0, {99: np.eye(3)})
     with pytest.raises(InputError, match="too large"):
         TrainingSet(program, 20_000).save(Path("never-written.npz"))
+
+
+def test_encoding_of_states() -> None:
+    algorithm = addition(3)
+    examples = TrainingSet(algorithm.program, 1)
+    states = np.array([algorithm.state({"p": p, "q": q}) for p, q in ((0, 0), (1, 0), (5, 7))])
+    encoded = examples.encode(states)
+    assert not encoded[0].any()
+    assert sorted(encoded[1])[-2:] == [0, 1]
+    assert np.count_nonzero(encoded[2]) == 3
+    np.testing.assert_allclose(np.linalg.norm(encoded, axis=1), [0, 1, 1])
+    assert np.flatnonzero(encoded[2]).tolist() == algorithm.program.match(states[2]).tolist()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bitwright.transformers.affine import FLOAT32, HUGE, AffineForm, activated, constant, fed, finished, margins, normed
+from bitwright.transformers.affine import FLOAT32, AffineForm, activated, constant, fed, finished, margins, normed
 from bitwright.transformers.decoder import Decoder, Layer, Linear, Mlp, Norm
 from bitwright.transformers.evaluate import _mlp, chained
 from bitwright.transformers.evaluate import activated as active
@@ -63,7 +63,7 @@ def test_norms_lie_inside(kind, scale):
 
 def test_a_norm_of_what_may_vanish_is_not_bounded():
     x = constant(np.zeros((1, WIDTH)), np.ones((1, 3)), 0.0, radius=1.0)
-    assert (normed(Norm("rms", 1e-5), x).deviation() >= HUGE * 1e-3).all()
+    assert not np.isfinite(normed(Norm("rms", 1e-5), x).deviation()).any()
 
 
 def decoder(rng: np.random.Generator, activation: str, gate: bool) -> Decoder:

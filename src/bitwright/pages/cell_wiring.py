@@ -43,7 +43,7 @@ class Wires:
 class DrawnKind:
     """A kind as a diagram shows it."""
 
-    number: int  # from 0, as `show --cells` counts from 1
+    number: int  # from 0, as `show --tile 1` counts from 1
     cells: int
     first: int  # its first cell
     place: str  # which cells of its line these are: `first`, `cells 2 to 9`; empty where all are, or none is known

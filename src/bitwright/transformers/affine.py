@@ -23,7 +23,8 @@ Bound = Callable[[Reals, Reals], Reals]
 
 FLOAT32 = 2.0**-24  # the unit of float32
 TINY = 2.0**-125  # more than any float32 operation loses below the normal numbers
-HUGE = 1e30  # the radius of what cannot be bounded
+TINIEST = 2.0**-1000  # the same for this code's own float64
+LARGEST = 2.0**100  # sums of this size, and squares and small multiples of them, are far from overflow in float32
 
 
 def own(terms: int) -> float:
@@ -54,10 +55,14 @@ class AffineForm(RowArrays):
         return np.abs(self.center) + self.deviation()
 
     def lower(self) -> Reals:
-        return self.center - self.deviation() - 2.0**-50 * np.abs(self.center)
+        """(n, d) no value is smaller; -inf where nothing is known, as of what is multiplied by an infinite radius."""
+        lower = self.center - self.deviation() - 2.0**-50 * np.abs(self.center)
+        return np.where(np.isnan(lower), -np.inf, lower)
 
     def upper(self) -> Reals:
-        return self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
+        """(n, d) no value is larger; inf where nothing is known."""
+        upper = self.center + self.deviation() + 2.0**-50 * np.abs(self.center)
+        return np.where(np.isnan(upper), np.inf, upper)
 
     def wider(self, by: Reals) -> AffineForm:
         """The same with `by` added to the radius."""
@@ -65,10 +70,12 @@ class AffineForm(RowArrays):
 
     def rounded(self, times: int) -> AffineForm:
         """The result of so many roundings of a quantity of this size."""
-        return self.wider((times * self.unit + own(0)) * self.magnitude() + self._tiny(times))
+        return self.wider(self.lost(times, self.magnitude(), times))
 
-    def _tiny(self, operations: int) -> float:
-        return operations * TINY if self.unit else 0.0
+    def lost(self, times: int, size: Reals, operations: int, terms: int = 0) -> Reals:
+        """What so many roundings of sums of this size lose; unbounded where float32 may overflow."""
+        lost: Reals = (times * self.unit + own(terms)) * size + operations * (TINY if self.unit else TINIEST)
+        return np.where(size <= LARGEST, lost, np.inf) if self.unit else lost
 
     def linear(self, linear: Linear) -> AffineForm:
         """x @ weight + bias."""
@@ -76,7 +83,7 @@ class AffineForm(RowArrays):
         terms, size = len(weight), np.abs(weight)
         product = replace(
             self, center=self.center @ weight, slopes=self.slopes @ weight, radius=self.radius @ size
-        ).wider(((terms + 1) * self.unit + own(terms)) * (self.magnitude() @ size) + self._tiny(2 * terms))
+        ).wider(self.lost(terms + 1, self.magnitude() @ size, 2 * terms, terms))
         if linear.bias is None:
             return product
         return replace(product, center=product.center + linear.bias.astype(np.float64)).rounded(1)
@@ -140,6 +147,15 @@ def constant(value: Reals, box: Reals, unit: float, radius: Reals | float = 0.0)
     return AffineForm(value, slopes, np.broadcast_to(np.asarray(radius, np.float64), value.shape), box, unit)
 
 
+def added(parts: Sequence[AffineForm]) -> AffineForm:
+    """The sum of several quantities, in any order."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    size = sum((part.magnitude() for part in parts), np.zeros(1))
+    return total if len(parts) < 3 else total.wider(total.lost(len(parts), size, len(parts)))
+
+
 def chained(chain: Chain, x: AffineForm) -> AffineForm:
     """A chain of matrices, one after the other."""
     for linear in chain:
@@ -169,7 +185,7 @@ def _mean_square(x: AffineForm, eps: float) -> AffineForm:
         slopes=(2 * x.center[:, None] * x.slopes).mean(2, keepdims=True),
         radius=(2 * np.abs(x.center) * x.radius + deviation**2).mean(1, keepdims=True),
     )
-    return square.wider(((width + 3) * x.unit + own(width)) * square.magnitude() + x._tiny(width))
+    return square.wider(x.lost(width + 3, square.magnitude(), width, width))
 
 
 def _inverse_root(x: AffineForm) -> AffineForm:
@@ -179,7 +195,7 @@ def _inverse_root(x: AffineForm) -> AffineForm:
     safe = np.where(bad, 1.0, lowest)
     around = replace(x, center=np.where(bad, 1.0, x.center))
     root = around.applied(lambda t: 1 / np.sqrt(t), -0.5 * around.center**-1.5, 0.75 * safe**-2.5).rounded(10)
-    return replace(root, radius=np.where(bad, HUGE, root.radius))
+    return replace(root, radius=np.where(bad, np.inf, root.radius))
 
 
 def activated(activation: Activation, x: AffineForm) -> AffineForm:
@@ -254,7 +270,7 @@ def margins(decoder: Decoder, x: AffineForm, right: int, also: Sequence[int] = (
     bias = None if last.bias is None else last.bias.astype(np.float64)
     apart = None if bias is None else bias[right] - np.delete(bias, left)
     difference = replace(x, unit=0.0).linear(Linear(best - others, apart))
-    roundings = (len(weight) + 2) * x.unit * (x.magnitude() @ (np.abs(best) + np.abs(others)))
+    size = x.magnitude() @ (np.abs(best) + np.abs(others))
     if bias is not None:
-        roundings = roundings + 2 * x.unit * (np.abs(bias[right]) + np.abs(np.delete(bias, left)))
-    return replace(difference, unit=x.unit).wider(roundings + x._tiny(4 * len(weight)))
+        size = size + np.abs(bias[right]) + np.abs(np.delete(bias, left))
+    return replace(difference, unit=x.unit).wider(x.lost(len(weight) + 2, size, 4 * len(weight)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.transformers.affine import TINY, AffineForm, Reals, chained, constant, normed, own
+from bitwright.transformers.affine import LARGEST, TINY, AffineForm, Reals, added, chained, constant, normed, own
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder, Head, Rope
 from bitwright.transformers.layout import ColumnTask, Place
@@ -53,6 +53,7 @@ class AttentionTable:
         return position * len(self.tokens) + np.searchsorted(self.tokens, tokens)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
 def tabulate(
     decoder: Decoder, task: ColumnTask, unit: float, tick: Callable[[], None] = lambda: None
 ) -> AttentionTable:
@@ -61,15 +62,17 @@ def tabulate(
     tokens = np.unique([*(t for name in names for t in task.tokens(name)), *task.fixed.values()]).astype(np.int64)
     length = task.prompt_length + len(task.layout.answer) - (0 if task.layout.stop else 1)
     check_fit(decoder, task)
+    if len(decoder.layers) != 1 or not decoder.layers[0].heads:
+        raise InputError(
+            f"bounds cover decoders of one layer with attention; this one has {len(decoder.layers)} layers"
+        )
     layer, rows = decoder.layers[0], length * len(tokens)
     position, token = np.repeat(np.arange(length), len(tokens)), np.tile(tokens, length)
     box, parts = np.zeros((rows, 0)), []
     for table in decoder.tables:
         looked_up = table[position * (table.shape[0] > 1), token * (table.shape[1] > 1)].astype(np.float64)
         parts.append(constant(np.broadcast_to(looked_up, (rows, decoder.shape[2])), box, unit))
-    residual = parts[0]
-    for part in parts[1:]:
-        residual = residual + part
+    residual = added(parts)
     x = normed(layer.attention_norm, residual)
     width = sum(len(head.output[0].weight) for head in layer.heads if head.output) + len(layer.heads)
     heads = tuple(_tabulated(head, x, position, length, width) for head in layer.heads)
@@ -82,7 +85,10 @@ def check_fit(decoder: Decoder, task: ColumnTask) -> None:
     length = task.prompt_length + len(task.layout.answer) - (0 if task.layout.stop else 1)
     if 1 < positions < length:
         raise InputError(f"the decoder has {positions} positions; the task needs {length}")
-    vocabulary = min(tokens, decoder.head[-1].weight.shape[1])
+    written = decoder.head[-1].weight.shape[1]
+    if written > tokens:
+        raise InputError(f"the head of the decoder writes {written} tokens; its tables read {tokens}")
+    vocabulary = min(tokens, written)
     if vocabulary < task.vocabulary:
         raise InputError(f"the decoder has {vocabulary} tokens; the task needs {task.vocabulary}")
     columns = task.columns
@@ -98,13 +104,21 @@ def _tabulated(head: Head, x: AffineForm, position: Ints, length: int, width: in
     key = _turned(head.rope, normed(head.key_norm, chained(head.key, x)), position)
     value = chained(head.value, x)
     center, radius, size, terms = value.center, value.deviation(), value.magnitude(), 2 * length + width + 8
+    tiny = terms * TINY if x.unit else 0.0  # what the sum over tokens loses
+    _check_float32(size, x.unit)
     for linear in head.output:
         weight = linear.weight.astype(np.float64)
         bias = 0.0 if linear.bias is None else linear.bias.astype(np.float64)
-        center, radius = center @ weight + bias, radius @ np.abs(weight)
+        center, radius = center @ weight + bias, (radius + tiny) @ np.abs(weight)
         size, terms = size @ np.abs(weight) + np.abs(bias), terms + len(weight) + 2
+        _check_float32(size, x.unit)
     roundings = (terms * x.unit * (1 + 2.0**-10) + own(terms)) * size + (terms * TINY if x.unit else 0)
     return HeadTable(head.scale, query, key, center, radius * (1 + 2.0**-40) + roundings)
+
+
+def _check_float32(size: Reals, unit: float) -> None:
+    if unit and not (size <= LARGEST).all():
+        raise InputError("the decoder's attention may overflow float32")
 
 
 def _turned(rope: Rope | None, x: AffineForm, position: Ints) -> AffineForm:
@@ -150,6 +164,7 @@ class Query:
     noise: Reals  # (2, heads, r): bounds on the sums of |values| and of weights, times the rounding of a sum
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
     """The query of a step of decoding; `symbol` stands in the slot before the answer, -1 if that is a fixed token."""
     task, columns = table.task, table.task.columns
@@ -172,7 +187,7 @@ def query_at(table: AttentionTable, step: int, symbol: int) -> Query:
                 at = (*columns.words, columns.answer).index(slot.word), slot.column
                 read = read[: (*columns.symbols, columns.answers)[at[0]]]
         entries[:, at[0], at[1], : len(read)] = where[:, read]
-    if not np.isfinite(entries).all():
+    if not np.isfinite(entries[..., : VALUE + table.rank]).all():
         raise InputError("the decoder's attention is not finite; check its weights for NaN and infinity")
     total, r = np.abs(entries).max(3).sum((1, 2)), table.rank
     sums = np.stack([total[:, VALUE : VALUE + r], np.repeat(total[:, :1], r, 1)])
@@ -200,11 +215,14 @@ def _entries(table: AttentionTable, row: int, slots: tuple[int | Place, ...]) ->
         score, error = _scores(head, row, may.size, u)
         below = np.where(may, score[may].max() - score, 0.0)
         error += u * (2 * np.abs(score) + 2 * below + EXP + 2) + 2.0**-48 * (1 + np.abs(score) + below)
-        weight, relative = np.where(may, np.exp(-below), 0.0), np.expm1(np.minimum(error * (1 + 2.0**-20), 600.0))
+        error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-20))
+        below[error > 600] = 0.0  # nothing is known of such a weight, which must not be small, so that it shows
+        weight, relative = np.where(may, np.exp(-below), 0.0), np.expm1(np.minimum(error, 600.0))
         relative[below > 80] += 1  # float32 may lose such a weight altogether
         entry[:, WEIGHT], entry[:, ERROR] = weight, relative
         entry[:, VALUE : VALUE + r] = weight[:, None] * head.value[: may.size]
         entry[:, VALUE + r :] = (weight * (1 + relative))[:, None] * head.error[: may.size] * (1 + 2.0**-40)
+    entries[..., VALUE + r :] = np.where(np.isnan(entries[..., VALUE + r :]), np.inf, entries[..., VALUE + r :])
     return entries
 
 
@@ -223,5 +241,6 @@ def _scores(head: HeadTable, row: int, rows: int, unit: float) -> tuple[Reals, R
     moved = np.abs(apart @ q_slopes.T) @ q_box + np.abs(apart) @ q_radius  # by the query's error
     moved += (np.abs(k_slopes @ q) * k_box).sum(1) + k_radius @ np.abs(q)  # by the key's
     size = (np.abs(k) + k_off) @ (np.abs(q) + q_off)
+    _check_float32(size * max(1.0, abs(head.scale)), unit)
     roundings = ((len(q) + 1) * unit + own(len(q))) * size + (2 * len(q) * TINY if unit else 0)
     return score, np.abs(head.scale) * (moved * (1 + 2.0**-40) + k_off @ q_off + roundings)

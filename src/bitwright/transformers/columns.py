@@ -203,6 +203,7 @@ def from_step(
 
 def check(columns: Columns) -> None:
     """Raises InputError unless every input has exactly one run: counts the runs (0, 1, more) of all prefixes."""
+    _check_edges(columns)
     _, (before, _, after) = columns._steps
     prefixes = {tuple(int(on) for on in columns.starts)}  # how many runs end in each state
     for column in range(columns.length):
@@ -226,6 +227,16 @@ def check(columns: Columns) -> None:
         if complete != 1:
             what = "several runs" if complete else "no run"
             raise InputError(f"the automaton of '{columns.statement}' must have one run for each input, and has {what}")
+
+
+def _check_edges(columns: Columns) -> None:
+    """Raises InputError unless every edge names states and symbols that are there."""
+    least = [0, *[0] * len(columns.words), 0 if columns.answers else NONE, 0]
+    bounds = [columns.states, *columns.symbols, columns.answers, columns.states]
+    if (columns.edges < least).any() or (columns.edges >= bounds).any():
+        raise InputError(f"an edge of the automaton of '{columns.statement}' names a state or symbol that is not there")
+    if any(len(of) != columns.states for of in (columns.ends, *columns.flags.values())):
+        raise InputError(f"the ends and flags of '{columns.statement}' need one entry for each state")
 
 
 def digits(numbers: Sequence[int], base: int, length: int) -> Ints:

@@ -13,6 +13,7 @@ from bitwright.transformers.decoder import Activation, Chain, Decoder, Head, Lay
 Floats = Any  # arrays of either precision
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite is for the caller to see
 def logits(decoder: Decoder, tokens: Ints, dtype: type = np.float64) -> Floats:
     """(n, length, vocabulary) logits after each of these tokens, (n, length)."""
     length = tokens.shape[1]
@@ -26,7 +27,7 @@ def logits(decoder: Decoder, tokens: Ints, dtype: type = np.float64) -> Floats:
 
 def _looked_up(table: Floats, tokens: Ints, length: int) -> Floats:
     position = np.arange(length) if table.shape[0] > 1 else np.zeros(length, np.int64)
-    return table[position, tokens if table.shape[1] > 1 else 0]
+    return table[position, tokens if table.shape[1] > 1 else 0 * tokens]
 
 
 def _attend(layer: Layer, x: Floats) -> Floats:

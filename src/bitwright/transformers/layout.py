@@ -51,6 +51,12 @@ class ColumnTask:
 
     def __post_init__(self) -> None:
         columns, layout = self.columns, self.layout
+        fixed = [slot for slot in layout.prompt if not isinstance(slot, Place)]
+        for token in (*fixed, *layout.stop, *(token for of in layout.tokens.values() for token in of)):
+            if not isinstance(token, int) or token < 0:
+                raise InputError(f"tokens are whole numbers from 0, got {token!r}")
+        if any((of < 0).any() for of in columns.flags.values()):
+            raise InputError("the symbols of flags are whole numbers from 0")
         places = [place for place in layout.prompt if isinstance(place, Place)]
         for place, known in [(p, columns.words) for p in places] + [(p, columns.outputs) for p in layout.answer]:
             if place.word not in known or not -1 <= place.column < columns.length:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.compiling import compiled
+from bitwright.errors import InputError
 from bitwright.frozen import FrozenArrays
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.attention import tabulate
@@ -48,12 +49,14 @@ def smallest_margin(
 ) -> SmallestMargin:
     """The smallest margin, up to this relative gap, and an input that attains it."""
     rng, table = np.random.default_rng(seed), tabulate(decoder, task, 0.0)
-    best, step, symbols = np.inf, 0, np.zeros(0, np.int64)
+    best, step, symbols = np.inf, 0, np.zeros((0, 0), np.int64)
 
     def attain(candidates: Ints) -> None:
         nonlocal best, step, symbols
         if len(candidates):
             found = forced_margins(decoder, task, candidates)
+            if np.isnan(found).any():
+                raise InputError("the decoder's logits are not finite on some inputs; they have no smallest margin")
             row, at = np.unravel_index(found.argmin(), found.shape)
             if found[row, at] < best:
                 best, step, symbols = float(found[row, at]), int(at), candidates[row]
@@ -62,7 +65,8 @@ def smallest_margin(
         attain(candidates)
         return False
 
-    attain(task.random_inputs(1000, rng))
+    symbols = (tried := task.random_inputs(1000, rng))[0]
+    attain(tried)
     bound = np.inf
     for number, groups in enumerate(of_steps := steps(task), 1):
         bound = min(bound, prove_step(step_of(table, groups), halt, rng, lambda: best - gap * abs(best)).least)

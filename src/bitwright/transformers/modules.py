@@ -55,6 +55,9 @@ def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
     if isinstance(module, Evaluator):
         return module
     if isinstance(module, Decoder):
+        from bitwright.transformers.attention import check_fit
+
+        check_fit(module, task)
         return evaluator_of(module, np.float32)
     if not callable(module):
         raise InputError(f"a module is a function from tokens to logits, got {type(module).__name__}")

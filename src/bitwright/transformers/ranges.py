@@ -103,9 +103,12 @@ def prove_ranges(
     decoder: Decoder, task: ColumnTask, unit: float, *, stop: bool = False, tick: Callable[[], None] = lambda: None
 ) -> DecoderClaim:
     """The claim that every answer is right (with `stop`: that a stop token follows): proved, refuted or not decided."""
-    table = tabulate_ranges(decoder, task, unit, tick)
-    ranges = find_ranges(table)
-    return claim_ranges(table, ranges, end_margins(table, ranges), stop=stop)
+    if not applies(decoder, task):
+        raise InputError("exact ranges need one layer whose scores depend on positions alone, with an output of rank 1")
+    with np.errstate(over="ignore", invalid="ignore"):  # a range that is not finite proves nothing
+        table = tabulate_ranges(decoder, task, unit, tick)
+        ranges = find_ranges(table)
+        return claim_ranges(table, ranges, end_margins(table, ranges), stop=stop)
 
 
 def claim_ranges(table: AttentionTable, ranges: Ranges, ends: Reals, *, stop: bool = False) -> DecoderClaim:
@@ -117,7 +120,8 @@ def claim_ranges(table: AttentionTable, ranges: Ranges, ends: Reals, *, stop: bo
     ranges, ends = ranges[which], ends[which]
     if failure := find_failure(table, ranges, ends):
         return claim("refuted", inputs=1, counterexample=failure)
-    goal = float(ends.min()) / 2
+    least = float(ends.min())
+    goal = least / 2 if 0 < least < np.inf else 0.0
     pieces, margin, left = _halve(table, ranges, goal)
     if len(left):  # the range of a class covers more than those of its edges
         ranges = find_ranges(table, apart=ranges[left])

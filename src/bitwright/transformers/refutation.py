@@ -39,6 +39,7 @@ def right_steps(task: ColumnTask, inputs: Ints, written: Ints) -> NDArray[np.boo
     return right
 
 
+@np.errstate(invalid="ignore")
 def forced_margins(model: Decoder | Evaluator, task: ColumnTask, inputs: Ints) -> Reals:
     """(n, steps) how far the right token is above all others, with the right answers as prefix; decoders in float64."""
     evaluate = evaluator_of(model) if isinstance(model, Decoder) else model

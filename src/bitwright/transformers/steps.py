@@ -169,6 +169,7 @@ def _least(margin: AffineForm, r: int) -> StepMargins:
     lower = margin.lower()
     worst = lower.argmin(1)
     slopes = np.take_along_axis(margin.slopes, worst[:, None, None], 2)[:, :r, 0]
+    slopes = np.where(np.isfinite(slopes), slopes, 0.0)
     return StepMargins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 

@@ -267,7 +267,9 @@ def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-u
     for k in range(r):
         center, x, y, apart_x, apart_y, rounding = 0.0, high[k], low[k], 0.0, 0.0, 0.0
         for head in range(heads):
-            least = max(low[r + head] - noise[1, head, 0], 1e-300)
+            least = low[r + head] - noise[1, head, 0]
+            if least <= 0:  # nothing is known of an average whose weights may all be lost
+                rounding, least = np.inf, 1e-300
             most = high[r + head] + noise[1, head, 0]
             slack = noise[0, head, k] + abs(near[head, k]) * noise[1, head, k]
             center += near[head, k]
@@ -285,10 +287,10 @@ def _finish(high, low, near, D, sums, error, noise, found):  # type: ignore[no-u
             if doubt < 0.5:
                 rounding += (sums[2, head, k] / least + doubt * max(abs(up), abs(down))) / (1 - doubt)
             else:
-                rounding += 1e30
+                rounding = np.inf
         x, y = min(x, apart_x), max(y, apart_y)
         found[0, k] = center + (x + y) / 2
-        found[1, k] = ((x - y) / 2 + (abs(center) + abs(x) + abs(y)) * 2.0**-46) * (1 + 2.0**-40)
+        found[1, k] = ((x - y) / 2 + (abs(center) + abs(x) + abs(y)) * 2.0**-46) * (1 + 2.0**-40) + 1e-280
         found[2, k] = rounding * (1 + 2.0**-40)
 
 
