@@ -76,6 +76,12 @@ def test_what_is_proved_is_accepted(name, arithmetic, tmp_path):
     found = checked(SCRIPT, *files)
     assert found.code == 0, found.out
     assert f"HOLDS: z == b ({arithmetic}), stop ({arithmetic})" in found.out
+    assert "not checked: nothing\n" in found.out
+
+
+def test_no_arguments_give_the_usage():
+    found = checked(SCRIPT)
+    assert (found.code, found.out) == (2, "usage: python check_decoder.py DECODER.safetensors CERTIFICATE.json\n")
 
 
 @pytest.mark.skipif(not NAMES, reason="the networks are not beside the project")
