@@ -211,29 +211,11 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
     assert "The run ends here" in page.inner_text("#outputs-more")
 
 
-def test_outputs_of_a_trained_network(show: Open) -> None:
-    algorithm = addition(4)
-    engine = make_engine(
-        "network", algorithm.program, trained=[train(algorithm, tile="all", integer=False, width=512).weights]
-    )
-    done = run(algorithm, p=11, q=6, engine=engine, record=True)
-    assert done.trace is not None
-    page = show(trace_page(done))
-    for step in range(done.steps):
-        expected, _ = outputs_of(engine, done.trace.state(step)[np.newaxis])
-        for name, row in outputs(page).items():
-            assert float(row[1]) == pytest.approx(expected[0, algorithm.program.layout.bit(name)], abs=1e-5)
-        page.click("#next")
-    page.click("#least")
-    worst = min(float(row[3]) for row in outputs(page).values())
-    assert worst == pytest.approx(done.margin, abs=1e-5)
-    assert f"{done.margin:.3f}" in page.inner_text("#overview-text")
-
-
-def test_outputs_of_a_network_of_cells(show: Open) -> None:
+@pytest.mark.parametrize("how", [{}, {"tile": "all", "integer": False, "width": 512}], ids=["cells", "whole state"])
+def test_outputs_of_a_network(show: Open, how: dict[str, Any]) -> None:
     """G, T, margin and the next value of every bit in every step, as the network gives them."""
     algorithm = addition(4)
-    done = run(algorithm, p=11, q=6, network=train(algorithm), record=True)
+    done = run(algorithm, p=11, q=6, network=train(algorithm, **how), record=True)
     assert done.trace is not None
     assert done.asked is not None
     said = done.asked.said(done.trace.states()[:-1])
