@@ -1,15 +1,17 @@
 """The network in examples/transformers: proved on all pairs, and with one weight changed refuted by a pair."""
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
 from bitwright.transformers.affine import FLOAT32
+from bitwright.transformers.certificate import read_certificate, task_document
 from bitwright.transformers.columns import digits
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.evaluate import logits
-from bitwright.transformers.files import load_decoder
+from bitwright.transformers.files import digest, load_decoder
 from bitwright.transformers.ranges import prove_ranges
 from bitwright.transformers.task_text import load_task
 
@@ -39,3 +41,11 @@ def test_the_shipped_adder_is_proved_and_a_changed_one_is_refuted():
     a, b = (task.number(word, 10) for word in claim.counterexample.symbols)
     assert added(changed, a, b) == sum(digit * 10**place for place, digit in enumerate(claim.counterexample.written))
     assert added(changed, a, b) != a + b
+
+
+def test_its_certificate_is_about_the_files_beside_it():
+    certificate, network = read_certificate(FOLDER / "adder.json"), FOLDER / "adder.safetensors"
+    assert certificate.network == sha256(network.read_bytes()).hexdigest()
+    assert certificate.weights == digest(load_decoder(network))
+    assert task_document(certificate.task) == task_document(load_task(FOLDER / "adder.task"))
+    assert [(claim.verdict, claim.arithmetic) for claim in certificate.claims] == [("proved", "float32")]
