@@ -22,6 +22,7 @@ from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.prover import decide
+from bitwright.transformers.refutation import forced_margins
 
 NEAR = 1e-7  # how far float64 may be off
 
@@ -159,6 +160,17 @@ def test_weights_that_vanish_before_a_token_that_is_not_there_are_not_lost():
     assert wrong.least <= 4 <= wrong.most
     assert smallest_margin(decoder, task).bound <= real.min()
     assert decide(decoder, task).verdict == "refuted"
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-33])
+def test_rounding_in_float64_refutes_nothing(scale):
+    """The logit of 0 is 2^60 + 200, of which float64 loses 100 twice; that of 1 is 2^60 + 140, rounded up by 116."""
+    tables = scale * np.array([[2.0**60, 2.0**60], [100, 140], [100, 0]]).astype(np.float32).reshape(3, 1, 1, 2)
+    nothing = Head(*(linear(np.zeros(shape)) for shape in ((2, 1), (2, 1), (2, 1), (1, 2))), 1.0)
+    tables = tuple(np.repeat(table, 3, axis=1) for table in tables.astype(np.float32))
+    decoder, task = Decoder(tables, (Layer((nothing,)),), None, linear([[1, 0, 0], [0, 1, 0]])), zeros(length=17)
+    assert (forced_margins(decoder, task, task.random_inputs(5, np.random.default_rng(0))) < -1e-8).all()
+    assert decide(decoder, task).verdict == "not decided"
 
 
 def test_all_tokens_may_be_right():

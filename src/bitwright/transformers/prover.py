@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.transformers.affine import FLOAT32
-from bitwright.transformers.attention import check_fit, tabulate
+from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
 from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.comparison import compare
@@ -23,8 +24,8 @@ from bitwright.transformers.fronts import StepProof, prove_step
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
-from bitwright.transformers.refutation import CLEAR, forced_margins, replay
-from bitwright.transformers.steps import step_of
+from bitwright.transformers.refutation import forced_margins, replay
+from bitwright.transformers.steps import bound_input, step_of
 
 FEW = 2**16  # inputs that are all tried where nothing can be proved
 VARIED = 1000  # inputs that are tried before a proof
@@ -159,12 +160,26 @@ class Hunt:
             return
         margins = forced_margins(self.decoder, self.task, inputs)
         self.least = min(self.least, float(margins.min()))
-        wrong = margins < -CLEAR
+        wrong = margins < 0
         first = np.where(wrong.any(1), wrong.argmax(1), -1)
         last = len(self.task.layout.answer)
         for some in ((first >= 0) & (first < last), first == last):
-            if example := next(replay(self.model, self.task, inputs[some]), None):
-                self.examples.setdefault(claim_names(self.task)[example.step == last], example)
+            for example in replay(self.model, self.task, inputs[some]):
+                about = claim_names(self.task)[example.step == last]
+                if about not in self.examples and self._confirms(example):
+                    self.examples[about] = example
+                    break
+
+    def _confirms(self, example: Counterexample) -> bool:
+        """Whether a module wrote what is wrong, or the decoder does in real arithmetic, whatever float64 rounds."""
+        if example.replayed_by == "module":
+            return True
+        return bool(bound_input(self.table, example.symbols, example.step).upper[0] < 0)
+
+    @cached_property
+    def table(self) -> AttentionTable:
+        """The attention of the decoder, for real arithmetic."""
+        return tabulate(self.decoder, self.task, 0.0)
 
     def check_all(self) -> None:
         """Checks every input of the task, until each claim has a counterexample."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitwright.transformers.affine import AffineForm, Reals, chained, finished, margins
 from bitwright.transformers.attention import AttentionTable, Query, query_at, query_rows
+from bitwright.transformers.boxes import group_of, root
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import Place
@@ -108,6 +109,15 @@ def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
         parts.append(bound(query.entries, query.noise, edges, step.cases, boxes[rows], case[rows]))
         order.append(rows)
     return Outputs.joined(parts)[np.argsort(np.concatenate(order))]
+
+
+def bound_input(table: AttentionTable, symbols: Ints, number: int) -> StepMargins:
+    """The margin of one input (words, length) at a step of decoding, all rounding included."""
+    group = group_of(table.task, symbols, number)
+    step, box, case = step_of(table, [group]), root(table.task, group)[None], np.zeros(1, np.int64)
+    box[:, :, : symbols.size] = symbols.ravel()
+    outputs = bound_outputs(step, box, case)
+    return bound_margins(step, case, outputs.center, outputs.radius + outputs.rounding)
 
 
 @dataclass(frozen=True)
