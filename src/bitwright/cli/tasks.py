@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from pathlib import Path
 
 import click
@@ -22,17 +21,21 @@ def is_task(name: str) -> bool:
 
 
 def certify_task(
-    task: Path, network: Path | None, output: Path | None, check: Path | None, seconds: float | None, as_json: bool
+    task: Path,
+    network: Path | None,
+    output: Path | None,
+    check: Path | None,
+    seconds: float | None,
+    measure: bool,
+    as_json: bool,
 ) -> int:
     """Decides a decoder on every input of a task; exit 1 unless it is proved."""
-    from bitwright.api.decoders import check_file, decide_file
+    from bitwright.api.decoders import certify_file, check_file
 
-    _refuse_others("network", "output", "check", "seconds", "as_json")
-    seconds, holds = 600.0 if seconds is None else seconds, ""
-    if not isfinite(seconds):
-        raise InputError(f"--seconds must be a finite number, got {seconds}")
+    _refuse_others("network", "output", "check", "seconds", "measure", "as_json")
+    holds = ""
     if check is None:
-        decision = decide_file(task, network, output, seconds=seconds, tell=TerminalTeller())
+        decision = certify_file(task, network, output, seconds=seconds, measure=measure, tell=TerminalTeller())
     else:
         if output is not None:
             raise InputError("--check writes no certificate; leave out -o")
