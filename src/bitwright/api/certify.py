@@ -50,6 +50,8 @@ def certify(
     module: Module | None = None,
     seconds: float | None = None,
     measure: bool = False,
+    workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Decision: ...
 @overload
@@ -160,7 +162,8 @@ def certify(
     if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None or _is_task(what):
         others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
         others |= {"state": state, "device": device, "function": function, "oracle": oracle, "yes": yes}
-        how: dict[str, Any] = {"module": module, "seconds": seconds, "measure": measure, "progress": progress}
+        how: dict[str, Any] = {"module": module, "seconds": seconds, "measure": measure, "workers": workers}
+        how |= {"resume": resume, "progress": progress}
         return _certify_decoder(what, network, others | {"padding": padding}, **how)
     if seconds is not None or measure:
         name = option("measure" if measure else "seconds")

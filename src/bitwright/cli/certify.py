@@ -97,11 +97,10 @@ def command(
     from bitwright.api.models import model_of
     from bitwright.api.trained import is_of_cells
 
-    seconds, measure = how.pop("seconds"), how.pop("measure")
     if is_task(target.name):
-        return certify_task(Path(target.name), network, output, check, seconds, measure, as_json)
-    for name in ("seconds" * (seconds is not None), "measure" * measure):
-        if name:
+        return certify_task(Path(target.name), network, output, check, as_json, how)
+    for name in ("seconds", "measure"):
+        if how.pop(name):
             raise InputError(f"--{name} goes with tasks of transformers (.task); leave it out")
     _check_together(output, check, how)
     if check == BESIDE:
