@@ -109,6 +109,7 @@ def _split(front: Front, variables: Ints, trees: Trees) -> Front:
     """The two halves of each box, one after the other."""
     children = trees.grow(2 * len(front))
     trees.codes[front.nodes], trees.children[front.nodes] = variables, children[::2]
+    trees.weights[children] = np.repeat(trees.weights[front.nodes] / 2, 2)
     halves = np.stack(split(front.boxes, variables), 1).reshape(-1, *front.boxes.shape[1:])
     return Front(halves, np.repeat(front.case, 2), children)
 
