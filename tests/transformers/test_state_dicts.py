@@ -202,9 +202,7 @@ def test_another_layout_and_pickles_are_named(tmp_path):
     for suffix in (".pt", ".bin"):
         torch.save(gpt, tmp_path / f"model{suffix}")
         for read in (read_state_dict, load_decoder):
-            with pytest.raises(
-                InputError, match=rf"model{suffix} is a pickle.*save_file.*model\.safetensors"
-            ):
+            with pytest.raises(InputError, match=rf"model{suffix} is a pickle.*save_file.*model\.safetensors"):
                 read(tmp_path / f"model{suffix}")
 
 
