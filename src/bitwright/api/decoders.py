@@ -146,12 +146,13 @@ def certify_file(
     """What `certify_decoder` gives for the decoder in a file.
 
     Args:
-        output: for the certificate; what is done lies in a file beside it until the decoder is decided.
+        output: for the certificate (.json), or for a page with the picture (.html); what is done lies in a file beside
+            it until the decoder is decided.
     """
     file, kept = _named(task, network), resume
     if output is not None:
-        if output.suffix != ".json":
-            raise InputError(f"{option('output')} takes a .json file, got {output}")
+        if output.suffix not in (".json", ".html"):
+            raise InputError(f"{option('output')} takes a .json file, or for a page a .html file, got {output}")
         check_writable(output)
         kept = resume or output.with_name(output.name + ".part")
     try:

@@ -21,11 +21,20 @@ ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32
 
 def report(decision: Decision) -> list[str]:
     """The lines of a report; the first one is the verdict."""
-    rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
-    rows += describe_measurements(decision)
-    rows += [("module", describe_comparison(decision.comparison)), ("decoder", describe_decoder_of(decision.decoder))]
+    rows = report_rows(decision)
     width = max(len(name) for name, _ in rows)
     return [headline(decision), *(f"  {name:{width}}  {text}" for name, text in rows)]
+
+
+def report_rows(decision: Decision) -> list[tuple[str, str]]:
+    """What is known of each claim, the margin and wrong inputs if measured, the module and the decoder."""
+    rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
+    rows += describe_measurements(decision)
+    return [
+        *rows,
+        ("module", describe_comparison(decision.comparison)),
+        ("decoder", describe_decoder_of(decision.decoder)),
+    ]
 
 
 def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
