@@ -22,7 +22,7 @@ ALIASES = {
     "Chain": "Matrices that are applied from left to right, as a tuple of `Linear`; empty for the identity.",
     "Group": "A step of decoding, the symbol that was written last, and the right symbol.",
     "Ints": "A NumPy array of integers.",
-    "Method": 'How a claim was decided: `"ranges"`, `"boxes"`, `"all inputs"` or `"search"`.',
+    "Method": 'How a claim was decided: `"boxes"`, `"all inputs"` or `"search"`.',
     "Report": "A function that is called with the progress of training: a stage, steps done and in all, seconds left.",
     "Step": "A function from a state and the symbols of a column to the next state and a symbol of the answer.",
     "Halt": 'When a run ends: the number of a bit, `"fixed point"`, or None for a fixed number of steps.',

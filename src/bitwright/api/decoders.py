@@ -73,17 +73,17 @@ def certify_decoder(
         how: dict[str, Any] = {"workers": who, "journal": journal, "progress": step}
         decision = decide(decoder, columns, module=module, seconds=limit, **how)
     described = decision.comparison is None or decision.comparison.agrees
-    return _measured(decision, tell) if measure and described else decision
+    return _measured(decision, limit, tell) if measure and described else decision
 
 
-def _measured(decision: Decision, tell: Teller) -> Decision:
+def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
     """The decision with the smallest margin, and with the number of wrong inputs unless it is proved."""
-    with tell.working("steps of the smallest margin") as step:
-        smallest = smallest_margin(decision.decoder, decision.task, progress=step)
+    with tell.working("percent of the smallest margin") as step:
+        smallest = smallest_margin(decision.decoder, decision.task, seconds=seconds, progress=step)
     wrong = None
     if not decision:
-        with tell.working("steps of counting") as step:
-            wrong = count_wrong(decision.decoder, decision.task, progress=step)
+        with tell.working("percent of the count") as step:
+            wrong = count_wrong(decision.decoder, decision.task, seconds=seconds, progress=step)
     return replace(decision, smallest=smallest, wrong=wrong)
 
 

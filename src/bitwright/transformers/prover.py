@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.transformers import ranges
 from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
@@ -25,13 +24,15 @@ from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.fronts import StepProof, prove_step
 from bitwright.transformers.journal import End, Key, StepJournal, StepResult
 from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
-from bitwright.transformers.refutation import CLEAR, forced_margins, replay
-from bitwright.transformers.steps import step_of
+from bitwright.transformers.refutation import forced_margins, replay
+from bitwright.transformers.steps import bound_input, step_of
 from bitwright.workers import Workers
 from bitwright.workers.linear_algebra import one_thread
 
-FEW = 2**16  # inputs that are all tried where nothing can be proved
+FEW = 2**16  # inputs that are all tried
+VARIED = 1000  # inputs that are tried where there are more
 UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
 Progress = Callable[[int, int], None]  # what is done, and of how much
 
@@ -57,7 +58,7 @@ def decide(
             is on real arithmetic, and says so.
         seconds: the time after which no more is proved. At most 65,536 inputs are all tried nevertheless.
         seed: of the inputs that are tried as counterexamples.
-        workers: who proves the steps of decoding that need boxes; the result is the same.
+        workers: who proves the steps of decoding ; the result is the same.
         journal: the steps that were proved before; those that are proved now are added.
         progress: gets the number of boxes that are bounded, and about how many there will be.
     """
@@ -76,6 +77,8 @@ def decide(
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder))
         if task.inputs <= FEW:
             hunt.check_all()
+        else:
+            hunt.check(mixture_of(task).vary(VARIED, np.random.default_rng(seed)))
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock, how) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
         if task.inputs <= FEW and any(claim.verdict == "not decided" for claim in claims):
@@ -157,17 +160,34 @@ class Hunt:
     task: ColumnTask
     model: Evaluator  # has the last word
     examples: dict[str, Counterexample] = field(default_factory=dict)  # by what the claim is about
+    least: float = np.inf  # margin of an input
 
     def check(self, inputs: Ints) -> None:
         """Keeps the first counterexample of each kind among inputs."""
         if not len(inputs):
             return
-        wrong = forced_margins(self.decoder, self.task, inputs) < -CLEAR
+        margins = forced_margins(self.decoder, self.task, inputs)
+        self.least = min(self.least, float(margins.min()))
+        wrong = margins < 0
         first = np.where(wrong.any(1), wrong.argmax(1), -1)
         last = len(self.task.layout.answer)
         for some in ((first >= 0) & (first < last), first == last):
-            if example := next(replay(self.model, self.task, inputs[some]), None):
-                self.examples.setdefault(claim_names(self.task)[example.step == last], example)
+            for example in replay(self.model, self.task, inputs[some]):
+                about = claim_names(self.task)[example.step == last]
+                if about not in self.examples and self._confirms(example):
+                    self.examples[about] = example
+                    break
+
+    def _confirms(self, example: Counterexample) -> bool:
+        """Whether a module wrote what is wrong, or the decoder does in real arithmetic, whatever float64 rounds."""
+        if example.replayed_by == "module":
+            return True
+        return bool(bound_input(self.table, example.symbols, example.step).upper[0] < 0)
+
+    @cached_property
+    def table(self) -> AttentionTable:
+        """The attention of the decoder, for real arithmetic."""
+        return tabulate(self.decoder, self.task, 0.0)
 
     def check_all(self) -> None:
         """Checks every input of the task, until each claim has a counterexample."""
@@ -198,19 +218,18 @@ def prove(
 ) -> DecoderClaim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
     if about in hunt.examples:
-        return DecoderClaim(about, "not decided", "real", "all inputs", 0)
+        return DecoderClaim(about, "not decided", "real", "all inputs" if task.inputs <= FEW else "search", 0)
     single = arithmetic == "float32" and fits_float32(decoder)
     wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
-        claim = prove_by_ranges(decoder, task, about, wish, hunt, clock)
-        if claim.verdict != "proved" and about not in hunt.examples:
-            try:
-                doubt = wish == wishes[-1]
-                proof = BoxProof(decoder, task, about, wish, doubt, how.seed, clock.end - time.monotonic())
-                claim = prove_by_boxes(proof, hunt, clock, how)
-            except InputError:  # float32 may overflow
-                if wish == wishes[-1]:
-                    raise
+        doubt, left = wish == wishes[-1], clock.end - time.monotonic()
+        try:
+            proof = BoxProof(decoder, task, about, wish, doubt, how.seed, left, hunt.least / 2)
+            claim = prove_by_boxes(proof, hunt, clock, how)
+        except InputError:  # float32 may overflow
+            if doubt:
+                raise
+            continue
         if claim.verdict == "proved" or about in hunt.examples or clock.out():
             break
     return claim
@@ -225,23 +244,6 @@ def fits_float32(part: Any) -> bool:
     return all(fits_float32(each) for each in parts)
 
 
-def prove_by_ranges(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock
-) -> DecoderClaim:
-    """The claim by exact ranges of the attention output, where these can be had."""
-    open_ = DecoderClaim(about, "not decided", arithmetic, "ranges", 0)
-    if not ranges.applies(decoder, task):
-        return open_
-    try:
-        claim = ranges.prove_ranges(decoder, task, UNITS[arithmetic], stop=about == "stop", tick=clock.tick)
-    except (InputError, ProofTimeError):  # the automaton is too large for this method, or the decoder for the time
-        return open_
-    if claim.counterexample is None:
-        return claim
-    hunt.check(claim.counterexample.symbols[None])
-    return open_
-
-
 @dataclass(frozen=True)
 class BoxProof:
     """What the proofs of all steps of decoding have in common, for one claim.
@@ -250,6 +252,7 @@ class BoxProof:
         doubt: whether to go on after a single input that is not proved.
         seed: of the inputs that are tried as counterexamples.
         seconds: after which no more is proved, from the first step on.
+        margin: a better one is not looked for.
         watch: gets the boxes bounded in a step and the share of it that is proved; other processes have none.
     """
 
@@ -260,6 +263,7 @@ class BoxProof:
     doubt: bool
     seed: int
     seconds: float
+    margin: float
     watch: Callable[[int, float], None] | None = None
 
     @cached_property
@@ -332,7 +336,9 @@ def prove_step_alone(proof: BoxProof, number: int) -> StepResult:
         return end != "done"
 
     try:
-        found = prove_step(step_of(proof.table, groups), halt, np.random.default_rng([proof.seed, number]))
+        found = prove_step(
+            step_of(proof.table, groups), halt, np.random.default_rng([proof.seed, number]), wish=proof.margin
+        )
     except ProofTimeError:
         found, end = StepProof(), "time"
     cases = range(len(groups)) if found.trees.count else ()
