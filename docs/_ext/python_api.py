@@ -195,8 +195,7 @@ VERBS_IN_PYTHON = {
     "certify": "`certify(what)` of the limit, `certify(what, network)` of a network, with the same options; "
     "`--check`: `Certificate.load(path).check(what, network)`",
     "size": '`size`; `--of network`: `size(..., of="network")`',
-    "train": '`train`; `--tile all`: `train(..., tile="all")`; `--from`: `train(..., executions="runs")`; '
-    "`--ensemble`: `bitwright.api.ensemble.ensemble`",
+    "train": '`train`; `--tile all`: `train(..., tile="all")`; `--from`: `train(..., executions="runs")`',
     "export": "`export`; `--to integer`: `Network.load(path).quantize()`, of a folder "
     "`Network.combine(folder)`; `--to executions`: `executions(what).save(path)`; `--to "
     "dataset`: `bitwright.api.dataset.dataset(what, path)`",

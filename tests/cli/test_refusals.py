@@ -190,7 +190,6 @@ size addition --of network --tile 1 --domain runs | --domain --padding
 size addition --bits 3000 --of network | cells
 train addition -o x.pt | .safetensors
 train addition | --output -o
-train addition --accuracy 0.5 -o x.safetensors | --accuracy --ensemble
 train addition --sizes 0..3 -o x.safetensors | 1
 train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
@@ -214,18 +213,6 @@ train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --tile all --float --from runs --networks 3 -o x.safetensors | --from
 train addition --from x.npz --sizes 1..3 -o x.safetensors | size
 train addition --tile all --bits 8 --from states --states 100000 -o x.safetensors | 5,000
-train permutation --ensemble --tile all --accuracy 2 | --accuracy
-train permutation --ensemble --tile all -n 3 --delta 0.1 | --networks
-train permutation --ensemble --tile all --states 0 | 1 1000000
-train permutation --ensemble --tile all --ones 99 | on
-train permutation --ensemble --tile all --ones 0 -n 2 | template
-train permutation --ensemble --tile all --workers ray:127.0.0.1:9 | 127.0.0.1:9
-train permutation --ensemble --tile all --trainer torch --device tpu9 | 'tpu9'
-train permutation --ensemble --tile all -o /no/such/folder/file | /no/such/folder
-train addition --ensemble --ones 2 | cells
-train addition --ensemble --sizes 1..3 | --sizes --ensemble
-train addition multiplication --ensemble | --ensemble
-train invert.bw --ensemble | cell off
 export addition | --output
 export addition -o x.npz --basis-seed -1 | 0
 export addition --to dataset -o x.csv | .npz
