@@ -14,10 +14,10 @@ from bitwright.bits import BoolArray
 from bitwright.networks import Recipe, train
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.accuracy import signed_gaps
 from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding, Thresholds
+from paper.accuracy import signed_gaps
 
 Outputs = NDArray[np.floating]  # (members, states, k)
 
@@ -55,7 +55,7 @@ class TestSet:
         return self.examples.encode(self.states)
 
     def gaps(self, rounding: Rounding, kind: Kind) -> tuple[FloatArray, FloatArray]:  # (inputs, k), (inputs,)
-        """For theory/accuracy.py: every state as often as it occurs."""
+        """For paper/accuracy.py: every state as often as it occurs."""
         found, sigma = signed_gaps(
             self.matched, self.n, self.examples.program.writers, self.examples.examples, rounding, kind
         )

@@ -99,7 +99,6 @@ CLASSES = {
     "bitwright.running.observers": "Watch",
     "bitwright.theory.closed_form": "Weights",
     "bitwright.theory.decisions": "Decisions",
-    "bitwright.theory.width_bounds": "WorstSpread",
     "bitwright.theory.width_plan": "WorstError",
     "bitwright.pages.text": "Column",
     "bitwright.workers": "Workers",
