@@ -153,7 +153,7 @@ def every_rows(device: str, job: Every) -> list[Row]:
     if device == "cpu":
         engine, where = network_engine(algorithm.program, [network], "calibrated"), "CPU, numpy"
     else:
-        from bitwright.engines.torch_network import TorchNetworkEngine
+        from paper.torch_network import TorchNetworkEngine
 
         engine = TorchNetworkEngine(algorithm.program, [network], device=device, dtype="bfloat16")
         where = f"{device}, bfloat16"

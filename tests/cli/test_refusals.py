@@ -58,7 +58,6 @@ multiply 1 2 --bits 30000 | 1 20,000
 add 1 2 --engine sampled --seed 100000000000000000000000 | 9223372036854775808
 add 1 2 --network x.safetensors --engine limit | --network --engine network, limit
 add 1 2 --engine network --network none.safetensors | none.safetensors
-add 1 2 --precision bfloat16 | --precision --engine network, templates
 add 1 2 --network proof.json | proof.json certificate
 add 3 2 --engine network --network product.safetensors | multiplication 3 addition
 add 3 2 --engine network --network own.safetensors | 2 1 addition

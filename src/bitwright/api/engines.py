@@ -32,16 +32,13 @@ _OF = {
     "width": ("network",),
     "files": ("network",),
     "device": ("network",),
-    "precision": ("network",),
     "evaluate": _LIMITS,
     "tile": _LIMITS,
 }
 _SAID_BY_FILES = ("width", "networks", "seed", "padding", "tile")  # a network file says how it was trained
-_OF_WHOLE = ("padding", "device", "precision")  # go with networks of the whole state alone
+_OF_WHOLE = ("padding", "device")  # go with networks of the whole state alone
 MOST_TILE = 16  # neighbouring cells that are taken as one
-SETTINGS = (
-    *("rounding", "padding", "networks", "seed", "width", "device", "precision", "compiled", "evaluate", "tile"),
-)
+SETTINGS = (*("rounding", "padding", "networks", "seed", "width", "device", "compiled", "evaluate", "tile"),)
 
 
 def check_tile(tile: object) -> Tile:
@@ -71,7 +68,6 @@ class EngineChoice:
     files: tuple[Path, ...] = ()  # trained networks to average
     width: int | None = None  # without files: of the networks to train
     device: str = "cpu"
-    precision: str = "float32"
     compiled: bool = True  # whether rules and limit may use compiled loops
     tile: Tile | None = None  # how many neighbouring cells are taken as one; None: 1 for networks trained now, else all
     evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
@@ -170,8 +166,12 @@ def choose_engine(
         by: Any = _limit_of(algorithm, pattern, choice)
     else:
         by = trained if trained is not None else _networks(algorithm, choice, pattern, train)
-    if (choice.device, choice.precision) != ("cpu", "float32"):
-        return network_engine(algorithm.program, by, check_rounding(choice.rounding), choice.device, choice.precision)
+    if choice.device != "cpu":
+        if choice.trains:
+            from bitwright.networks import quantize
+
+            by = [quantize(by, algorithm.program)[0]]
+        return network_engine(algorithm.program, by, check_rounding(choice.rounding), choice.device)
     from bitwright.engines.cells.engine import CellEngine
 
     tile = None if choice.files else choice.cells

@@ -304,15 +304,7 @@ networks = together(
     device,
     click.option("--max-steps", type=int, help="Stop a run after this many steps even if the program is not done."),
 )
-engines = together(
-    engine("templates"),
-    networks,
-    click.option(
-        "--precision",
-        type=click.Choice(["float32", "float64", "bfloat16", "float16"]),
-        help="Precision of a network's products.  [default: float32]",
-    ),
-)
+engines = together(engine("templates"), networks)
 
 
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
