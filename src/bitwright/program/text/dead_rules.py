@@ -15,6 +15,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import counted, listing
 from bitwright.program.algorithm import Algorithm
+from bitwright.program.expressions import Named
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
@@ -109,7 +110,7 @@ def written_rules(tree: SyntaxTree) -> Iterator[WrittenRule]:
 def _names(rule: syntax.WhenClause) -> Iterator[str]:
     for test in rule.tests:
         yield test.left.token.text
-        if isinstance(test.right, syntax.BitRef | syntax.Name):
+        if isinstance(test.right, syntax.BitRef | Named):
             yield test.right.token.text
 
 

@@ -18,7 +18,8 @@ from typing import Any
 
 from bitwright.errors import counted
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import EnsureLine, names_in
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import names_in
 from bitwright.program.text import parse, syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements

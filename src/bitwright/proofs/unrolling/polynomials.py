@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Constant, Expression, Named
 
 Key = TypeVar("Key")
 Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
