@@ -5,7 +5,6 @@ Such rules come in chains: each waits for bits that only others of its chain wou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -85,9 +84,6 @@ def _slices(values: IntArray, first: IntArray, rows: IntArray) -> IntArray:
     return np.asarray(values[np.repeat(first[rows], lengths) + within])
 
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
 class WrittenRule(NamedTuple):
     """A `when` line: its text, its place, and the names of the bits and arrays in its conditions."""
 
@@ -102,9 +98,6 @@ def written_rules(tree: SyntaxTree) -> Iterator[WrittenRule]:
     for item in tree.statements:
         if isinstance(item, syntax.WhenClause):
             yield WrittenRule(item.text, item.token.line, item.token.column, frozenset(_names(item)))
-        elif isinstance(item, syntax.PlainLines):
-            for line in item.rules:
-                yield WrittenRule(line.text(), line.line, line.column, frozenset(_NAME.findall(line.left)))
 
 
 def _names(rule: syntax.WhenClause) -> Iterator[str]:

@@ -22,8 +22,7 @@ from bitwright.program.program import Program
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import blaming, check_lets
 from bitwright.program.text.lexer import TOO_MANY
-from bitwright.program.text.parser import SyntaxTree, parse_plain
-from bitwright.program.text.plain import PlainReader
+from bitwright.program.text.parser import SyntaxTree
 from bitwright.program.text.rows import Budget, Rows
 from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import Token, WrongError
@@ -156,19 +155,8 @@ class Expansion:
             token = self.tree.statements[0].token
             self.problems.append(token.problem(f"{self.layout.size:,} bits; a program may declare {MAX_BITS:,}"))
             return None
-        reader = PlainReader(self.layout, self.budget)
-        blocks: list[BitFamily] = []
-        rules: list[RuleFamily] = []
-        for item in self.tree.statements:
-            if isinstance(item, syntax.PlainLines):
-                blocks += reader.blocks(item.blocks, lambda line: self.attempt(self.blocks, parse_plain(line)) or ())
-            elif isinstance(item, syntax.Block):
-                blocks += self.attempt(self.blocks, item) or ()
-        for item in self.tree.statements:
-            if isinstance(item, syntax.PlainLines):
-                rules += reader.rules(item.rules, lambda line: self.attempt(self.rules, parse_plain(line)) or ())
-            elif isinstance(item, syntax.WhenClause):
-                rules += self.attempt(self.rules, item) or ()
+        blocks = [block for item in self.each(syntax.Block) for block in self.attempt(self.blocks, item) or ()]
+        rules = [rule for item in self.each(syntax.WhenClause) for rule in self.attempt(self.rules, item) or ()]
         cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
         if self.needs_rules and not any(rule.count for rule in rules) and not self.problems:
             first = next(iter(self.each(syntax.WhenClause)), None)

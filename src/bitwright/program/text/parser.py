@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem, suggestion
@@ -14,9 +13,8 @@ from bitwright.program.expressions import DIGITS, Combined, Constant, Expression
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
 from bitwright.program.text.forms import FOREIGN, FORMS, way_out
-from bitwright.program.text.groups import has_groups, without_groups
+from bitwright.program.text.groups import without_groups
 from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, TOO_MANY, tokenize
-from bitwright.program.text.plain import split_plain
 from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import END, Token, WrongError
 
@@ -47,17 +45,12 @@ class SyntaxTree:
         )
 
 
-def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
-    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it.
-
-    Without the short way for plain lines it gives the same, only later.
-    """
+def parse_statements(text: str) -> SyntaxTree:
+    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it."""
     tree = SyntaxTree()
-    rest, plain = split_plain(text) if short_way and not has_groups(text) else (text, {})
-    for tokens in without_groups(tokenize(rest, tree.problems, tree.broken), tree.problems, tree.broken):
+    for tokens in without_groups(tokenize(text, tree.problems, tree.broken), tree.problems, tree.broken):
         try:
-            run = plain.get(tokens[0].line)
-            tree.statements.append(_Line(tokens).statement() if run is None else run)
+            tree.statements.append(_Line(tokens).statement())
         except WrongError as error:
             tree.problems += [error.problem] if error.problem else []
             tree.broken.append(tokens)
@@ -65,12 +58,6 @@ def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
                 tree.problems.append(tokens[0].problem(TOO_MANY))
                 break
     return tree
-
-
-def parse_plain(plain: syntax.PlainLine) -> Any:
-    """Parses a plain line in the long way; its tokens have their place in the file."""
-    (tokens,) = tokenize(plain.source, [], [])
-    return _Line([token._replace(line=plain.line) for token in tokens]).statement()
 
 
 class _Line(ExpressionReader):
@@ -322,7 +309,8 @@ class _Line(ExpressionReader):
 
     def expression(self) -> Expression:
         self.signs = 0
-        found: Expression = self.sum()
+        number = self.next.kind == "number" and self.tokens[self.at + 1].text in ("]", ",", "")  # most of long texts
+        found: Expression = self.atom() if number else self.sum()
         return found
 
     def atom(self) -> Expression:

@@ -27,13 +27,6 @@ class Budget:
     def __post_init__(self) -> None:
         self.left = self.limit
 
-    def affords(self, amount: int) -> bool:
-        """Spends the amount if it is left, and says whether it was."""
-        if self.exhausted or self.left < amount:
-            return False
-        self.left -= amount
-        return True
-
     def spend(self, amount: int, token: Token) -> None:
         self.left -= amount
         if self.exhausted:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.expressions import Combined, Expression, IndexRange
@@ -155,30 +154,6 @@ class Ensure:
     line: EnsureLine
 
 
-class PlainLine(NamedTuple):
-    """`when p[1]=1 write q[1]` or `block p[1] q[1]`: a line without indices, not yet taken apart."""
-
-    line: int
-    column: int
-    source: str
-    left: str  # its conditions, or the bits of the block
-    right: str  # what it writes
-
-    def text(self) -> str:
-        """The statement as it was written, without its comment."""
-        return " ".join(self.source.partition("#")[0].split())
-
-
-@dataclass(frozen=True, slots=True)
-class PlainLines:
-    """Plain lines with nothing between them."""
-
-    token: Token
-    blocks: list[PlainLine]
-    rules: list[PlainLine]
-
-
 Statement = (
     Let | BitsDeclaration | Block | Cell | WhenClause | Start | PortLine | Chain | GraphLine | Count | Halt | Ensure
-    | PlainLines
 )  # fmt: skip

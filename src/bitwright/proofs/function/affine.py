@@ -20,7 +20,7 @@ from bitwright.program.expressions import ARITHMETIC, DIGITS, Combined, Constant
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import expand
 from bitwright.program.text.lets import words_of
-from bitwright.program.text.parser import SyntaxTree, parse_plain, parse_statements
+from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.text.scanner import Token
 
@@ -130,15 +130,6 @@ def fixed_numbers(tree: SyntaxTree, values: Mapping[str, int]) -> dict[str, int]
     return {name: value for name, value in values.items() if name in used}
 
 
-def statements(tree: SyntaxTree) -> Iterator[syntax.Statement]:
-    """All of them, plain lines in the long form."""
-    for item in tree.statements:
-        if isinstance(item, syntax.PlainLines):
-            yield from (parse_plain(line) for line in (*item.blocks, *item.rules))
-        else:
-            yield item
-
-
 @dataclass
 class Reach:
     """What the families of a text say about positions: how each array grows, and how far from its ends things stand."""
@@ -154,7 +145,7 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
     reader = SizeReader(tree, size, lets)
     grows: dict[str, int] = {}
     margin = 1
-    for item in statements(tree):
+    for item in tree.statements:
         if isinstance(item, syntax.BitsDeclaration):
             for token, extents in item.items:
                 forms = [reader.form(extent) for extent in extents]
@@ -168,7 +159,7 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
     if any(growth % unit for growth in grows.values()):
         raise NoChainError("the arrays of the text grow at different rates")
     found = Reach(size, unit, {name: growth // unit for name, growth in grows.items()}, margin)
-    for item in statements(tree):
+    for item in tree.statements:
         found.margin = max(found.margin, _margin(item, reader, found))
     return found
 

@@ -19,7 +19,7 @@ from bitwright.program.expressions import Combined, Constant, Expression, Named,
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import parse_statements
-from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, fixed_numbers, outside, statements
+from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, fixed_numbers, outside
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.text.scanner import Token
 
@@ -65,7 +65,7 @@ class Ring:
         self.block_of: dict[str, RingBlock] = {}
         self.words: dict[str, dict[str, str]] = {"input": {}, "output": {}}
         self.steps: int | None = None
-        lines = list(statements(tree))
+        lines = tree.statements
         for item in lines:
             if isinstance(item, syntax.Block):
                 self._block(item)

@@ -57,7 +57,7 @@ class RoundsProof:
         self.cut = at.text
         if algorithm.halt is not None or algorithm.steps is None:
             raise NoShapeError("cut points need runs of a known number of steps")
-        self.tree = parse_statements(text, short_way=False)
+        self.tree = parse_statements(text)
         numbers = {**plain_lets(text), **lets}
         self.size = size_of(self.tree, numbers)
         self.numbers = {name: value for name, value in numbers.items() if name != self.size}

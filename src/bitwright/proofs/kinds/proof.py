@@ -49,7 +49,7 @@ class SizedText:
     @classmethod
     def read(cls, text: str, given_lets: Collection[str] = ()) -> SizedText:
         """Reads a text without problems; numbers that were given are sizes, even if they follow from others."""
-        tree = parse_statements(text, short_way=False)
+        tree = parse_statements(text)
         nodes = tree.is_node_program
         lets = {item.name.text: item for item in tree.statements if isinstance(item, syntax.Let)}
         given = GRAPH if nodes else {}
