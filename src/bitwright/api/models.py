@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.api.claimed import Subject, by_algorithm, in_those_sizes, opened_subjects
 from bitwright.api.engines import EngineChoice
-from bitwright.api.sizes import SizesAsked, every_size_or_own
+from bitwright.api.sizes import SizesAsked, Subject, by_algorithm, every_size_or_own, in_those_sizes, open_programs
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel, ModelColumns
 from bitwright.errors import InputError, option
@@ -45,7 +44,7 @@ def fitted(
 
     Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
     """
-    model, subjects = as_model(given), opened_subjects(what)
+    model, subjects = as_model(given), open_programs(what)
     fitting, tried = [], []
     why: dict[str, None] = {}
     for reads, of in _ways(subjects, sizes, tile):
@@ -99,7 +98,7 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
 
     if reads not in READS:
         raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
-    subjects = opened_subjects(what)
+    subjects = open_programs(what)
     if reads == "cells":
         columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):

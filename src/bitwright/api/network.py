@@ -25,7 +25,7 @@ from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import LimitCertificate, NetworkCertificate
+    from bitwright.api.certificates import Certificate
     from bitwright.api.export.claims import ExportClaim
     from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
@@ -188,7 +188,7 @@ class Network(Shown):
 
         return engine_for(as_algorithm(what), None, self, settings)
 
-    def save(self, path: str | PathLike[str], certificate: LimitCertificate | NetworkCertificate | None = None) -> None:
+    def save(self, path: str | PathLike[str], certificate: Certificate | None = None) -> None:
         """Writes the network to a .safetensors file or to a folder, which `load` reads.
 
         A name without an ending is a folder that the Hugging Face Hub takes as it is: model.safetensors, config.json,

@@ -16,9 +16,7 @@ from bitwright.cli.tasks import BESIDE, certify_task, is_task
 from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import LimitCertificate, NetworkCertificate, StateLookedAt
-
-    Found = LimitCertificate | NetworkCertificate | StateLookedAt
+    from bitwright.api.certificates import Certificate, StateReport
 
 
 @opt.verb("certify")
@@ -91,7 +89,7 @@ def command(
     tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
     hold.
     """
-    from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
+    from bitwright.api.certificates import Certificate, StateReport, check_writable
     from bitwright.api.certify import certify
     from bitwright.api.models import model_of
     from bitwright.api.trained import is_of_cells
@@ -117,7 +115,7 @@ def command(
     how["sizes"], tell = keep_sizes(how["sizes"], target.lets), TerminalTeller()
     kept = how["resume"]
     try:
-        found: Found
+        found: Certificate | StateReport
         if claimed is not None:
             again = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
             found = claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
@@ -144,13 +142,13 @@ def command(
             kept.unlink(missing_ok=True)
     if as_json:
         print_json(found.to_dict())
-    elif isinstance(found, StateLookedAt):
+    elif isinstance(found, StateReport):
         click.echo(str(found))
     elif is_quiet():
         click.echo(found.sentence)
     else:
         see = ""
-        if isinstance(found, NetworkCertificate) and found.counterexample is not None:
+        if found.shown_by:
             sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]
             given: dict[str, object] = {"machine": target.machine and target.machine.letter, "network": network}
             given |= {"reads": reads, "threshold": threshold, "oracle": how["oracle"]}
