@@ -11,8 +11,8 @@ from bitwright.api.arguments import pattern_asked
 from bitwright.api.certificates import About, BitNames
 from bitwright.api.chain import Chain, prove_chain
 from bitwright.api.models import fitted
-from bitwright.api.network import Network
-from bitwright.api.open import SIZED
+from bitwright.api.network import Network, open_networks
+from bitwright.api.open import SIZED, shipped
 from bitwright.api.sizes import (
     InSizes,
     ProgramAtSize,
@@ -161,11 +161,14 @@ def network_target(
             raise InputError(
                 f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function"
             )
-        found = _opened(network)
+        found, *others = open_networks(network)
+        if others:
+            raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")
         weights, own = found.weights, found.pattern
-        programs = open_programs(_of_network(what, found))
+        named = isinstance(what, str) and what in SIZED
+        programs = open_programs(shipped(str(what), {}, networks=[found]) if named else what)
         if not found.cells:
-            own = _state_of(weights, programs)
+            own = _state_of(found.weights, programs)
         assert own is not None
         pattern = own
     if pattern.whole is None:
@@ -176,23 +179,6 @@ def network_target(
         raise InputError(f"this network was trained on a whole program, not on cells; leave out {option('sizes')}")
     own_size = _NOTHING if state else in_sizes(algorithm)
     return ProofTarget(algorithm, pattern, weights, own_size, algorithm, oracle=against)
-
-
-def _opened(network: Any) -> Network:
-    if isinstance(network, str | PathLike):
-        return Network.load(network)
-    if isinstance(network, Network | AnyNetwork):
-        return network if isinstance(network, Network) else Network(network, None)
-    raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
-
-
-def _of_network(what: Subject | Sequence[Subject], network: Network) -> Any:
-    """A shipped name as the program of a network of its whole state, in its size."""
-    if not isinstance(what, str) or what not in SIZED or network.cells or network.algorithm is None:
-        return what
-    if network.algorithm.name != what:
-        raise InputError(f"this network was trained for {network.trained_for}, not for {what}")
-    return network.algorithm
 
 
 def _state_of(weights: AnyNetwork, programs: Sequence[Algorithm | NodeProgram]) -> Pattern:

@@ -92,7 +92,7 @@ def command(
     from bitwright.api.certificates import Certificate, StateReport, check_writable
     from bitwright.api.certify import certify
     from bitwright.api.models import model_of
-    from bitwright.api.trained import is_of_cells
+    from bitwright.api.network import open_networks
 
     seconds = how.pop("seconds")
     if is_task(target.name):
@@ -105,11 +105,12 @@ def command(
             raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
         check = network
     claimed = None if check is None else Certificate.load(check)
-    model = model_of(network, reads, threshold)
+    model: Any = model_of(network, reads, threshold)
+    held = open_networks(network) if model is network is not None else []
     tiled = how["tile"] not in (None, "all")
-    by_cells = tiled or how["sizes"] is not None if network is None else is_of_cells(network)
-    files = () if network is None or by_cells else (network,)
-    algorithm = target.algorithm(files=files, cells=by_cells)
+    by_cells = tiled or how["sizes"] is not None if network is None else not held or held[0].cells
+    algorithm = target.algorithm(networks=held, cells=by_cells)
+    model = held[0] if len(held) == 1 else model
     if claimed is not None and tiled and not claimed.cells:
         raise InputError(f"{check} is a certificate of whole states; leave out --tile {how['tile']}")
     how["sizes"], tell = keep_sizes(how["sizes"], target.lets), TerminalTeller()
