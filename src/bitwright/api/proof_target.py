@@ -177,7 +177,7 @@ def network_target(
     (algorithm,) = by_algorithm(programs)
     if sizes is not None:
         raise InputError(f"this network was trained on a whole program, not on cells; leave out {option('sizes')}")
-    own_size = _NOTHING if state else in_sizes(algorithm)
+    own_size = _NOTHING if state or is_pattern(algorithm.program) else in_sizes(algorithm)
     return ProofTarget(algorithm, pattern, weights, own_size, algorithm, oracle=against)
 
 

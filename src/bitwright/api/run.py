@@ -133,6 +133,7 @@ def run(
     that it wrote. `instructions` and `seconds` are the most it may take, `memory` names words to show, such as "0:7",
     and an image without a shape of its own needs `words`, `word_width` and `dialect`.
 
+    >>> from pathlib import Path
     >>> lines = [".words 32", ".width 8", ".dialect howerj", "out #72", "out #105", "halt"]
     >>> _ = Path("hi.sq").write_text(chr(10).join(lines))
     >>> run("hi.sq").output
