@@ -56,7 +56,7 @@ ALIASES = {
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
-    "bitwright.api.certificates": "LimitCertificate NetworkCertificate StateLookedAt",
+    "bitwright.api.certificates": "About StateReport",
     "bitwright.api.executions": "Sample",
     "bitwright.api.export.claims": "ExportClaim",
     "bitwright.proofs.claims": "Claim",
