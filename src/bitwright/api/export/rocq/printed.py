@@ -157,7 +157,7 @@ def _cells_in_rules(found: FittedFamilies) -> str:
     return "".join(cases(link, lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}") for link in links)
 
 
-def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
+def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") -> str:
     """The case distinction: which residue, and up to which row."""
     k = "i" if link.modulus == 1 else "k"
     parts = []
@@ -168,7 +168,7 @@ def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
             case = f"up_to {k} {piece.last.argument()}; [{tactic(piece, k)} | {case}]"
         parts.append(case)
     text = parts[0] if link.modulus == 1 else f"residue i {link.modulus}; [{' | '.join(parts)}]"
-    return f"  - {text}.\n"
+    return f"{bullet} {text}.\n"
 
 
 def _family(segment: Segment, text: str) -> str:

@@ -143,6 +143,17 @@ class Words:
         """The size and the inputs, as a theorem takes them."""
         return f"(l : nat) ({' '.join(self.variables.values())} : Z)" if self.inputs else "(l : nat)"
 
+    @property
+    def bounds(self) -> str:
+        """That the inputs lie in their ranges."""
+        return " ".join(
+            f"0 <= {variable} < 2 ^ Z.of_nat ({self.length(word)}) ->" for word, variable in self.variables.items()
+        )
+
+    def is_bit(self, output: str) -> bool:
+        """Whether an output is a single bit, and so a truth."""
+        return [part.length for part in self.outputs[output]] == [None]
+
     def length(self, word: str) -> str:
         length = self.inputs[word].length
         assert length is not None
@@ -157,35 +168,11 @@ class Words:
         return states + [f"Words.bit_on ({part.bit('')})" for part in self.started]
 
 
-_RESERVED = {  # keywords of terms, and the capital letters by which tactics call what they know
-    *[
-        "_",
-        "IF",
-        "Prop",
-        "SProp",
-        "Set",
-        "Type",
-        "as",
-        "at",
-        "cofix",
-        "do",
-        "else",
-        "end",
-        "exists",
-        "exists2",
-        "fix",
-        "for",
-        "forall",
-        "fun",
-        "if",
-        "in",
-        "is",
-        "lazymatch",
-        "let",
-    ],
-    *["match", "mod", "multimatch", "of", "return", "struct", "then", "using", "where", "with"],
-    *ascii_uppercase,
-}
+_KEYWORDS = (
+    "_ IF Prop SProp Set Type as at cofix do else end exists exists2 fix for forall fun if in is lazymatch let match mod "
+    "multimatch of return struct then using where with"
+)
+_RESERVED = {*_KEYWORDS.split(), *ascii_uppercase}  # by capital letters tactics call what they know
 _MARK = re.compile("⟦(input|output|bits) ([0-9a-f]*)⟧")
 _NOT_NAMES = re.compile(r'"[^"]*"|\(\*.*?\*\)', re.DOTALL)  # strings and comments
 _NAME = re.compile(r"[A-Za-z_][\w']*")
