@@ -12,7 +12,7 @@ from typing import Any
 from bitwright.api.export.rocq.claimed import ClaimedLines
 from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, link
 from bitwright.api.export.rocq.linear import LinearForm
-from bitwright.api.export.rocq.listed import Bit, Listed
+from bitwright.api.export.rocq.listed import Bit, Listed, Row
 from bitwright.api.export.rocq.printed import cases, listing
 from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.words import output_name
@@ -130,7 +130,7 @@ class ChainText:
         for l, program in self.programs.items():
             n = self.chained.positions.at(0, l)
             for rule, (segment, i) in zip(program.rules, self.families.places[l], strict=True):
-                part, number, position = self._place(rule.conditions, n, numbers, globals_)
+                part, number, position = self._place(rule, n, numbers, globals_)
                 to_chain[segment].setdefault(l, []).append((i, part, number, position))
                 to_rule.setdefault((part, number), {}).setdefault(l, []).append((position, segment, 0, i))
         nth_rule = lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}"  # noqa: E731
@@ -141,18 +141,18 @@ class ChainText:
         }
 
     def _place(
-        self, conditions: Sequence[tuple[Bit, bool]], n: int, numbers: Mapping[Any, int], globals_: Mapping[Any, int]
+        self, rule: Row, n: int, numbers: Mapping[Any, int], globals_: Mapping[Any, int]
     ) -> tuple[int, int, int]:
         """Part of the chain's rules (classes 1 to 5, globals), number there, and position."""
-        places = [self.chained.place(bit) for bit, _ in conditions]
+        places = [self.chained.place(bit) for bit in rule.groups[0]]
         places_or_flags = [
             self.chained.flags.index(_name(bit)) if place is None else place[0]
-            for place, (bit, _) in zip(places, conditions, strict=True)
+            for place, bit in zip(places, rule.groups[0], strict=True)
         ]
         if places_or_flags != sorted(places_or_flags):
             raise NotAffineError("a block has its bits in another order than the chain")
         mask = sum(1 << k for k in places_or_flags)
-        value = sum(on << k for k, (_, on) in zip(places_or_flags, conditions, strict=True))
+        value = sum(on << k for k, on in zip(places_or_flags, rule.form, strict=True))
         if places[0] is None:
             return 5, globals_[mask, value], 0
         position = places[0][1]
