@@ -199,6 +199,12 @@ def fitted(make: Callable[[int], Listed], *own: int) -> FittedFamilies:
     return FittedFamilies(tuple(rules), tuple(cells), *links, rule_places, least, compared)
 
 
+def fitted_row(rows: Mapping[int, Row]) -> Segment:
+    """The row that a program has once, as a function of the size; raises NotAffineError."""
+    ((segment,), _) = _segments({l: [_numbered(row, None)] for l, row in rows.items()})
+    return segment
+
+
 def _same(rows: Sequence[Row], segments: Sequence[Segment], l: int) -> bool:
     """Whether these families are the rules, or the cells, of a program, in any order."""
     return Counter(row.key for row in rows) == Counter(row.key for segment in segments for row in segment.at(l))
@@ -222,7 +228,8 @@ class _Numbered(NamedTuple):
     numbers: tuple[int, ...]
 
 
-def _numbered(row: Row, wholes: Collection[str], family: int = 0) -> _Numbered:
+def _numbered(row: Row, wholes: Collection[str] | None, family: int = 0) -> _Numbered:
+    """A row for fitting; `wholes` are the arrays that lists without an order may have as a whole, None for all."""
     groups, numbers = [], []
     for at, bits in enumerate(row.groups):
         items: list[tuple[str, bool, bool]] = []
@@ -230,8 +237,8 @@ def _numbered(row: Row, wholes: Collection[str], family: int = 0) -> _Numbered:
             places = [index for _, index in members]
             if any(len(index) > 1 for index in places):
                 raise NotAffineError(f"{array} has more than one index")
-            upwards = len(places) > 1 and places == [(n,) for n in range(1, len(places) + 1)]
-            whole = at >= row.ordered and array in wholes and upwards
+            upwards = len(places) > 2 and places == [(n,) for n in range(1, len(places) + 1)]
+            whole = at >= row.ordered and upwards and (wholes is None or array in wholes)
             own = places[-1:] if whole else places
             items += [(array, bool(index), whole) for index in own]
             numbers += [index[0] for index in own if index]
