@@ -11,7 +11,9 @@ Way = tuple[Any, ...]
 
 def places(document: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
     """Every value inside a document, and the way to it."""
-    inside = document.items() if isinstance(document, dict) else enumerate(document if isinstance(document, list) else ())
+    inside = (
+        document.items() if isinstance(document, dict) else enumerate(document if isinstance(document, list) else ())
+    )
     for key, value in inside:
         yield (*way, key), value
         yield from places(value, (*way, key))
