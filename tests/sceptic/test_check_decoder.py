@@ -17,17 +17,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from adders import NAMES
 from adders import load as load_adder
 from altered import altered, places
 from checking import SCEPTIC, checked
-from decoders import ROPE, TASKS, copier, copy, every_input, groups_of, random_decoder, shuffled_logits, states_of
+from decoders import ROPE, TASKS, copier, copy, every_input, groups_of, random_decoder, states_of
+from fuzzed_decoders import Evaluation, shuffled_logits
 from long import LONG
 
 from bitwright.transformers.boxes import root, split
 from bitwright.transformers.certificate import task_document, write_certificate
 from bitwright.transformers.decoder import Decoder, Linear
-from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
@@ -310,16 +311,6 @@ def test_damaged_files_are_refused(damage, proved, tmp_path):
 # ---- bounds
 
 
-def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, step: int) -> np.ndarray:
-    """(n, r) what the heads add up to at a step."""
-    tokens = task.rows(inputs)[:, : task.prompt_length + step]
-    places = np.arange(tokens.shape[1])
-    x = sum(table[places * (len(table) > 1), tokens * (table.shape[1] > 1)].astype(float) for table in decoder.tables)
-    layer = decoder.layers[0]
-    h = normed(layer.attention_norm, x)
-    return sum(chained(head.output, _head(head, h)) for head in layer.heads)[:, -1]
-
-
 def real(ranges: list[tuple[int, int]], side: int) -> np.ndarray:
     """One end of each range."""
     return np.array([ends[side] for ends in ranges], float) / 2.0**60
@@ -342,7 +333,9 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
     assert mine.inputs == len(inputs)
     tried, close = 0, 0.0
     for number in range(margins.shape[1]):
-        of, outputs = groups_of(task, inputs, number), attention_outputs(decoder, task, inputs, number)
+        of, exactly = groups_of(task, inputs, number), Evaluation(decoder, torch.float64)
+        exactly(task.rows(inputs)[:, : task.prompt_length + number])
+        outputs = exactly.heads[:, -1].numpy()
         every = set(mine.groups("stop" if number == len(task.layout.answer) else ""))
         assert set(of) <= every or number < len(task.layout.answer)
         for group in sorted(set(of)):
