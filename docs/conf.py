@@ -64,4 +64,7 @@ python_maximum_signature_line_length = 88
 autodoc_default_options = {"members": True}
 autodoc_type_aliases = {name: name for name in ("BoolArray", "Float", "FloatArray", "Int8", "IntArray", "Ints")}
 autosummary_generate = ["reference/python.md"]
-autosummary_filename_map = {"bitwright.Run": "bitwright.run-class", "bitwright.Program": "bitwright.program-class"}
+autosummary_filename_map = {  # some file systems take run and Run for the same
+    **{f"bitwright.{name}": f"bitwright.{name.lower()}-class" for name in ("Executions", "Program", "Run")},
+    "bitwright.api.dataset.Dataset": "bitwright.api.dataset.dataset-class",
+}

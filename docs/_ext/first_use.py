@@ -55,12 +55,13 @@ def link(tree: nodes.document, page: str, words: list[Word], address: str) -> No
     """Puts the links into a page; `address` is that of the glossary, from there."""
     linked = {node["refuri"].partition("#")[2] for node in tree.findall(nodes.reference) if "refuri" in node}
     words = [word for word in words if not page.startswith(tuple(NOT_ON.get(word.name, "-").split()))]
-    forms = re.compile("|".join(rf"(?<![\w-])(?P<w{i}>{word.form})(?![\w-])" for i, word in enumerate(words)))
+    forms = [rf"(?<![\w-])(?P<w{i}>{word.form})(?![\w-])" for i, word in enumerate(words)]
+    pattern = re.compile("|".join([*forms, "(?!)"]))  # which matches nothing
 
     def parts(text: str) -> Iterator[nodes.Node]:
         """The text in pieces, with links; a form in small letters also has a capital at the beginning of a sentence."""
         done = 0
-        for match in forms.finditer(text):
+        for match in pattern.finditer(text):
             word = words[int(str(match.lastgroup)[1:])]
             starts = match[0][1:].islower() and re.search(r"(?:^|[.!?:]\s)$", text[: match.start()])
             if word.anchor not in linked and ("(?i:" not in word.form or match[0].islower() or starts):

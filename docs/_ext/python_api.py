@@ -23,7 +23,7 @@ def skip(_app: Any, what: str, _name: str, value: Any, *_: Any) -> bool | None:
 def write_signature(*given: Any) -> tuple[str | None, str | None]:
     """The signature with three dots for each default that has no text of its own, such as a function."""
     signature, returned = given[-2:]
-    return signature and re.sub(r"<(factory|\w+ [^<>]*)>", "...", signature), returned
+    return signature and re.sub(r"<(factory|\w+ [^,)]*)>(?=[,)])", "...", signature), returned
 
 
 def hide(_app: Any, tree: Any) -> None:
