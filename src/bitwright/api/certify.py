@@ -138,7 +138,7 @@ def certify(
     With a task of a transformer (`bitwright.transformers.read_task`, or its text) the network is a `Decoder`, which is
     proved on every input, or refuted by one. It is compared with the `module` that it describes: a function from tokens
     to logits, which replays the counterexample. No more is proved after `seconds` (600). `measure` also finds the
-    smallest margin and, unless all is proved, counts the wrong inputs: `certify(task, decoder, module=network)`.
+    smallest margin or, where it is refuted, counts the wrong inputs: `certify(task, decoder, module=network)`.
 
     progress=True says on standard error what is done, how much there is and about how long it takes; or give a function
     of what is done and how much there is.

@@ -77,13 +77,14 @@ def certify_decoder(
 
 
 def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
-    """The decision with the smallest margin, and with the number of wrong inputs unless it is proved."""
-    with tell.working("percent of the smallest margin") as step:
-        smallest = smallest_margin(decision.decoder, decision.task, seconds=seconds, progress=step)
-    wrong = None
+    """The decision with the smallest margin unless it is refuted, and the number of wrong inputs unless it is proved."""
+    smallest, wrong, of = None, None, (decision.decoder, decision.task)
+    if decision.verdict != "refuted":
+        with tell.working("percent of the smallest margin") as step:
+            smallest = smallest_margin(*of, seconds=seconds, progress=step)
     if not decision:
         with tell.working("percent of the count") as step:
-            wrong = count_wrong(decision.decoder, decision.task, seconds=seconds, progress=step)
+            wrong = count_wrong(*of, seconds=seconds, progress=step)
     return replace(decision, smallest=smallest, wrong=wrong)
 
 
@@ -109,14 +110,6 @@ def _wrong_decoder(given: object) -> str:
 
 
 # ---- files
-
-
-def is_decoder_file(path: Path) -> bool:
-    """Whether a file is one that `save_decoder` wrote; it may be damaged."""
-    try:
-        return f'"format": "{FORMAT}"' in open_weights(path, WHAT).metadata.get("bitwright", "")
-    except InputError:
-        return False
 
 
 def describe_file(path: Path) -> dict[str, Any]:
