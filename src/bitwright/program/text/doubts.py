@@ -27,13 +27,14 @@ from bitwright.program.text.dead_rules import (
     wanted_bits,
     written_rules,
 )
-from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.rule_text import RuleText
 from bitwright.text.scanner import Token
 
 
 def doubts(text: str, algorithm: Algorithm) -> list[Problem]:
     """Warnings about the text of an algorithm, in its order, each with line and column."""
-    tree = parse_statements(text)
+    tree = RuleText.of(text).tree
     return sorted(
         [
             *_without_effect(tree, algorithm),
@@ -51,7 +52,7 @@ def node_doubts(text: str, program: NodeProgram) -> list[Problem]:
     schema = program.schema()
     inputs = tuple(Word(word.name, word.bits) for word in schema.inputs)
     alone = Algorithm(program.name, schema.program, inputs=inputs, start=schema.start, steps=1)
-    return sorted(lost_pairs(parse_statements(text), alone))
+    return sorted(lost_pairs(RuleText.of(text).tree, alone))
 
 
 def _without_effect(tree: SyntaxTree, algorithm: Algorithm) -> list[Problem]:
