@@ -13,7 +13,7 @@ from bitwright.api.export.rocq.claimed import ClaimedLines
 from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, link
 from bitwright.api.export.rocq.linear import LinearForm
 from bitwright.api.export.rocq.listed import Bit, Listed, Row
-from bitwright.api.export.rocq.printed import cases, listing
+from bitwright.api.export.rocq.printed import cases, listing, nth_rule
 from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.words import output_name
 from bitwright.proofs.function.chain import class_of
@@ -133,7 +133,6 @@ class ChainText:
                 part, number, position = self._place(rule, n, numbers, globals_)
                 to_chain[segment].setdefault(l, []).append((i, part, number, position))
                 to_rule.setdefault((part, number), {}).setdefault(l, []).append((position, segment, 0, i))
-        nth_rule = lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}"  # noqa: E731
         nth_chain = lambda piece, k: f"nth_chain {piece.target} {piece.template} {piece.row.argument(k)}"  # noqa: E731
         return {
             "chain_rules": "".join(cases(link(to_rule[key]), nth_rule, "    +") for key in sorted(to_rule)),
