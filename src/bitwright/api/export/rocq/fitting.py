@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from bitwright.api.export.rocq.listed import Bit, Listed, Row
 from bitwright.errors import BitwrightError
-from bitwright.program.ensures import Combined, Constant, Expression, Named
+from bitwright.program.expressions import Combined, Constant, Expression, Named
 
 FITTED = range(9, 14)  # sizes that families are fitted to
 COMPARED = range(1, 33)

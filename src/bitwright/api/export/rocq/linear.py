@@ -14,7 +14,7 @@ from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError, affin
 from bitwright.api.export.rocq.listed import Bit
 from bitwright.api.export.rocq.printed import listing
 from bitwright.api.export.rocq.words import Part, Word, Words, output_name
-from bitwright.program.ensures import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+from bitwright.program.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 from bitwright.proofs.unrolling.polynomials import combine
 
 

@@ -26,7 +26,7 @@ from bitwright.api.export.rocq.shaped import (
 from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.words import Words, output_name, with_names
 from bitwright.program import Algorithm
-from bitwright.program.ensures import Combined, Constant, Expression, Named
+from bitwright.program.expressions import Combined, Constant, Expression, Named
 from bitwright.program.text import syntax
 from bitwright.proofs.function.growth import Growth, growth_of
 from bitwright.proofs.function.rounds import RoundsProof
