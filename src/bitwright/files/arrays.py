@@ -1,12 +1,14 @@
 """Named arrays in one .npz file, and a reader of such files whose memory no file can exhaust.
 
-It is told how large an array may be, looks at the sizes that the archive declares before it unpacks anything, unpacks
-no more than that, and takes arrays of the few types that it is told.
+NumPy's own reader believes what a file says about its sizes, and evaluates its headers. This one is told how large an
+array may be, looks at the sizes that the archive declares before it unpacks anything, unpacks no more than that, and
+takes one-dimensional arrays of bytes only, or, where it is asked for them, arrays of the few types that it is told.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import struct
 import sys
 import zipfile
@@ -17,16 +19,23 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
-from numpy.lib import format as npy
 
 from bitwright.errors import InputError, printable
 from bitwright.files.storage import open_file
 
+_START = b"\x93NUMPY\x01\x00"
+_FORM = re.compile(
+    rb"\{'descr': '([<>|=]?[biufcmMOSUV][0-9]{1,5})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:[0-9]{1,15},? ?){0,4})\), \} *\n"
+)
 _MOST_HEADER = 256  # bytes of the header of such an array; NumPy writes 128
 _MOST_ENTRY = 1_024  # bytes of an entry in the archive's directory
 _END = struct.Struct("<4s4H2LH")  # the record that closes an archive: signature, disks, entries, directory, comment
+_LOCATOR = 20  # bytes of the record that stands before it in archives above 4 GiB
+_KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1
 _DAMAGED = (  # every way in which a damaged archive makes its readers fail
-    *(ValueError, LookupError, EOFError, TypeError, RuntimeError, ArithmeticError, OSError, MemoryError, SyntaxError),
+    *(ValueError, LookupError, EOFError, TypeError, RuntimeError, ArithmeticError, OSError),
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error),
 )
 
@@ -58,7 +67,7 @@ class ArrayFile:
         except OSError as error:
             raise InputError(f"cannot read {self._shown}: {error.strerror or error}") from None
         try:
-            _check_end(self._file, len(names) + len(optional))
+            _check_end(self._file, range(len(names), len(names) + len(optional) + 1))
             self._archive = zipfile.ZipFile(self._file)
             held = [entry.filename.removesuffix(".npy") for entry in self._archive.infolist()]
             if len(set(held)) < len(held) or not set(names) <= set(held) <= {*names, *optional}:
@@ -87,16 +96,16 @@ class ArrayFile:
 
         It may have any number of dimensions up to 4 if `dimensions` is None.
         """
-        entry = self._archive.getinfo(f"{name}.npy")
-        if entry.file_size > most + _MOST_HEADER:
-            raise self._refusal(f"its {name} has {entry.file_size:,} bytes, and can have {most:,} at most")
+        data = self._unpacked(name, most)
+        begin = 10 + int.from_bytes(data[8:10], "little")
+        form = _FORM.fullmatch(data[10:begin])
+        if not data.startswith(_START) or form is None:
+            raise self._refusal(f"its {name} is not a plain array")
+        shape = tuple(int(extent) for extent in form[3].replace(b",", b" ").split())
         try:
-            with self._archive.open(entry) as file:
-                npy.read_magic(file)
-                shape, fortran, kind = npy.read_array_header_1_0(file, max_header_size=_MOST_HEADER)
-                data = file.read(entry.file_size)  # it unpacks no more than that, then compares the checksum
-        except _DAMAGED:
-            raise self._refusal(f"its {name} is damaged, or not a plain array") from None
+            kind = np.dtype(form[1].decode())
+        except (TypeError, ValueError):
+            raise self._refusal(f"its {name} is of a type that NumPy does not know") from None
         if (
             kind.kind not in kinds
             or not kind.isnative
@@ -104,15 +113,27 @@ class ArrayFile:
             or (kind.kind in "ui" and kind.itemsize > 1)
         ):
             raise self._refusal(f"its {name} is of type {kind}; store it as {_words(kinds)}")
-        if len(shape) > 4:
-            raise self._refusal(f"its {name} is not a plain array")
         if dimensions not in (None, len(shape)):
             raise self._refusal(f"its {name} has {len(shape)} dimensions, and must have {dimensions}")
-        if prod(shape) * kind.itemsize != len(data):
+        if prod(shape) * kind.itemsize != len(data) - begin:
             raise self._refusal(f"its {name} is damaged")
-        if kind.kind == "U" and (np.frombuffer(data, dtype=np.uint32) > sys.maxunicode).any():
+        if kind.kind == "U" and (np.frombuffer(data, dtype=np.uint32, offset=begin) > sys.maxunicode).any():
             raise self._refusal(f"its {name} holds characters that Unicode does not have")
-        return np.frombuffer(data, dtype=kind).reshape(shape, order="F" if fortran else "C")
+        order: Any = "F" if form[2] == b"True" else "C"
+        return np.frombuffer(data, dtype=kind, offset=begin, count=prod(shape)).reshape(shape, order=order)
+
+    def _unpacked(self, name: str, most: int) -> bytes:
+        """An array with its header; raises InputError where it is damaged or has more than `most` bytes."""
+        entry = self._archive.getinfo(f"{name}.npy")
+        if entry.file_size > most + _MOST_HEADER:
+            raise self._refusal(f"its {name} has {entry.file_size:,} bytes, and can have {most:,} at most")
+        if entry.compress_type not in _KINDS or entry.flag_bits & _ENCRYPTED:
+            raise self._refusal(f"its {name} is packed in another way than ours")
+        try:
+            with self._archive.open(entry) as file:
+                return file.read(entry.file_size)  # it unpacks no more than that, then compares the checksum
+        except _DAMAGED:
+            raise self._refusal(f"its {name} is damaged") from None
 
     def refuse(self, reason: str) -> NoReturn:
         """Raises an InputError that says why this file is not what it should be."""
@@ -122,11 +143,14 @@ class ArrayFile:
         return InputError(f"{self._shown} is not {self._what}: {reason}")
 
 
-def _check_end(file: BinaryIO, most: int) -> None:
-    """Raises ValueError for an archive whose directory has more entries, or larger ones: it would be read at once."""
-    file.seek(-_END.size, io.SEEK_END)
-    _, _, _, _, count, directory, _, comment = _END.unpack(file.read())
-    if count > most or directory > count * _MOST_ENTRY or comment:
+def _check_end(file: BinaryIO, entries: range) -> None:
+    """Raises ValueError for an archive whose directory has more or other entries: it would be read at once."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _END.size - _LOCATOR))
+    tail = file.read()
+    _, _, _, _, count, directory, _, comment = _END.unpack(tail[-_END.size :])
+    large = tail[: -_END.size].startswith(b"PK\x06\x07")
+    if large or count not in entries or directory > count * _MOST_ENTRY or comment:
         raise ValueError
 
 
