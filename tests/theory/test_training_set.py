@@ -63,6 +63,8 @@ def test_what_is_no_training_set() -> None:
     program = addition(2).program
     with pytest.raises(InputError, match=r"8.*templates.*7"):
         TrainingSet(program, -1)
+    with pytest.raises(InputError, match="too large"):
+        TrainingSet(program, 20_000).save(Path("never-written.npz"))
 
 
 def test_encoding_of_states() -> None:
