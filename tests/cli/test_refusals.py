@@ -246,7 +246,7 @@ export whole.safetensors --to onnx -o none/a.onnx | none
 validate addition --bits 40 | 80 48,
 validate addition --sample-seed 3 | --sample-seed --random
 validate addition --random 9 --seed 3 | --seed --sample-seed
-validate addition --engine network --network x --seed 3 | --seed
+validate addition --engine network --network cells.safetensors --seed 3 | --seed
 validate addition --oracle sums | module:function
 validate addition --oracle no_such_module:f | 'no_such_module'
 validate own.bw --oracle mine.py:f | mine:f

@@ -15,7 +15,8 @@ from bitwright.bits import BoolArray, any_digits, shorten
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Algorithm
 from bitwright.program.ensure_runs import Runs
-from bitwright.program.ensures import Combined, EnsureLine, Expression, Named, names_in
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Expression, Named, names_in
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers
 
 Values = Mapping[str, Any]
