@@ -1,4 +1,4 @@
-"""Readers of files: networks, certificates, proofs, checkpoints, progress, ensembles, tables, any bytes as rules."""
+"""Readers of files: networks, certificates, proofs, checkpoints, progress, tables, any bytes as rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fuzz.mutations import edit_bytes, edit_document
 from fuzz.reader import Reader
 from two_readers import Both
 
-from bitwright import Certificate, addition, certify, permutation
+from bitwright import Certificate, addition, certify
 from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
@@ -39,11 +39,9 @@ from bitwright.networks import (
     train,
 )
 from bitwright.networks.cache import cache_folder, cached_network
-from bitwright.networks.ensemble import Study, grow
 from bitwright.program import load
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
-from bitwright.running.successors import random_starts
 from bitwright.validation import make_task, validate
 from paper.table import Table, load_table
 
@@ -288,29 +286,6 @@ def edited_json(write: Callable[[Path], object]) -> Callable[[Random], bytes]:
 # Files that grow.
 
 
-@cache
-def _study() -> Study:
-    algorithm = permutation([3, 1, 2])
-    recipe = Recipe(64, seed=5, start="random", plan=Plan(descent="momentum", tolerance=0.1))
-    return Study(algorithm.program, recipe, random_starts(algorithm, 4, 0), keep=True)
-
-
-def write_ensemble(path: Path) -> None:
-    grow(_study(), 3, file=path)
-
-
-def edited_ensemble(rng: Random) -> bytes:
-    data = saved(write_ensemble, "good.ensemble")
-    if rng.random() < 0.5:
-        return edit_bytes(rng, data)
-    line, _, rest = data.partition(b"\n")
-    return edit_document(rng, json.loads(line)).encode("utf-8", "surrogatepass") + b"\n" + rest
-
-
-def take_up(path: Path) -> None:
-    grow(_study(), 4, file=path)
-
-
 def _proof() -> ProofTask:
     return ProofTask(ALGORITHM, _whole(), "states")
 
@@ -357,7 +332,6 @@ READERS = (
     Reader(
         "validation progress", edited_json(write_progress), in_file("y.json", lambda p: validate(_task(), resume=p))
     ),
-    Reader("ensemble files", edited_ensemble, in_file("x.ensemble", take_up)),
     Reader("checkpoints of machine V", edited_checkpoint, in_file("x.npz", lambda p: load_checkpoint(p, _machine()))),
     Reader("tables of figures", edited_table, in_file("x.csv", lambda path: load_table(path, COLUMNS))),
     Reader(
