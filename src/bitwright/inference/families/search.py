@@ -121,8 +121,7 @@ class _FamilySearch:
 
     def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
         """The shortest program of a class."""
-        self.deadline.check()
-        evidence = Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
+        evidence = self.evidence(families, bounds)
         self.deadline.check()
         cover = cheapest_cover(evidence, self.seconds)
         needs = sufficient(evidence, cover.terms)
@@ -202,15 +201,14 @@ class _FamilySearch:
         if (groups := self.groups()) is None:
             return None
         try:
-            self.evidence(self.joined_by(groups, bounds).blocks, bounds)
+            self.evidence(self.families(self.joined_by(groups, bounds).blocks, bounds), bounds)
         except NoFamilyError as error:
             return str(error)
         return None
 
-    def evidence(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> Evidences:
+    def evidence(self, families: list[FittedBlocks], bounds: LineBounds) -> Evidences:
         """The evidence of all states for a class with these blocks."""
         self.deadline.check()
-        families = self.families(blocks, bounds)
         return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
 
     def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
@@ -224,7 +222,7 @@ class _FamilySearch:
                 for number in list(group):
                     fewer = [[n for n in own if n != number] for own in kept]
                     try:
-                        self.evidence(self.joined_by(fewer, bounds).blocks, bounds)
+                        self.evidence(self.families(self.joined_by(fewer, bounds).blocks, bounds), bounds)
                     except NoFamilyError:
                         continue
                     group.remove(number)
