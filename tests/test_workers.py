@@ -255,7 +255,7 @@ def test_a_worker_that_goes_on_has_the_oracle_and_the_network_of_each_validation
     for network, sign, verdict in ((good, "+", "exact"), (good, "-", "not exact"), (bad, "+", "not exact")) * 2:
         file.write_text(f"def total(p, q): return p {sign} q\n")
         save_network(network, algorithm.program, path)
-        oracle = Function("rewritten_oracle:total", str(tmp_path), ("sum",))
+        oracle = Function.named("rewritten_oracle:total", str(tmp_path), ("sum",))
         assert validate(task_of(algorithm, "network", oracle, files=(path,)), Workers("ray", 1)).verdict == verdict
 
 

@@ -90,7 +90,7 @@ def test_a_program_without_sizes_is_not_said_to_have_one() -> None:
     """It has one size, so nothing is left out; and it has a rule text."""
     program = bw.parse("bits x y\nblock x y\nwhen x=1 write y\ninput x\noutput y\nsteps 1\nensure y == x\n")
     for found in (bw.certify(program, bw.train(program)), bw.certify(program)):
-        assert found.claims[0].sentence == "proved (laws)"
+        assert found.claims[0].sentence == "proved (structure)"
         assert links(found)["function"] == ("proved", "this program")
         assert not any(words in str(found) for words in ("this size", "as it is", "no rule text", "not at every"))
     assert str(bw.certify(program, bw.train(program))).startswith(

@@ -15,20 +15,18 @@ from pathlib import Path
 
 import pytest
 from calling import Captured, answer
-from driver import study
+from driver import collect
 from long import LONG
 from nodes import SOURCES, Lab, Node, lab, why_no_namespaces
 from runs import Training, python, records
 from waiting import wait_until
 
-from bitwright.networks.ensemble import grow
 from paper import executions
 from paper.table import Table
 
 MEMBERS, WIDTH, LONGER = 6, 2_000, 100_000  # a width at which training takes long enough to be interrupted
 NETWORK = "train addition --tile all --bits 2 --width 2048 --integer -o net.safetensors"
 VERBS = (
-    "train addition --ensemble --tile all --bits 2 -n 4 --width 512 --json -o ensemble.results",
     "train addition --tile all --float --bits 2 --networks 2 --width 512 --json -o members",
     "validate addition --bits 2 --engine kernel --oracle ours:total --json",
     "certify addition --network net.safetensors --json",
@@ -73,7 +71,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 def alone(folder: Path, width: int) -> bytes:
     """What one process writes."""
-    grow(study(width), MEMBERS, file=folder / "alone")
+    collect(folder / "alone", MEMBERS, width)
     return (folder / "alone").read_bytes()
 
 
@@ -88,7 +86,7 @@ def halting(machines: Lab) -> Iterator[Training]:
 
 
 def fresh_training(machines: Lab, width: int, halting: bool = False) -> Training:
-    file = machines.user / "ensemble"
+    file = machines.user / "members"
     file.unlink(missing_ok=True)
     return Training(machines, file, MEMBERS, width, halting)
 
@@ -146,11 +144,11 @@ def test_every_verb_gives_what_one_process_gives(
     assert told(done.stdout) == told(alone)
     assert len(told(alone)) == len(VERBS)
     assert contents(machines.user) == contents(tmp_path / "alone")
-    assert len(contents(machines.user)) == 4  # a network, an ensemble, two members
+    assert len(contents(machines.user)) == 3  # a network, two members
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.rglob("*.*") if path.suffix in (".results", ".safetensors")}
+    return {path.name: path.read_bytes() for path in folder.rglob("*.*") if path.suffix == ".safetensors"}
 
 
 @for_test_long

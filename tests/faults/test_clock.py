@@ -26,9 +26,9 @@ STEADY = """
 import sys
 from bitwright.cli.main import main
 folder = sys.argv[1]
-ensemble = "train permutation --ensemble --tile all --bits 4 --states 9 --width 128 --tolerance 0.1 -q -o"
+train = "train permutation --tile all --float --bits 4 --width 128 --tolerance 0.1 -q -o"
 for networks in ("2", "5"):
-    assert main([*ensemble.split(), f"{folder}/ensemble", "--networks", networks]) == 0
+    assert main([*train.split(), f"{folder}/members", "--networks", networks]) == 0
 assert main(["validate", "addition", "--bits", "4", "--resume", f"{folder}/progress", "--json"]) == 0
 """
 
@@ -76,13 +76,14 @@ def test_nothing_asks_what_time_it_is_and_no_test_has_a_bound() -> None:
         assert list(waits(ast.parse(text))), text
 
 
-def test_ensembles_and_validations_come_out_the_same(tmp_path: Path) -> None:
+def test_networks_and_validations_come_out_the_same(tmp_path: Path) -> None:
     files, documents = [], []
     for name, script in (("steady", STEADY), ("jumping", JUMPING + STEADY)):
         (folder := tmp_path / name).mkdir()
         done = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True, check=True)
-        files.append((folder / "ensemble").read_bytes())
+        files.append([path.read_bytes() for path in sorted((folder / "members").iterdir())])
         document = json.loads(done.stdout[done.stdout.index("{") :])
         documents.append({name: value for name, value in document.items() if "second" not in name})
     assert files[0] == files[1]
+    assert len(files[0]) == 5
     assert documents[0] == documents[1]

@@ -1,4 +1,4 @@
-"""Readers of files: networks, certificates, proofs, checkpoints, progress, ensembles, tables, any bytes as rules."""
+"""Readers of files: networks, certificates, proofs, checkpoints, progress, tables, any bytes as rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fuzz.mutations import NASTY, edit_bytes, edit_document
 from fuzz.reader import Reader
 from two_readers import Both
 
-from bitwright import Certificate, addition, certify, permutation
+from bitwright import Certificate, addition, certify
 from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
@@ -38,11 +38,9 @@ from bitwright.networks import (
     train,
 )
 from bitwright.networks.cache import cache_folder, cached_network
-from bitwright.networks.ensemble import Study, grow
 from bitwright.program import load
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
-from bitwright.running.successors import random_starts
 from bitwright.validation import make_task, validate
 from paper.table import Table, load_table
 
@@ -288,13 +286,6 @@ def _task() -> Any:
 # Files that grow.
 
 
-@cache
-def _study() -> Study:
-    algorithm = permutation([3, 1, 2])
-    recipe = Recipe(64, seed=5, start="random", plan=Plan(descent="momentum", tolerance=0.1))
-    return Study(algorithm.program, recipe, random_starts(algorithm, 4, 0), keep=True)
-
-
 def _proof() -> ProofTask:
     return ProofTask(ALGORITHM, _whole(), "states")
 
@@ -328,11 +319,6 @@ READERS = (
         "validation progress",
         edited(lambda path: validate(_task(), resume=path), "progress.json", edit_json),
         in_file("y.json", lambda path: validate(_task(), resume=path)),
-    ),
-    Reader(
-        "ensemble files",
-        edited(lambda path: grow(_study(), 3, file=path), "good.ensemble", edit_first_line),
-        in_file("x.ensemble", lambda path: grow(_study(), 4, file=path)),
     ),
     Reader(
         "checkpoints of machine V",

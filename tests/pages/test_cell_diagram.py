@@ -16,7 +16,7 @@ from bitwright.cli.main import main
 from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.pages import cell_diagram_svg
-from bitwright.pages.cell_wiring import drawn_kinds
+from bitwright.pages.cell_diagram import drawn_kinds
 from bitwright.pages.drawing import text_width, wrapped
 
 SVG = "{http://www.w3.org/2000/svg}"

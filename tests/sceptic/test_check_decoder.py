@@ -340,7 +340,7 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
         assert set(of) <= every or number < len(task.layout.answer)
         for group in sorted(set(of)):
             rows = np.array([other == group for other in of])
-            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0, False)
+            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0)
             box = np.array([group_.low, group_.high])
             for count in (0, 3, 20):
                 for _ in range(count):
@@ -382,7 +382,7 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
     for index, group in list(enumerate(groups_of(task, inputs, number)))[:: len(inputs) // 12]:
         bounds = []
         for reader in readers:
-            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0, False)
+            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0)
             ranges = group_.near(symbols[index], symbols[index]).ranges(
                 group_.keys(symbols[index], symbols[index]), group_.ends
             )

@@ -190,8 +190,8 @@ def _program(what: Exportable | str | PathLike[str] | None, given: _Given, form:
     target = fspath(what)
     if is_image(target):
         return open_subleq(target)
-    files = [given.file] if given.file is not None and given.pattern is None else []
-    return opened(target, default_bits=default_bits(form), files=files, nodes=True)
+    networks = [Network.load(given.file)] if given.file is not None and given.pattern is None else []
+    return opened(target, default_bits=default_bits(form), networks=networks, nodes=True)
 
 
 def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 from bitwright.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from bitwright.theory.accuracy import expected_accuracy as expected_accuracy
-    from bitwright.theory.accuracy import networks_for as networks_for
-    from bitwright.theory.accuracy import signed_gaps as signed_gaps
     from bitwright.theory.closed_form import covariance as covariance
     from bitwright.theory.closed_form import spectrum as spectrum
     from bitwright.theory.closed_form import variance as variance
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
 __all__, __getattr__ = lazy_names(
     __name__,
     {
-        "bitwright.theory.accuracy": "expected_accuracy networks_for signed_gaps",
         "bitwright.theory.proof": "smallest_examples",
         "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",

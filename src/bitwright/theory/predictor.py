@@ -18,7 +18,7 @@ _SNAP = 1e-14  # cosines this close to +-1 are rounding errors of equal or oppos
 
 
 def nngp(x: FloatArray, y: FloatArray) -> FloatArray:  # (p, d), (q, d) -> (p, q)
-    """Eq. (2): |x||y|/(2 pi d) ((pi - theta) cos theta + sin theta), theta the angle, d the input dimension."""
+    """Eq. (2): `|x||y|/(2 pi d) ((pi - theta) cos theta + sin theta)`, theta the angle, d the input dimension."""
     norms, cosine, theta = _angles(x, y)
     return np.asarray(norms * ((np.pi - theta) * cosine + np.sin(theta)) / (2 * np.pi * x.shape[1]))
 

@@ -53,6 +53,23 @@ def root(task: ColumnTask, group: Group) -> Boxes:
     return np.stack([low, high])
 
 
+def group_of(task: ColumnTask, symbols: Ints, step: int) -> Group:
+    """The group of one input (words, length) at a step of decoding."""
+    answers, flags = task.columns.run(symbols[None])
+
+    def symbol(place: int | Place) -> int:
+        if not isinstance(place, Place):
+            return -1
+        if place.word in flags:
+            return int(flags[place.word][0])
+        if place.word in task.columns.words:
+            return int(symbols[task.columns.words.index(place.word), place.column])
+        return int(answers[0, place.column])
+
+    places = (task.layout.prompt[-1], *task.layout.answer, -1)
+    return step, symbol(places[step]), symbol(places[step + 1])
+
+
 def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
     """The halves of each box in one variable."""
     rows = np.arange(len(boxes))

@@ -153,7 +153,6 @@ def _edges(document: Mapping[str, Any]) -> Any:
 def _claim_document(claim: DecoderClaim) -> dict[str, Any]:
     return vars(claim) | {
         "margin": None if claim.margin is None else round_down(claim.margin),
-        "boxes": claim.boxes if claim.method != "ranges" else None,  # that a checker could count
         "counterexample": claim.counterexample and _counterexample_document(claim.counterexample),
         "trees": _pack(claim.trees) if claim.verdict == "proved" and claim.trees else None,
     }
@@ -202,7 +201,7 @@ def _claim(document: Mapping[str, Any], task: ColumnTask) -> DecoderClaim:
         example = Counterexample(**example | tokens | {"symbols": symbols})
     trees = {} if document["trees"] is None else _unpack(document["trees"])
     changed = {"counterexample": example, "trees": trees, "open": tuple(document["open"])}
-    return DecoderClaim(**{**document, **changed, "boxes": document["boxes"] or 0})
+    return DecoderClaim(**{**document, **changed})
 
 
 def _number(value: object) -> str | None:
@@ -267,10 +266,10 @@ _CLAIM = _record(
         "about": text(),
         "verdict": one_of("proved", "refuted", "tested", "not decided"),
         "arithmetic": one_of("real", "float32"),
-        "method": one_of("ranges", "boxes", "all inputs", "search"),
+        "method": one_of("boxes", "all inputs", "search"),
         "inputs": _number,
         "margin": optional(real(0, 1e300)),
-        "boxes": optional(_number),
+        "boxes": _number,
         "counterexample": optional(_EXAMPLE),
         "open": each(text()),
         "trees": optional(_TREES),

@@ -13,7 +13,7 @@ from bitwright.transformers.layout import ColumnTask
 
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
-Method = Literal["ranges", "boxes", "all inputs", "search"]
+Method = Literal["boxes", "all inputs", "search"]
 Group = tuple[
     int, int, int
 ]  # step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)

@@ -39,15 +39,22 @@ class Front(RowArrays):
 
 
 def prove_step(
-    step: Step, halt: Callable[[StepProof, Ints], bool], rng: np.random.Generator, goal: Callable[[], float] = float
+    step: Step,
+    halt: Callable[[StepProof, Ints], bool],
+    rng: np.random.Generator,
+    goal: Callable[[], float] = float,
+    wish: float = 0.0,
 ) -> StepProof:
-    """Splits boxes until all margins are above the goal, or `halt` says so, which gets the proof and candidates."""
+    """Splits boxes until all margins are above the goal, or `halt` says so, which gets the proof and candidates.
+
+    Margins are proved to be above `wish` too where that takes no further splits.
+    """
     proof, cases = StepProof(), len(step.groups)
     roots = np.stack([root(step.table.task, group) for group in step.groups])
     front = Front(roots, np.arange(cases), proof.trees.grow(cases))
     while len(front):
         front, now = front[: -step.batch], front[-step.batch :]
-        now, outputs, margins = _prove_boxes(step, now, proof, goal())
+        now, outputs, margins = _prove_boxes(step, now, proof, goal(), wish)
         variables = choose_variables(step, now, outputs, margins.slopes)
         stuck = variables < 0
         worst = np.argsort(np.where(stuck, -np.inf, margins.center), kind="stable")[:CANDIDATES]
@@ -60,14 +67,16 @@ def prove_step(
     return proof
 
 
-def _prove_boxes(step: Step, front: Front, proof: StepProof, goal: float) -> tuple[Front, Outputs, StepMargins]:
+def _prove_boxes(
+    step: Step, front: Front, proof: StepProof, goal: float, wish: float
+) -> tuple[Front, Outputs, StepMargins]:
     """The boxes that stay open, with their outputs and margins."""
     outputs = bound_outputs(step, front.boxes, front.case)
     possible = outputs.possible
     proof.bounded += len(front)
     proof.trees.codes[front.nodes[~possible]] = EMPTY
     front, outputs = front[possible], outputs[possible]
-    margins = prove_ranges(step, front.case, outputs, goal)
+    margins = prove_ranges(step, front.case, outputs, goal, wish)
     proved = margins.lower > goal
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
@@ -82,7 +91,18 @@ def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) 
         variables[rows] = most_influence(
             query.entries, columns, step.cases, part.boxes, part.case, outputs[rows], slopes[rows]
         )
+    width = front.boxes[:, 1] - front.boxes[:, 0]
+    for state in own_states(step):
+        variables = np.where(width[:, state] > 0, state, variables)
     return variables
+
+
+def own_states(step: Step) -> list[int]:
+    """The variables of the states before and after the column that a step writes."""
+    task, number = step.table.task, step.groups[0][0]
+    end = len(task.columns.words) * task.columns.length
+    column = task.layout.answer[number].column if number < len(task.layout.answer) else -1
+    return [end + column, end + column + 1] if column >= 0 else [end + task.columns.length]
 
 
 def _split(front: Front, variables: Ints, trees: Trees) -> Front:

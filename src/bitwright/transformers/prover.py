@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.transformers import ranges
 from bitwright.transformers.affine import FLOAT32
-from bitwright.transformers.attention import check_fit, tabulate
+from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
 from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.comparison import compare
@@ -22,11 +22,13 @@ from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.fronts import StepProof, prove_step
 from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
-from bitwright.transformers.refutation import CLEAR, forced_margins, replay
-from bitwright.transformers.steps import step_of
+from bitwright.transformers.refutation import forced_margins, replay
+from bitwright.transformers.steps import bound_input, step_of
 
 FEW = 2**16  # inputs that are all tried where nothing can be proved
+VARIED = 1000  # inputs that are tried before a proof
 UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
 Progress = Callable[[int, int], None]  # steps of decoding that are done, and of how many
 
@@ -66,6 +68,8 @@ def decide(
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), np.random.default_rng(seed))
         if task.inputs <= FEW:
             hunt.check_all()
+        else:
+            hunt.check(mixture_of(task).vary(VARIED, hunt.rng))
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
         if task.inputs <= FEW and any(claim.verdict == "not decided" for claim in claims):
@@ -148,17 +152,34 @@ class Hunt:
     model: Evaluator  # has the last word
     rng: np.random.Generator
     examples: dict[str, Counterexample] = field(default_factory=dict)  # by what the claim is about
+    least: float = np.inf  # margin of an input
 
     def check(self, inputs: Ints) -> None:
         """Keeps the first counterexample of each kind among inputs."""
         if not len(inputs):
             return
-        wrong = forced_margins(self.decoder, self.task, inputs) < -CLEAR
+        margins = forced_margins(self.decoder, self.task, inputs)
+        self.least = min(self.least, float(margins.min()))
+        wrong = margins < 0
         first = np.where(wrong.any(1), wrong.argmax(1), -1)
         last = len(self.task.layout.answer)
         for some in ((first >= 0) & (first < last), first == last):
-            if example := next(replay(self.model, self.task, inputs[some]), None):
-                self.examples.setdefault(claim_names(self.task)[example.step == last], example)
+            for example in replay(self.model, self.task, inputs[some]):
+                about = claim_names(self.task)[example.step == last]
+                if about not in self.examples and self._confirms(example):
+                    self.examples[about] = example
+                    break
+
+    def _confirms(self, example: Counterexample) -> bool:
+        """Whether a module wrote what is wrong, or the decoder does in real arithmetic, whatever float64 rounds."""
+        if example.replayed_by == "module":
+            return True
+        return bool(bound_input(self.table, example.symbols, example.step).upper[0] < 0)
+
+    @cached_property
+    def table(self) -> AttentionTable:
+        """The attention of the decoder, for real arithmetic."""
+        return tabulate(self.decoder, self.task, 0.0)
 
     def check_all(self) -> None:
         """Checks every input of the task, until each claim has a counterexample."""
@@ -180,17 +201,16 @@ def prove(
 ) -> DecoderClaim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
     if about in hunt.examples:
-        return DecoderClaim(about, "not decided", "real", "all inputs", 0)
+        return DecoderClaim(about, "not decided", "real", "all inputs" if task.inputs <= FEW else "search", 0)
     single = arithmetic == "float32" and fits_float32(decoder)
     wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
-        claim = prove_by_ranges(decoder, task, about, wish, hunt, clock)
-        if claim.verdict != "proved" and about not in hunt.examples:
-            try:
-                claim = prove_by_boxes(decoder, task, about, wish, hunt, clock, doubt=wish == wishes[-1])
-            except InputError:  # float32 may overflow
-                if wish == wishes[-1]:
-                    raise
+        try:
+            claim = prove_by_boxes(decoder, task, about, wish, hunt, clock, doubt=wish == wishes[-1])
+        except InputError:  # float32 may overflow
+            if wish == wishes[-1]:
+                raise
+            continue
         if claim.verdict == "proved" or about in hunt.examples or clock.out():
             break
     return claim
@@ -203,23 +223,6 @@ def fits_float32(part: Any) -> bool:
             return bool((part.astype(np.float32) == part).all())
     parts = part if isinstance(part, tuple) else vars(part).values() if is_dataclass(part) else ()
     return all(fits_float32(each) for each in parts)
-
-
-def prove_by_ranges(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock
-) -> DecoderClaim:
-    """The claim by exact ranges of the attention output, where these can be had."""
-    open_ = DecoderClaim(about, "not decided", arithmetic, "ranges", 0)
-    if not ranges.applies(decoder, task):
-        return open_
-    try:
-        claim = ranges.prove_ranges(decoder, task, UNITS[arithmetic], stop=about == "stop", tick=clock.tick)
-    except (InputError, ProofTimeError):  # the automaton is too large for this method, or the decoder for the time
-        return open_
-    if claim.counterexample is None:
-        return claim
-    hunt.check(claim.counterexample.symbols[None])
-    return open_
 
 
 def prove_by_boxes(
@@ -240,7 +243,7 @@ def prove_by_boxes(
 
         clock.progress(number, len(groups))
         try:
-            proofs.append(prove_step(step_of(table, of), halt, hunt.rng))
+            proofs.append(prove_step(step_of(table, of), halt, hunt.rng, wish=hunt.least / 2))
         except ProofTimeError:
             break
         if over(proofs[-1]):

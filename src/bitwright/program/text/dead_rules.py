@@ -5,7 +5,6 @@ Such rules come in chains: each waits for bits that only others of its chain wou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import counted, listing
 from bitwright.program.algorithm import Algorithm
+from bitwright.program.expressions import Named
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
@@ -84,9 +84,6 @@ def _slices(values: IntArray, first: IntArray, rows: IntArray) -> IntArray:
     return np.asarray(values[np.repeat(first[rows], lengths) + within])
 
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
 class WrittenRule(NamedTuple):
     """A `when` line: its text, its place, and the names of the bits and arrays in its conditions."""
 
@@ -101,15 +98,12 @@ def written_rules(tree: SyntaxTree) -> Iterator[WrittenRule]:
     for item in tree.statements:
         if isinstance(item, syntax.WhenClause):
             yield WrittenRule(item.text, item.token.line, item.token.column, frozenset(_names(item)))
-        elif isinstance(item, syntax.PlainLines):
-            for line in item.rules:
-                yield WrittenRule(line.text(), line.line, line.column, frozenset(_NAME.findall(line.left)))
 
 
 def _names(rule: syntax.WhenClause) -> Iterator[str]:
     for test in rule.tests:
         yield test.left.token.text
-        if isinstance(test.right, syntax.BitRef | syntax.Name):
+        if isinstance(test.right, syntax.BitRef | Named):
             yield test.right.token.text
 
 

@@ -14,7 +14,6 @@ from bitwright.program.text.lexer import MAX_NUMBER
 from bitwright.program.text.parser import SyntaxTree
 from bitwright.text.scanner import Token
 
-_WORD = re.compile(r"\w+")
 Result = TypeVar("Result")
 _PLAIN = re.compile(r"^\s*let\s+(\w+)\s*=\s*(\d+)\s*(?:#.*)?$", re.MULTILINE)
 
@@ -63,8 +62,6 @@ def words_of(part: object) -> set[str]:
         one: Any = left.pop()
         if isinstance(one, Token):
             found.add(one.text)
-        elif isinstance(one, syntax.PlainLine):
-            found.update(_WORD.findall(f"{one.left} {one.right}"))
         elif isinstance(one, tuple | list):
             left += one
         elif is_dataclass(one):

@@ -16,11 +16,11 @@ from typing import NoReturn
 
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import ARITHMETIC, Combined, Constant, Expression, Named, Negation, combined
+from bitwright.program.expressions import ARITHMETIC, DIGITS, Combined, Constant, Expression, Named, combined
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import expand
 from bitwright.program.text.lets import words_of
-from bitwright.program.text.parser import SyntaxTree, parse_plain, parse_statements
+from bitwright.program.text.parser import SyntaxTree, parse_statements
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.text.scanner import Token
 
@@ -83,13 +83,11 @@ class SizeReader:
                 except NoChainError as error:
                     self.forms[name] = error
 
-    def form(self, part: syntax.Expression | Expression, known: Mapping[str, IndexForm] | None = None) -> IndexForm:
+    def form(self, part: Expression, known: Mapping[str, IndexForm] | None = None) -> IndexForm:
         """An expression of a rule or of an `ensure` line as an affine form; raises NoChainError for what is none.
 
         Names that are neither known nor numbers of the text count as indices.
         """
-        if not isinstance(part, Constant | Named | Combined | Negation):
-            part = plain(part)
         if isinstance(part, Constant):
             return IndexForm(0, part.value)
         if isinstance(part, Named):
@@ -97,6 +95,8 @@ class SizeReader:
             if isinstance(found, NoChainError):
                 raise found
             return found or IndexForm(0, 0, {part.text: 1})
+        if isinstance(part, Combined) and part.sign == DIGITS:
+            outside(part.token, "digits(...) does not grow in step with the size")
         if isinstance(part, Combined) and part.sign in (*ARITHMETIC, "^"):
             left, right = self.form(part.left, known), self.form(part.right, known)
             if part.sign in "+-":
@@ -130,26 +130,6 @@ def fixed_numbers(tree: SyntaxTree, values: Mapping[str, int]) -> dict[str, int]
     return {name: value for name, value in values.items() if name in used}
 
 
-def plain(part: syntax.Expression) -> Expression:
-    """An expression of a rule in the form that `ensure` lines have."""
-    if isinstance(part, syntax.Number):
-        return Constant(part.value, part.token)
-    if isinstance(part, syntax.Name):
-        return Named(part.token.text, token=part.token)
-    if isinstance(part, syntax.Operation):
-        return Combined(part.token.text, plain(part.left), plain(part.right), part.token)
-    return outside(part.token, "digits(...) does not grow in step with the size")
-
-
-def statements(tree: SyntaxTree) -> Iterator[syntax.Statement]:
-    """All of them, plain lines in the long form."""
-    for item in tree.statements:
-        if isinstance(item, syntax.PlainLines):
-            yield from (parse_plain(line) for line in (*item.blocks, *item.rules))
-        else:
-            yield item
-
-
 @dataclass
 class Reach:
     """What the families of a text say about positions: how each array grows, and how far from its ends things stand."""
@@ -165,7 +145,7 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
     reader = SizeReader(tree, size, lets)
     grows: dict[str, int] = {}
     margin = 1
-    for item in statements(tree):
+    for item in tree.statements:
         if isinstance(item, syntax.BitsDeclaration):
             for token, extents in item.items:
                 forms = [reader.form(extent) for extent in extents]
@@ -179,7 +159,7 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
     if any(growth % unit for growth in grows.values()):
         raise NoChainError("the arrays of the text grow at different rates")
     found = Reach(size, unit, {name: growth // unit for name, growth in grows.items()}, margin)
-    for item in statements(tree):
+    for item in tree.statements:
         found.margin = max(found.margin, _margin(item, reader, found))
     return found
 
@@ -212,7 +192,7 @@ def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
             for test in item.tests:
                 right = test.right
                 if right is not None and not isinstance(right, syntax.BitRef):
-                    bits = isinstance(right, syntax.Name) and right.token.text in found.growth
+                    bits = isinstance(right, Named) and right.text in found.growth
                     if not bits and not reader.form(right, known).fixed:
                         outside(test.left.token, "the value that a bit is compared with depends on its position")
         margin = max(
@@ -230,14 +210,14 @@ def _rows(
     for item in clauses.ranges:
         low, high = reader.form(item.first), reader.form(item.last)
         if low.index or high.index:
-            outside(item.token, f"the range of '{item.token.text}' depends on another index")
+            outside(item.token, f"the range of '{item.name}' depends on another index")
         if low.fixed and high.fixed:
-            fixed.append((item.token.text, range(low.constant, high.constant + 1)))
+            fixed.append((item.name, range(low.constant, high.constant + 1)))
             continue
         growth = max(low.size, high.size)
         if swept or growth % found.unit or min(low.size, high.size) not in (0, growth):
-            outside(item.token, f"'{item.token.text}' does not go through positions from one end to the other")
-        swept[item.token.text] = (low, high)
+            outside(item.token, f"'{item.name}' does not go through positions from one end to the other")
+        swept[item.name] = (low, high)
     rows = prod(len(values) for _, values in fixed)
     if rows > MAX_ROWS:
         outside(clauses.ranges[0].token, f"ranges of fixed length stand for {rows:,} rows")

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import product
 
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
+from bitwright.program.expressions import Expression
 from bitwright.program.text import syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
@@ -186,7 +187,7 @@ def size_of(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
     raise NoChainError(f"{what} how long the arrays are")
 
 
-def _depends(reader: SizeReader, extent: syntax.Expression) -> bool:
+def _depends(reader: SizeReader, extent: Expression) -> bool:
     try:
         return reader.form(extent).size != 0
     except NoChainError:

@@ -18,7 +18,8 @@ from typing import Any
 
 from bitwright.errors import counted
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import EnsureLine, names_in
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import names_in
 from bitwright.program.text import parse, syntax
 from bitwright.program.text.lets import plain_lets
 from bitwright.program.text.parser import SyntaxTree, parse_statements
@@ -56,7 +57,7 @@ class RoundsProof:
         self.cut = at.text
         if algorithm.halt is not None or algorithm.steps is None:
             raise NoShapeError("cut points need runs of a known number of steps")
-        self.tree = parse_statements(text, short_way=False)
+        self.tree = parse_statements(text)
         numbers = {**plain_lets(text), **lets}
         self.size = size_of(self.tree, numbers)
         self.numbers = {name: value for name, value in numbers.items() if name != self.size}

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from bitwright.errors import ProgramError, counted, listing
 from bitwright.program import Algorithm, NodeProgram, NodeSchema
 from bitwright.program.cells import Kind
+from bitwright.program.expressions import Constant, Expression
 from bitwright.program.pattern import first_cells
 from bitwright.program.program import Program
 from bitwright.program.text import parse_any, syntax
@@ -42,13 +43,13 @@ class SizedText:
     tree: SyntaxTree
     is_node_program: bool
     sizes: Mapping[str, int]
-    lets: Mapping[str, syntax.Expression]
+    lets: Mapping[str, Expression]
     found: dict[tuple[int, ...], Program | None] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, text: str, given_lets: Collection[str] = ()) -> SizedText:
         """Reads a text without problems; numbers that were given are sizes, even if they follow from others."""
-        tree = parse_statements(text, short_way=False)
+        tree = parse_statements(text)
         nodes = tree.is_node_program
         lets = {item.name.text: item for item in tree.statements if isinstance(item, syntax.Let)}
         given = GRAPH if nodes else {}
@@ -56,11 +57,11 @@ class SizedText:
             SyntaxTree([item for item in tree.statements if isinstance(item, _SAY_CELLS)]), {}, {*lets, *given}
         )
         sizes: dict[str, int] = {}
-        follow: dict[str, syntax.Expression] = {}
+        follow: dict[str, Expression] = {}
         for name, item in reversed(lets.items()):
             if name in used:
                 above = mentions(SyntaxTree([item]), {}, {*lets, *given}) - {name}
-                if isinstance(item.value, syntax.Number):
+                if isinstance(item.value, Constant):
                     sizes[name] = item.value.value
                 elif name in given_lets or above & given.keys():
                     sizes[name] = 4

@@ -11,16 +11,8 @@ from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.api.export.rocq.linear import Chained, LinearForm, LinearTerms
 from bitwright.api.export.rocq.words import Words
 from bitwright.program import Algorithm
-from bitwright.program.ensures import (
-    COMPARISONS,
-    CONNECTIVES,
-    Combined,
-    Constant,
-    EnsureLine,
-    Expression,
-    Named,
-    Negation,
-)
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 
 _FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _SIGNS = {  # of left - right: may be negative, zero, positive

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, NotAffineError, affine_of
+from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError, affine_of
 from bitwright.api.export.rocq.listed import Bit
 from bitwright.api.export.rocq.printed import listing
 from bitwright.api.export.rocq.words import Part, Words, output_name
-from bitwright.program.ensures import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+from bitwright.program.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 from bitwright.proofs.unrolling.polynomials import combine
 
 
@@ -162,20 +162,20 @@ class LinearTerms:
         at, (part, *others) = affine_of(name.index, self.size), parts
         if at is None or others or part.length is None:
             raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")
-        bit = Part(part.array, None, at)
+        bit = Part(part.array, at)
         return self.end(bit)[0], bit.bit("s")
 
     def end(self, part: Part) -> tuple[str, str, int]:
         """A bit near an end: its formula, which end it is, and its track or global."""
         if part.index is None:
             return f"Global {self.chained.flags.index(part.array)}", "global", self.chained.flags.index(part.array)
-        places = {l: self.chained.place((part.array, (part.index.at(0, l),))) for l in FITTED}
-        if all(place is not None and place[1] == 0 for place in places.values()):
-            track = places[FITTED[0]][0]  # type: ignore[index]
-            return f"First {track}", "first", track
-        if all(place is not None and place[1] == self.chained.positions.at(0, l) - 1 for l, place in places.items()):
-            track = places[FITTED[0]][0]  # type: ignore[index]
-            return f"Last {track}", "last", track
+        n = self.chained.positions
+        for track, (array, growth, offset) in enumerate(self.chained.tracks):
+            if array == part.array:
+                if part.index == AffineIndex(0, 0, offset):
+                    return f"First {track}", "first", track
+                if part.index == AffineIndex(0, growth * n.size, growth * (n.constant - 1) + offset):
+                    return f"Last {track}", "last", track
         raise NotAffineError(f"{part.array}[{part.index.text()}] is not at an end")
 
     def parts(self, word: tuple[bool, str]) -> tuple[Part, ...]:

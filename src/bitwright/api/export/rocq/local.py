@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, affine_of
 from bitwright.api.export.rocq.printed import IMPORTS, listing, matches
 from bitwright.api.export.rocq.words import Words
-from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named, Negation
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Constant, Expression, Named, Negation
 
 _RULES, _CELLS = "Rules.run (Families.rules l)", "Rules.run_by_cells Net.net Net.kinds (Families.cells l)"
 _BOOLEAN: Mapping[str, str] = {

@@ -63,13 +63,13 @@ def _check(pattern: Pattern, width: int) -> str:
 def program_text(name: str, about: str, program: Listed, compare: int | None) -> str:
     """One size written out: every run by cells is a run of the rules; nothing is proved by hand."""
     rules = [
-        f"when_write [{'; '.join(f'({_bit(bit)}, {_bool(value)})' for bit, value in rule.conditions)}] "
-        f"{listing(map(_bit, rule.writes))}"
+        f"when_write [{'; '.join(f'({_bit(bit)}, {_bool(value)})' for bit, value in zip(rule.groups[0], rule.form, strict=True))}] "
+        f"{listing(map(_bit, rule.groups[1]))}"
         for rule in program.rules
     ]
     cells = [
-        f"Cell {cell.kind} {listing(listing(map(_bit, block)) for block in cell.blocks)} "
-        f"{listing(listing(map(_bit, wire)) for wire in cell.wires)}"
+        f"Cell {cell.form[0]} {listing(listing(map(_bit, block)) for block in cell.groups[: cell.ordered])} "
+        f"{listing(listing(map(_bit, wire)) for wire in cell.groups[cell.ordered :])}"
         for cell in program.cells
     ]
     text = (
@@ -157,7 +157,7 @@ def _cells_in_rules(found: FittedFamilies) -> str:
     return "".join(cases(link, lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}") for link in links)
 
 
-def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
+def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") -> str:
     """The case distinction: which residue, and up to which row."""
     k = "i" if link.modulus == 1 else "k"
     parts = []
@@ -168,7 +168,7 @@ def cases(link: Link, tactic: Callable[[Piece, str], str]) -> str:
             case = f"up_to {k} {piece.last.argument()}; [{tactic(piece, k)} | {case}]"
         parts.append(case)
     text = parts[0] if link.modulus == 1 else f"residue i {link.modulus}; [{' | '.join(parts)}]"
-    return f"  - {text}.\n"
+    return f"{bullet} {text}.\n"
 
 
 def _family(segment: Segment, text: str) -> str:
@@ -179,16 +179,14 @@ def _family(segment: Segment, text: str) -> str:
 
 def _rule(segment: Segment) -> str:
     tested, written = segment.items
-    values: Sequence[bool] = segment.form  # type: ignore[assignment]
-    conditions = "; ".join(f"({_item(item)}, {_bool(value)})" for item, value in zip(tested, values, strict=True))
+    conditions = "; ".join(f"({_item(item)}, {_bool(value)})" for item, value in zip(tested, segment.form, strict=True))
     return f"when_write [{conditions}] {_written(written)}"
 
 
 def _cell(segment: Segment) -> str:
-    kind, blocks = segment.form  # type: ignore[misc]
-    own, wires = segment.items[:blocks], segment.items[blocks:]  # type: ignore[has-type]
+    own, wires = segment.items[: segment.ordered], segment.items[segment.ordered :]
     return (
-        f"Cell {kind} {listing(listing(map(_item, block)) for block in own)}\n"  # type: ignore[has-type]
+        f"Cell {segment.form[0]} {listing(listing(map(_item, block)) for block in own)}\n"
         f"    {listing(map(_written, wires))}"
     )
 
@@ -209,7 +207,7 @@ def _bit(bit: Bit) -> str:
     return f'("{bit[0]}", [{"; ".join(map(str, bit[1]))}])'
 
 
-def _bool(value: bool) -> str:
+def _bool(value: object) -> str:
     return "true" if value else "false"
 
 
@@ -270,8 +268,7 @@ def matches(rule: Segment, item: Item) -> str:
         back = AffineIndex(0, item.index.size, item.index.constant)
         row = AffineIndex(1, 0, 0).plus(back, -1).text()
         guards += [f"({rule.first.text()} <=? {row})", f"({row} <=? {rule.last.text()})"]
-    values: Sequence[bool] = rule.form  # type: ignore[assignment]
-    texts = [(_tested(bit, back), value) for bit, value in zip(tested, values, strict=True)]
+    texts = [(_tested(bit, back), value) for bit, value in zip(tested, rule.form, strict=True)]
     conditions = " && (".join(text if value else f"negb ({text})" for text, value in texts) + ")" * (len(texts) - 1)
     guard = f" && ({' && '.join(guards)})" if guards else ""
     return f"(({conditions}){guard})"
