@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from whole import kernel_engine, outputs_of
 
-from bitwright import Algorithm, InputError, addition
+from bitwright import InputError, addition
 from bitwright.api.executions import Sample, cell_set
 from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
@@ -25,11 +25,6 @@ from bitwright.theory.predictor import Predictor, kernel_ends
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program
 EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 1  # (64, k)
-
-
-def whole_set(algorithm: Algorithm, sample: Sample) -> ExecutionSet:
-    """A training set of the whole state."""
-    return cell_set(Pattern.of_state(algorithm.program), [algorithm], sample, "all")
 
 
 def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[FloatNetwork, ExecutionSet]:
