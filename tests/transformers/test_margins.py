@@ -81,6 +81,22 @@ def test_what_is_known_when_the_time_is_up_is_a_bracket():
     assert wide
 
 
+def test_a_count_that_is_cut_off_is_a_bracket(monkeypatch):
+    """All boxes are bounded, but the time is up before those of different steps are told apart."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr("bitwright.transformers.margins._count_first", late)
+    task, decoder = copy(2), copier(np.random.default_rng(0), copy(2), 1.2)
+    wrong = forced_margins(decoder, task, every_input(task)) < 0
+    found, many = count_wrong(decoder, task), wrong.sum(0).max()
+    assert many <= found.least <= wrong.any(1).sum() <= found.most
+    for step, (least, most) in enumerate(found.first):
+        assert least <= (wrong[:, step] & ~wrong[:, :step].any(1)).sum() <= most
+    assert wrong.sum() > wrong.any(1).sum()  # some inputs are wrong at two steps
+
+
 def test_progress_reaches_100_percent_and_an_interrupt_ends_the_work():
     decoder = copier(np.random.default_rng(2), copy(2), 1.3)
 

@@ -121,7 +121,7 @@ def describe_file(path: Path) -> dict[str, Any]:
         "file": str(path),
         "format": FORMAT,
         "bytes": path.stat().st_size,
-        "weights": sum(array.size for array in arrays.values()),
+        "weights": decoder.weights,
         "precision": sorted({array.dtype.name for array in arrays.values()}),
         "tokens": tokens,
         "positions": positions if positions > 1 else None,

@@ -102,7 +102,9 @@ def command(
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how)
     if network is not None and is_decoder_file(network):
-        raise InputError(f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}")
+        raise InputError(
+            f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
+        )
     for name in ("seconds", "measure"):
         if how.pop(name):
             raise InputError(f"--{name} goes with tasks of transformers (.task); leave it out")

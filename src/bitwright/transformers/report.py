@@ -10,7 +10,7 @@ import numpy as np
 from bitwright.errors import counted, listing
 from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.decoder import Decoder, Layer
-from bitwright.transformers.files import describe_decoder, digest
+from bitwright.transformers.files import digest
 from bitwright.transformers.layout import ColumnTask
 
 if TYPE_CHECKING:
@@ -167,9 +167,8 @@ def describe_comparison(comparison: ModuleComparison | None) -> str:
 
 def describe_decoder_of(decoder: Decoder) -> str:
     """Layers, heads, weights and digest."""
-    weights = sum(array.size for array in describe_decoder(decoder)[1].values())
     heads = counted(sum(len(layer.heads) for layer in decoder.layers), "head")
-    return f"{counted(len(decoder.layers), 'layer')}, {heads}, {weights:,} weights; sha256 {digest(decoder)}"
+    return f"{counted(len(decoder.layers), 'layer')}, {heads}, {decoder.weights:,} weights; sha256 {digest(decoder)}"
 
 
 def describe_layer(layer: Layer) -> str:
