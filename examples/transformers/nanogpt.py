@@ -10,7 +10,6 @@ import sys
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from bitwright import certify
 from bitwright.transformers import GptOptions, from_gpt2, read_task, save_decoder
@@ -36,9 +35,9 @@ class Block(nn.Module):
             part.unflatten(2, (self.heads, -1)).transpose(1, 2)
             for part in self.attn["c_attn"](self.ln_1(x)).chunk(3, dim=2)
         )
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.attn["c_proj"](y.transpose(1, 2).flatten(2))
-        return x + self.mlp["c_proj"](F.gelu(self.mlp["c_fc"](self.ln_2(x))))
+        return x + self.mlp["c_proj"](nn.functional.gelu(self.mlp["c_fc"](self.ln_2(x))))
 
 
 class GPT(nn.Module):
@@ -65,7 +64,7 @@ rows = torch.as_tensor(np.concatenate([task.rows(inputs) for inputs in task.ever
 model = GPT(tokens=4, positions=11, width=16, heads=2)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
 for _ in range(300):
-    loss = F.cross_entropy(model(rows[:, :-1])[:, 5:].flatten(0, 1), rows[:, 6:].flatten())
+    loss = nn.functional.cross_entropy(model(rows[:, :-1])[:, 5:].flatten(0, 1), rows[:, 6:].flatten())
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

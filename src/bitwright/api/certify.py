@@ -354,18 +354,3 @@ def _refuse_of_network(network: object, state: object, rounding: str | None, **g
     for name, value in {"rounding": None if rounding == "calibrated" else rounding, **given}.items():
         if value is not None:
             raise InputError(f"{option(name)} {other}; the network file says how it was trained")
-
-
-def _is_task(what: object) -> bool:
-    """Whether this is the text or the file of a task of a transformer."""
-    text = isinstance(what, str) and "\n" in what and re.search("^ *prompt ", what, re.MULTILINE) is not None
-    return text or (isinstance(what, str | PathLike) and str(what).endswith(".task"))
-
-
-def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
-    from bitwright.api.decoders import certify_decoder
-
-    for name, value in others.items():
-        if value not in (None, False):
-            raise InputError(f"{option(name)} does not go with a task of a transformer; leave it out")
-    return certify_decoder(what, network, **how)

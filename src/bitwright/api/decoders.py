@@ -21,11 +21,9 @@ from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import (
     FORMAT,
-    WHAT,
     describe_decoder,
     digest,
     load_decoder,
-    open_weights,
     save_decoder,
 )
 from bitwright.transformers.journal import StepJournal
@@ -77,7 +75,7 @@ def certify_decoder(
 
 
 def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
-    """The decision with the smallest margin unless it is refuted, and the number of wrong inputs unless it is proved."""
+    """The decision with the smallest margin unless it is refuted, and the wrong inputs counted unless it is proved."""
     smallest, wrong, of = None, None, (decision.decoder, decision.task)
     if decision.verdict != "refuted":
         with tell.working("percent of the smallest margin") as step:

@@ -96,7 +96,6 @@ def command(
     from bitwright.api.certify import certify
     from bitwright.api.models import model_of
     from bitwright.api.network import open_networks
-
     from bitwright.transformers.files import is_decoder_file
 
     if is_task(target.name):
