@@ -220,58 +220,6 @@ def bit_copier(sharp: float, length: int = 4) -> tuple[ColumnTask, Decoder]:
     return task, Decoder((position.astype(np.float32), token.astype(np.float32)), (layer,), None, linear(head))
 
 
-def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of the heads and the logits at the last token in float32, every sum in a random order, term by term."""
-    single = np.float32
-
-    def total(terms: np.ndarray) -> np.ndarray:  # over the last axis
-        order = rng.permutation(terms.shape[-1])
-        found = terms[..., order[0]]
-        for at in order[1:]:
-            found = found + terms[..., at]
-        return found
-
-    def apply(chain: Chain, x: np.ndarray) -> np.ndarray:
-        for linear in chain:
-            x = total(x[..., None, :] * linear.weight.T.astype(single))
-            x = x if linear.bias is None else x + linear.bias.astype(single)
-        return x
-
-    def normed(norm: Norm | None, x: np.ndarray) -> np.ndarray:
-        if norm is None:
-            return x
-        size = single(x.shape[-1])
-        if norm.kind == "layer":
-            x = x - (total(x) / size)[..., None]
-        root = np.sqrt(total(x * x) / size + single(norm.eps))[..., None]
-        x = x / root if rng.integers(2) else x * (single(1) / root)
-        x = x if norm.weight is None else x * norm.weight.astype(single)
-        return x if norm.bias is None else x + norm.bias.astype(single)
-
-    from bitwright.transformers.evaluate import _turned, activated
-
-    x = sum(
-        table.astype(single)[np.arange(tokens.shape[1]) * (table.shape[0] > 1), tokens * (table.shape[1] > 1)]
-        for table in decoder.tables
-    )
-    layer = decoder.layers[0]
-    h, parts = normed(layer.attention_norm, x), []
-    for head in layer.heads:
-        q = _turned(head.rope, normed(head.query_norm, apply(head.query, h)))[:, -1:]
-        k, v = _turned(head.rope, normed(head.key_norm, apply(head.key, h))), apply(head.value, h)
-        scores = total(q * k) * single(head.scale)
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        share = weights / total(weights)[:, None]
-        parts.append(apply(head.output, total((share[..., None] * v).swapaxes(1, 2))))
-    heads = total(np.stack(parts, -1))
-    x = x[:, -1] + apply(layer.output, heads)
-    y = normed(layer.mlp_norm, x)
-    up = apply(layer.mlp.up, y)
-    hidden = activated(layer.mlp.activation, up if layer.mlp.gate is None else apply(layer.mlp.gate, y))
-    x = x + apply(layer.mlp.down, hidden if layer.mlp.gate is None else hidden * up)
-    return heads, apply(decoder.head, normed(decoder.final_norm, x))
-
-
 ROPE = Rope(10.0)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import copy as copies
 import importlib
 import json
 import struct
@@ -18,27 +17,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from adders import NAMES
 from adders import load as load_adder
+from altered import altered, places
 from checking import SCEPTIC, checked
-from decoders import (
-    ROPE,
-    TASKS,
-    copier,
-    copy,
-    every_input,
-    groups_of,
-    large_scores,
-    random_decoder,
-    shuffled_logits,
-    states_of,
-)
+from decoders import ROPE, TASKS, copier, copy, every_input, groups_of, large_scores, random_decoder, states_of
+from fuzzed_decoders import Evaluation, shuffled_logits
 from long import LONG
 
 from bitwright.transformers.boxes import root, split
 from bitwright.transformers.certificate import task_document, write_certificate
 from bitwright.transformers.decoder import Decoder, Linear
-from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
@@ -53,7 +43,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "two heads, turned and normed": {"heads": 2, "rope": ROPE, "normed": True, "activation": "silu", "gate": True},
     "layer norm, sharp": {"norm": "layer", "activation": "relu", "rank": 3, "sharp": 10.0},
 }
-Path_ = tuple[Any, ...]
 
 
 @pytest.fixture(scope="module")
@@ -111,39 +100,6 @@ def test_networks_of_others(name, tmp_path):
 # ---- what was altered
 
 
-def places_of(document: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """Every value in a document that is no list or object, and every list."""
-    children = document.items() if isinstance(document, dict) else enumerate(document)
-    for name, value in children:
-        if isinstance(value, list):
-            yield (*path, name)
-        if isinstance(value, dict | list):
-            yield from places_of(value, (*path, name))
-        else:
-            yield (*path, name)
-
-
-def altered(value: Any) -> Any:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + 1
-    if isinstance(value, float):
-        return 1e3
-    if isinstance(value, str):
-        return value[:-1] + ("0" if value[-1:] != "0" else "1")
-    return value[:-1] if value else [0] if isinstance(value, list) else 0
-
-
-def edited(document: Any, path: Path_, value: Any) -> Any:
-    document = copies.deepcopy(document)
-    at = document
-    for name in path[:-1]:
-        at = at[name]
-    at[path[-1]] = value
-    return document
-
-
 def test_every_field_counts(proved, tmp_path):
     """Each value of a certificate is changed, one at a time, and three edges.
 
@@ -160,14 +116,11 @@ def test_every_field_counts(proved, tmp_path):
     }
     edges = {("task", "columns", "edges", at) for at in (0, 3, len(document["task"]["columns"]["edges"]) - 1)}
     tried = 0
-    for path in places_of(document):
-        unread = path == ("version",) or path in still_true
+    for path, value in places(document):
+        unread = path == ("version",) or path in still_true or isinstance(value, dict)
         if unread or (path[1:3] == ("columns", "edges") and len(path) > 3 and path[:4] not in edges):
             continue
-        old = document
-        for name in path:
-            old = old[name]
-        (tmp_path / "edited").write_text(json.dumps(edited(document, path, altered(old))))
+        (tmp_path / "edited").write_text(json.dumps(altered(document, path)))
         found = checked(SCRIPT, network, tmp_path / "edited")
         assert found.code, (path, found.out)
         tried += 1
@@ -188,7 +141,7 @@ def test_unknown_fields_and_versions_are_refused(proved, tmp_path):
     objects += [("task",), ("task", "columns"), ("task", "layout"), ("task", "layout", "prompt", 0), ("comparison",)]
     objects += [("claims", 0), ("claims", 0, "trees"), ("claims", 2)]
     for path in [*objects, ("claims", 2, "counterexample")]:
-        (tmp_path / "edited").write_text(json.dumps(edited(document, (*path, "more"), 0)))
+        (tmp_path / "edited").write_text(json.dumps(altered(document, (*path, "more"), 0)))
         found = checked(SCRIPT, network, tmp_path / "edited")
         assert found.code == 2, path
         assert "has the fields" in found.out
@@ -355,7 +308,7 @@ def test_a_margin_that_no_input_has_is_refused(proved, tmp_path):
     decoder, document = copier(np.random.default_rng(11), COPY, 2.85), json.loads(certificate.read_text())
     least = forced_margins(decoder, COPY, every_input(COPY))[:, : len(COPY.layout.answer)].min()
     for margin, code in ((document["claims"][0]["margin"], 0), (float(least) * (1 + 1e-6), 1)):
-        (tmp_path / "edited").write_text(json.dumps(edited(document, ("claims", 0, "margin"), margin)))
+        (tmp_path / "edited").write_text(json.dumps(altered(document, ("claims", 0, "margin"), margin)))
         assert checked(SCRIPT, network, tmp_path / "edited").code == code
 
 
@@ -427,16 +380,6 @@ def test_damaged_files_are_refused(damage, proved, tmp_path):
 # ---- bounds
 
 
-def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, step: int) -> np.ndarray:
-    """(n, r) what the heads add up to at a step."""
-    tokens = task.rows(inputs)[:, : task.prompt_length + step]
-    places = np.arange(tokens.shape[1])
-    x = sum(table[places * (len(table) > 1), tokens * (table.shape[1] > 1)].astype(float) for table in decoder.tables)
-    layer = decoder.layers[0]
-    h = normed(layer.attention_norm, x)
-    return sum(chained(head.output, _head(head, h)) for head in layer.heads)[:, -1]
-
-
 def real(ranges: list[tuple[int, int]], side: int) -> np.ndarray:
     """One end of each range."""
     return np.array([ends[side] for ends in ranges], float) / 2.0**60
@@ -459,7 +402,9 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
     assert mine.inputs == len(inputs)
     tried, close = 0, 0.0
     for number in range(margins.shape[1]):
-        of, outputs = groups_of(task, inputs, number), attention_outputs(decoder, task, inputs, number)
+        of, exactly = groups_of(task, inputs, number), Evaluation(decoder, torch.float64)
+        exactly(task.rows(inputs)[:, : task.prompt_length + number])
+        outputs = exactly.heads[:, -1].numpy()
         every = set(mine.groups("stop" if number == len(task.layout.answer) else ""))
         assert set(of) <= every or number < len(task.layout.answer)
         for group in sorted(set(of)):
@@ -497,7 +442,9 @@ def test_the_rounding_of_large_scores_is_in_the_weights(sceptic, tmp_path):
     save_decoder(decoder, tmp_path / "network")
     mine, begin = sceptic.Task(document_of(task)), task.rows(inputs)[:, : task.prompt_length + 1]
     reader = sceptic.Decoder((tmp_path / "network").read_bytes(), 1, len(mine.slots))
-    exact = attention_outputs(decoder, task, inputs, 1)
+    exactly = Evaluation(decoder, torch.float64)
+    exactly(begin)
+    exact = exactly.heads[:, -1].numpy()
     runs = [shuffled_logits(decoder, begin, rng)[0] for _ in range(20)]
     assert max(np.abs(run - exact).max() for run in runs) > 1e-3  # a thousand times what rounds elsewhere
     symbols = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).tolist()
