@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from hashlib import sha256
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -18,12 +19,21 @@ from bitwright.transformers.certificate import read_certificate, task_document
 from bitwright.transformers.columns import Columns
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.files import digest, load_decoder, save_decoder
+from bitwright.transformers.files import (
+    FORMAT,
+    WHAT,
+    describe_decoder,
+    digest,
+    load_decoder,
+    open_weights,
+    save_decoder,
+)
 from bitwright.transformers.journal import StepJournal
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.modules import Module
 from bitwright.transformers.prover import decide, not_covered
+from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task
 from bitwright.transformers.training import Progress as Stage
 from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
@@ -101,18 +111,48 @@ def _wrong_decoder(given: object) -> str:
 # ---- files
 
 
+def is_decoder_file(path: Path) -> bool:
+    """Whether a file is one that `save_decoder` wrote; it may be damaged."""
+    try:
+        return f'"format": "{FORMAT}"' in open_weights(path, WHAT).metadata.get("bitwright", "")
+    except InputError:
+        return False
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """What is in the file of a decoder, all of it read and checked."""
+    decoder = load_decoder(path)
+    positions, tokens, width = decoder.shape
+    arrays = describe_decoder(decoder)[1]
+    return {
+        "file": str(path),
+        "format": FORMAT,
+        "bytes": path.stat().st_size,
+        "weights": sum(array.size for array in arrays.values()),
+        "precision": sorted({array.dtype.name for array in arrays.values()}),
+        "tokens": tokens,
+        "positions": positions if positions > 1 else None,
+        "width": width,
+        "layers": [describe_layer(layer) for layer in decoder.layers],
+        "final_norm": None if decoder.final_norm is None else decoder.final_norm.kind,
+        "digest": digest(decoder),
+        "sha256": sha256(path.read_bytes()).hexdigest(),
+    }
+
+
 def certify_file(
     task: Path, network: Path | None, output: Path | None, *, resume: Path | None, tell: Teller, **how: Any
 ) -> Decision:
     """What `certify_decoder` gives for the decoder in a file.
 
     Args:
-        output: for the certificate; what is done lies in a file beside it until the decoder is decided.
+        output: for the certificate (.json), or for a page with the picture (.html); what is done lies in a file beside
+            it until the decoder is decided.
     """
     file, kept = _named(task, network), resume
     if output is not None:
-        if output.suffix != ".json":
-            raise InputError(f"{option('output')} takes a .json file, got {output}")
+        if output.suffix not in (".json", ".html"):
+            raise InputError(f"{option('output')} takes a .json file, or for a page a .html file, got {output}")
         check_writable(output)
         kept = resume or output.with_name(output.name + ".part")
     try:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @opt.rounding
 @opt.matches
 @opt.padding
-@click.option("--output", "-o", type=opt.FILE, help="Write the certificate to this file.")
+@click.option(
+    "--output", "-o", type=opt.FILE, help="Write the certificate to this file; for a .task, FILE.html is a page."
+)
 @click.option(
     "--check",
     type=opt.FILE,

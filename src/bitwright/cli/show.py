@@ -45,7 +45,7 @@ def command(
     tile: Any,
     as_json: bool,
 ) -> None:
-    """Show what a program consists of, or what a .safetensors file of a network is.
+    """Show what a program consists of, or what a .safetensors file of a network or a decoder is.
 
     The id of a program is the sha256 of its canonical text. --tile N shows the kinds of its cells, and the pattern that
     has one of each.
@@ -134,10 +134,14 @@ def _shortened(text: str, most: int = 300) -> str:
 
 def _show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
     """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
+    from bitwright.api.decoders import describe_file, is_decoder_file
     from bitwright.api.network import Network, file_format
 
     if others:
         raise InputError(f"--{others[0]} goes with programs; {path} is a network, and says what it was trained for")
+    if is_decoder_file(path):
+        _show_decoder(describe_file(path), as_json)
+        return
     with working("trying its states"):
         network = Network.load(path)
         found = network.to_dict()
@@ -147,6 +151,27 @@ def _show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
         print_json(found)
     else:
         click.echo("\n".join(_lines(found)))
+
+
+def _show_decoder(found: dict[str, Any], as_json: bool) -> None:
+    """Prints what is in the file of a decoder."""
+    proof = f"bitwright certify TASK --network {shlex.quote(found['file'])}"
+    if as_json:
+        print_json(found | {"proof": proof})
+        return
+    positions = "any number of positions" if found["positions"] is None else f"{found['positions']:,} positions"
+    norm = "" if found["final_norm"] is None else f", {found['final_norm']} norm before the head"
+    layers = [f"  {f'layer {number}':<10} {layer}" for number, layer in enumerate(found["layers"], 1)]
+    print_lines(
+        [
+            f"{found['file']}: a decoder with {found['weights']:,} weights of {' and '.join(found['precision'])}",
+            f"  tokens     {found['tokens']:,}, {positions}; width {found['width']:,}{norm}",
+            *layers,
+            f"  file       sha256 {found['sha256']}; {found['bytes']:,} bytes",
+            f"  decoder    sha256 {found['digest']}",
+            f"  claim      none is in the file; {proof} proves it on every input of a task, or refutes it",
+        ]
+    )
 
 
 def _learnt_from(found: dict[str, Any]) -> list[str]:
