@@ -21,11 +21,9 @@ from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import (
     FORMAT,
-    WHAT,
     describe_decoder,
     digest,
     load_decoder,
-    open_weights,
     save_decoder,
 )
 from bitwright.transformers.journal import StepJournal
@@ -77,13 +75,14 @@ def certify_decoder(
 
 
 def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
-    """The decision with the smallest margin, and with the number of wrong inputs unless it is proved."""
-    with tell.working("percent of the smallest margin") as step:
-        smallest = smallest_margin(decision.decoder, decision.task, seconds=seconds, progress=step)
-    wrong = None
+    """The decision with the smallest margin unless it is refuted, and the wrong inputs counted unless it is proved."""
+    smallest, wrong, of = None, None, (decision.decoder, decision.task)
+    if decision.verdict != "refuted":
+        with tell.working("percent of the smallest margin") as step:
+            smallest = smallest_margin(*of, seconds=seconds, progress=step)
     if not decision:
         with tell.working("percent of the count") as step:
-            wrong = count_wrong(decision.decoder, decision.task, seconds=seconds, progress=step)
+            wrong = count_wrong(*of, seconds=seconds, progress=step)
     return replace(decision, smallest=smallest, wrong=wrong)
 
 
@@ -111,14 +110,6 @@ def _wrong_decoder(given: object) -> str:
 # ---- files
 
 
-def is_decoder_file(path: Path) -> bool:
-    """Whether a file is one that `save_decoder` wrote; it may be damaged."""
-    try:
-        return f'"format": "{FORMAT}"' in open_weights(path, WHAT).metadata.get("bitwright", "")
-    except InputError:
-        return False
-
-
 def describe_file(path: Path) -> dict[str, Any]:
     """What is in the file of a decoder, all of it read and checked."""
     decoder = load_decoder(path)
@@ -128,7 +119,7 @@ def describe_file(path: Path) -> dict[str, Any]:
         "file": str(path),
         "format": FORMAT,
         "bytes": path.stat().st_size,
-        "weights": sum(array.size for array in arrays.values()),
+        "weights": decoder.weights,
         "precision": sorted({array.dtype.name for array in arrays.values()}),
         "tokens": tokens,
         "positions": positions if positions > 1 else None,

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
 @click.option("--seconds", type=click.FloatRange(min=0), help="For a .task: stop after this time.  [default: 600]")
-@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin and count the wrong inputs.")
+@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin, or count the wrong inputs.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -96,9 +96,14 @@ def command(
     from bitwright.api.certify import certify
     from bitwright.api.models import model_of
     from bitwright.api.network import open_networks
+    from bitwright.transformers.files import is_decoder_file
 
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how)
+    if network is not None and is_decoder_file(network):
+        raise InputError(
+            f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
+        )
     for name in ("seconds", "measure"):
         if how.pop(name):
             raise InputError(f"--{name} goes with tasks of transformers (.task); leave it out")

@@ -31,7 +31,7 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
         print_json(found.to_dict())
         return 0 if found else 1
     if not found.ok:
-        print_lines(f"{file}:{problem}" for problem in found.problems)
+        print_lines(f"{file}:{problem}" if problem.line else f"{file}: {problem}" for problem in found.problems)
         click.echo(f"bitwright: {found.sentence}", err=True)
     elif not is_quiet():
         click.echo(found.report())

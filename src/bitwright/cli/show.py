@@ -134,12 +134,14 @@ def _shortened(text: str, most: int = 300) -> str:
 
 def _show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
     """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
-    from bitwright.api.decoders import describe_file, is_decoder_file
     from bitwright.api.network import Network, file_format
+    from bitwright.transformers.files import is_decoder_file
 
     if others:
         raise InputError(f"--{others[0]} goes with programs; {path} is a network, and says what it was trained for")
     if is_decoder_file(path):
+        from bitwright.api.decoders import describe_file
+
         _show_decoder(describe_file(path), as_json)
         return
     with working("trying its states"):
