@@ -95,7 +95,7 @@ CLASSES = {
     "bitwright.program.ensures": "EnsureLine",
     "bitwright.program.pattern": "Pattern",
     "bitwright.program.program": "Wired",
-    "bitwright.program.text.parser": "SyntaxTree",
+    "bitwright.program.text.rule_text": "RuleText",
     "bitwright.running.observers": "Watch",
     "bitwright.theory.closed_form": "Weights",
     "bitwright.theory.decisions": "Decisions",
