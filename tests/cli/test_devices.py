@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bitwright import addition
+from bitwright import Network, addition
 from bitwright.api import devices
 from bitwright.api.telling import teller
 from bitwright.api.validate import _device
@@ -29,7 +29,7 @@ def network_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path,
 def test_a_gpu_for_long_work_in_whole_numbers_alone(
     network_files: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, floats, cells = network_files
+    whole, floats, cells = map(Network.load, network_files)
     serial, algorithm, many = Workers(), addition(3), 1 << 20
 
     monkeypatch.setattr(devices, "gpu_name", lambda: "a GPU")

@@ -58,7 +58,6 @@ multiply 1 2 --bits 30000 | 1 20,000
 add 1 2 --engine sampled --seed 100000000000000000000000 | 9223372036854775808
 add 1 2 --network x.safetensors --engine limit | --network --engine network, limit
 add 1 2 --engine network --network none.safetensors | none.safetensors
-add 1 2 --precision bfloat16 | --precision --engine network, templates
 add 1 2 --network proof.json | proof.json certificate
 add 3 2 --engine network --network product.safetensors | multiplication 3 addition
 add 3 2 --engine network --network own.safetensors | 2 1 addition
@@ -148,6 +147,8 @@ show net.safetensors --let l=3 | --let .bw
 show whole.safetensors --text | --text
 show whole.safetensors --bits 2 | --bits
 show whole.safetensors --diagram x.svg | --diagram
+show addition --tile 1 --diagram x.png | --diagram .svg x.png
+show addition --tile 1 --diagram x.svg --blocks | --blocks --tile
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network
@@ -190,7 +191,6 @@ size addition --of network --tile 1 --domain runs | --domain --padding
 size addition --bits 3000 --of network | cells
 train addition -o x.pt | .safetensors
 train addition | --output -o
-train addition --accuracy 0.5 -o x.safetensors | --accuracy --ensemble
 train addition --sizes 0..3 -o x.safetensors | 1
 train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
@@ -214,18 +214,6 @@ train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --tile all --float --from runs --networks 3 -o x.safetensors | --from
 train addition --from x.npz --sizes 1..3 -o x.safetensors | size
 train addition --tile all --bits 8 --from states --states 100000 -o x.safetensors | 5,000
-train permutation --ensemble --tile all --accuracy 2 | --accuracy
-train permutation --ensemble --tile all -n 3 --delta 0.1 | --networks
-train permutation --ensemble --tile all --states 0 | 1 1000000
-train permutation --ensemble --tile all --ones 99 | on
-train permutation --ensemble --tile all --ones 0 -n 2 | template
-train permutation --ensemble --tile all --workers ray:127.0.0.1:9 | 127.0.0.1:9
-train permutation --ensemble --tile all --trainer torch --device tpu9 | 'tpu9'
-train permutation --ensemble --tile all -o /no/such/folder/file | /no/such/folder
-train addition --ensemble --ones 2 | cells
-train addition --ensemble --sizes 1..3 | --sizes --ensemble
-train addition multiplication --ensemble | --ensemble
-train invert.bw --ensemble | cell off
 export addition | --output
 export addition -o x.npz --basis-seed -1 | 0
 export addition --to dataset -o x.csv | .npz
@@ -260,7 +248,7 @@ export whole.safetensors --to onnx -o none/a.onnx | none
 validate addition --bits 40 | 80 48,
 validate addition --sample-seed 3 | --sample-seed --random
 validate addition --random 9 --seed 3 | --seed --sample-seed
-validate addition --engine network --network x --seed 3 | --seed
+validate addition --engine network --network cells.safetensors --seed 3 | --seed
 validate addition --oracle sums | module:function
 validate addition --oracle no_such_module:f | 'no_such_module'
 validate own.bw --oracle mine.py:f | mine:f

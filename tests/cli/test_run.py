@@ -162,19 +162,6 @@ def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -
     assert (code, missing(err, "margin - WRONG networks")) == (1, [])
 
 
-def test_precisions(tmp_path: Path, capsys: Captured) -> None:
-    pytest.importorskip("torch")
-    network = tmp_path / "n.safetensors"
-    assert call(capsys, "train --tile all --float addition --bits 3 --precision float64 -o", network)[0] == 0
-    margins = {}
-    for precision in ("float32", "float64", "bfloat16"):
-        found = document(capsys, "add 5 6 --bits 3 --network", network, "--precision", precision)
-        assert found["value"] == 11
-        margins[precision] = found["margin"]
-    assert margins["float32"] == pytest.approx(margins["float64"], abs=1e-5)
-    assert margins["float32"] != margins["bfloat16"] == pytest.approx(margins["float64"], abs=0.02)
-
-
 # On graphs.
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bitwright
-from bitwright import InputError, addition
+from bitwright import InputError, Network, addition
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.make import ENGINES
 from bitwright.networks import FloatNetwork, Plan, Recipe, train
@@ -21,7 +21,7 @@ def network() -> FloatNetwork:
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_choice_and_its_engine_agree(name: str, network: FloatNetwork) -> None:
     choice = EngineChoice(name)
-    engine = choose_engine(ADDER, choice, [network] if choice.runs_trained else None)
+    engine = choose_engine(ADDER, choice, [Network(network, None)] if choice.runs_trained else ())
     assert engine.name == name
     assert choice.has_networks == (engine.networks is not None) == (engine.seed is not None)
     assert choice.runs_trained == bool(engine.digests)
@@ -30,9 +30,8 @@ def test_a_choice_and_its_engine_agree(name: str, network: FloatNetwork) -> None
     assert (done.networks, done.closed_form) == (engine.networks, engine.closed_form)
 
 
-def test_only_one_engine_solves_and_one_trains() -> None:
-    assert [name for name in ENGINES if EngineChoice(name).solves] == ["kernel"]
-    assert [name for name in ENGINES if EngineChoice(name).trains] == ["network"]
+def test_only_one_engine_trains() -> None:
+    assert [name for name in ENGINES if EngineChoice(name).runs_trained] == ["network"]
 
 
 def test_a_network_is_used_or_refused_but_never_left_out(network: FloatNetwork) -> None:

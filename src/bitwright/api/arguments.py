@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.api.engines import EngineChoice
+from bitwright.api.engines import EngineChoice, check_options
 from bitwright.bits import whole_number
 from bitwright.errors import InputError, option, suggestion
 from bitwright.networks import Plan, Recipe
@@ -59,13 +59,6 @@ def check_values(what: Algorithm | NodeProgram, names: Iterable[str], options: S
     for name in names:
         if name not in known and not suggestion(name, known) and (hint := suggestion(name, options)):
             raise InputError(f"{what.name} has no input '{name}'{hint}")
-
-
-def check_options(given: Iterable[str], known: Sequence[str], what: str) -> None:
-    """Raises InputError for an option that `what` does not have."""
-    for name in given:
-        if name not in known:
-            raise InputError(f"{what} has no option '{name}'{suggestion(name, known)}; there are {', '.join(known)}")
 
 
 def check_batch(states: object, workers: int | None) -> None:

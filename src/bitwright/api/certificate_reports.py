@@ -11,18 +11,18 @@ from bitwright.proofs.exhaustion.certificate import covered_by_cells
 from bitwright.proofs.sizes import CoveredSizes
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import BitNames, Claimed, LimitCertificate, NetworkCertificate, StateLookedAt
+    from bitwright.api.certificates import BitNames, Certificate, StateReport
     from bitwright.proofs.exhaustion.certificate import BitInState
 
 
-def limit_report(c: LimitCertificate) -> Iterator[str]:
+def limit_report(c: Certificate) -> Iterator[str]:
     """The report of a certificate of the limit."""
     covers = f", {_covered(c)}" if c.cells else ""
-    function = c.about.links.function
+    function = c.chain.function
     if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
         covers += f"; what the rules compute is proved {at}{_elsewhere(c)}"
-    yield f"{_headline(c)}: {_function(c.about)}{_title(c.about)}the limit, {c.rounding} rounding{covers}"
-    yield from _links(c.about)
+    yield f"{_headline(c)}: {_function(c)}{_title(c)}the limit, {c.rounding} rounding{covers}"
+    yield from _links(c)
     padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
     yield f"  examples  K = {c.examples:,}{padding}"
     yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
@@ -49,11 +49,11 @@ def limit_report(c: LimitCertificate) -> Iterator[str]:
     yield f"  says      nothing of any one network: {proves} proves one"
 
 
-def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
+def network_report(c: Certificate, see: str) -> Iterator[str]:
     """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
-    title = "" if _computes(c) else _title(c.about).removesuffix(", ") + ": " * bool(c.about.name)
+    title = "" if _computes(c) else _title(c).removesuffix(", ") + ": " * bool(c.about.name)
     yield f"{c.verdict.upper()}: {network_statement(c, title)}"
-    yield from _links(c.about)
+    yield from _links(c)
     yield f"  network   {c.claims[-1].sentence}"
     if c.model is not None:
         yield from _model(c, c.model)
@@ -78,7 +78,7 @@ def network_report(c: NetworkCertificate, see: str) -> Iterator[str]:
     yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
 
 
-def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
+def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
     """What a network of your own reads, and why its outputs are certain."""
     reads = {"states": "a state", "templates": "matched templates", "cells": "a cell"}[model["reads"]]
     columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
@@ -92,29 +92,29 @@ def _model(c: NetworkCertificate, model: Mapping[str, Any]) -> Iterator[str]:
     yield f"  runtime   {ran}"
 
 
-def _computes(c: NetworkCertificate) -> bool:
+def _computes(c: Certificate) -> bool:
     """Whether it is proved what the network computes."""
-    links = c.about.links
+    links = c.chain
     return c.certified and bool(links.ensures) and links.function is not None and links.function.verdict == "proved"
 
 
-def network_statement(c: NetworkCertificate, title: str = "") -> str:
+def network_statement(c: Certificate, title: str = "") -> str:
     """What the verdict is about: the function if that is proved too, else every step of the rules."""
     covers = c.covers if c.kinds is None else _covered(c)
-    links = c.about.links
+    links, says = c.chain, c.says
     if links.function is None or not _computes(c):
-        return f"{_function(c.about)}{title}{c.own.says(covers)}"
+        return f"{_function(c)}{title}{says(covers)}"
     sizes = CoveredSizes.read(links.function.sizes)
     if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
         return f"this network computes {links.ensures}, at {common.words}"
     at = _at(links.function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
     at += _elsewhere(c)
-    return f"this network computes {links.ensures}, {at}; {c.own.says(covers).replace('this network', 'it', 1)}"
+    return f"this network computes {links.ensures}, {at}; {says(covers).replace('this network', 'it', 1)}"
 
 
-def _covered(c: LimitCertificate | NetworkCertificate) -> str:
+def _covered(c: Certificate) -> str:
     """The programs that a verdict for cells is about."""
-    every = c.about.links.common(CoveredSizes()) or CoveredSizes()
+    every = c.chain.common(CoveredSizes()) or CoveredSizes()
     return covered_by_cells(c.sizes, c.about.graphs, every.words)
 
 
@@ -127,27 +127,27 @@ def _at(sizes: str | None) -> str:
     return f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
 
 
-def _elsewhere(c: LimitCertificate | NetworkCertificate) -> str:
+def _elsewhere(c: Certificate) -> str:
     """Where a function that is proved at the program's own size is known to be wrong, if no sizes were asked for."""
-    found = None if c.about.links.function is None else c.about.links.function.counterexample
+    found = None if c.chain.function is None else c.chain.function.counterexample
     if found is None or c.sizes is not None:
         return ""
     return f" (refuted at {', '.join(f'{name}={value}' for name, value in found['lets'].items())})"
 
 
-def _function(about: Claimed) -> str:
+def _function(c: Certificate) -> str:
     """The part of a headline that says that the function is refuted or not decided; else nothing."""
-    found, what = about.links.function, about.links.ensures or "what they should"
-    if found is None or not about.links.tried or found.verdict in ("proved", "not stated"):
+    found, what = c.chain.function, c.chain.ensures or "what they should"
+    if found is None or not c.chain.tried or found.verdict in ("proved", "not stated"):
         return ""
     return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "
 
 
-def _links(about: Claimed) -> Iterator[str]:
-    return (f"  {claim.about:<9} {claim.sentence}" for claim in about.links.claims)
+def _links(c: Certificate) -> Iterator[str]:
+    return (f"  {claim.about:<9} {claim.sentence}" for claim in c.chain.claims)
 
 
-def _counterexample(c: NetworkCertificate, found: BitInState) -> Iterator[str]:
+def _counterexample(c: Certificate, found: BitInState) -> Iterator[str]:
     names, word = c.about.names, "wrong" if c.wrong else "unproved"
     sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
     yield f"  {word:<9} {_called(found.bit, names)} must be {found.expected} at n = {found.n}{sums}"
@@ -159,7 +159,7 @@ def _counterexample(c: NetworkCertificate, found: BitInState) -> Iterator[str]:
         yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"
 
 
-def state_report(found: StateLookedAt) -> Iterator[str]:
+def state_report(found: StateReport) -> Iterator[str]:
     """What a network says of each bit of a state."""
     for line in found.bits:
         said = "" if line.sum is None else f"  G = {line.sum:>12,}  T = {line.threshold:>12,}"
@@ -167,13 +167,13 @@ def state_report(found: StateLookedAt) -> Iterator[str]:
         yield f"  {_called(line.bit, found.about.names):<24} {line.given}{said}{mark}"
 
 
-def _title(about: Claimed) -> str:
+def _title(c: Certificate) -> str:
     """`addition (add two 4-bit numbers), `, or nothing where the program is not known."""
-    described = f" ({about.description})" if about.description else ""
-    return f"{about.name}{described}, " if about.name else ""
+    described = f" ({c.about.description})" if c.about.description else ""
+    return f"{c.about.name}{described}, " if c.about.name else ""
 
 
-def _headline(c: LimitCertificate) -> str:
+def _headline(c: Certificate) -> str:
     """The verdict in capitals, and what it rests on."""
     upper = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
     if c.assumption:

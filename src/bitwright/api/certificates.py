@@ -1,19 +1,18 @@
-"""Certificates: the verdict, the program it is about, its file, and checking it again."""
+"""Certificates: what is proved of a program and of a network or the limit, as a file, and checked again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from bitwright.api.certificate_reports import limit_report, network_report, network_statement, state_report
-from bitwright.api.chain import Links
+from bitwright.api.chain import Chain
 from bitwright.errors import InputError, counted, short_repr, thousandths
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.storage import check_writable as check_writable
 from bitwright.lazy import Shown
-from bitwright.program import Algorithm
 from bitwright.proofs.certificate import LimitVerdict, Verdict
 from bitwright.proofs.certificate_file import claims_of
 from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
@@ -22,25 +21,23 @@ from bitwright.proofs.exhaustion.certificate_file import read_verdict
 from bitwright.proofs.exhaustion.one_state import OneState
 
 if TYPE_CHECKING:
-    from bitwright.api.asked import Provable
-    from bitwright.api.claimed import Subject
-    from bitwright.api.sizes import SizesAsked
+    from bitwright.api.proof_target import Provable
+    from bitwright.api.sizes import SizesAsked, Subject
     from bitwright.api.telling import Teller
     from bitwright.networks.foreign.model import Given, Model
     from bitwright.running.progress import Progress
 
 BitNames = Mapping[str, Sequence[str]]
-OUTCOMES: dict[str, Outcome] = {
+_OUTCOMES: dict[str, Outcome] = {
     "certified": "proved",
     "refuted": "refuted",
     "tested": "tested",
     "not proved": "not decided",
 }
-Whole = TypeVar("Whole", "LimitCertificate", "NetworkCertificate")
 
 
 @dataclass(frozen=True)
-class Claimed:
+class About:
     """The program that a certificate was made or checked for; a certificate file does not contain it."""
 
     name: str = ""
@@ -48,16 +45,15 @@ class Claimed:
     graphs: str | None = None  # of a node program: the graphs on which its cells are of the proved kinds
     names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
     declared: int | None = None  # the author's bound on n
-    holds: bool = False  # whether it was checked again
-    links: Links = field(default_factory=Links)  # what else is claimed: what the rules compute, and at which sizes
-    alone: Verdict | None = None  # of the network or the limit by itself, if these links are worse
 
 
+@dataclass(frozen=True, repr=False)
 class Certificate(Shown):
     """What was proved or refuted: of the limit, or of one network. `certify` makes it, `load` reads it from a file.
 
     `certified` says whether it is proved, `verdict` is "certified", "refuted", "tested" (every state, by a runtime) or
-    "not proved", and `of` is "limit" or "network". Printing it gives a report.
+    "not proved", and `of` is "limit" or "network". It has every number of its proof, such as `states`, `margin` or
+    `counterexample`. Printing it gives a report.
 
     >>> from bitwright import addition, certify, multiplication
     >>> certificate = certify(multiplication(10), rounding="sign", padding=0)
@@ -68,16 +64,46 @@ class Certificate(Shown):
     True
     """
 
-    certified: bool
-    verdict: Verdict
-    sizes: str | None
-    about: Claimed
+    own: LimitVerdict | NetworkVerdict  # the proof of the limit or the network alone
+    chain: Chain = field(default_factory=Chain)  # what else is claimed: what the rules compute, and at which sizes
+    about: About = field(default_factory=About, compare=False)
+    holds: bool = field(default=False, compare=False)  # whether `check` has proved every claim again
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "own":
+            raise AttributeError(name)
+        return getattr(self.own, name)
+
+    def __bool__(self) -> bool:
+        return self.certified
 
     @property
-    def own(self) -> Self:
-        """The proof of the network or of the limit alone, without the other links of the chain."""
-        alone = self.about.alone
-        return self if alone is None else replace(self, verdict=alone, certified=alone == "certified")  # type: ignore[type-var]
+    def verdict(self) -> Verdict:
+        """That of the weakest link."""
+        function, own = self.chain.function, self.own.verdict
+        if function is None or not self.chain.tried or function.verdict in ("proved", "not stated") or own == "refuted":
+            return own
+        return "refuted" if function.verdict == "refuted" else "not proved"
+
+    @property
+    def certified(self) -> bool:
+        """Whether every link is proved."""
+        return self.verdict == "certified"
+
+    @property
+    def of(self) -> str:
+        """What the proof is of: "limit" or "network"."""
+        return "network" if isinstance(self.own, NetworkVerdict) else "limit"
+
+    @property
+    def cells(self) -> bool:
+        """Whether it is about networks of cells."""
+        return self.own.kinds is not None if isinstance(self.own, NetworkVerdict) else self.own.n_source == "cells"
+
+    @property
+    def proof(self) -> Any:
+        """The proof of the limit or the network, with the verdict of the weakest link."""
+        return replace(self.own, verdict=self.verdict, certified=self.certified)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -87,16 +113,25 @@ class Certificate(Shown):
         >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
         [('function', 'proved'), ('limit', 'proved')]
         """
-        return (*self.about.links.claims, self.own._claim())
-
-    def _claim(self) -> Claim:
-        """The link that is about the network or the limit."""
-        raise NotImplementedError
+        cells = self.chain.cells
+        named = cells.sizes if self.sizes == "all" and cells is not None else self.sizes
+        where = named or self.about.graphs or ONE_SIZE
+        last = _network_claim if isinstance(self.own, NetworkVerdict) else _limit_claim
+        return (*self.chain.claims, last(self.own, where))  # type: ignore[arg-type]
 
     @property
-    def holds(self) -> bool:
-        """Whether `check` has proved every claim again."""
-        return self.about.holds
+    def sentence(self) -> str:
+        """The verdict and its subject: the function that a network computes if that is proved, else its steps."""
+        return f"{self.verdict}: {network_statement(self)}" if self.of == "network" else self.proof.sentence
+
+    @property
+    def shown_by(self) -> str:
+        """The bits that are on in the counterexample of a network, as `state` takes them."""
+        found = None if self.of == "limit" else self.counterexample
+        if found is None:
+            return ""
+        # with no bit on, the kind says which cell it is
+        return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
 
     def text(self) -> str:
         """The certificate as its file contains it, with every number it rests on.
@@ -106,8 +141,7 @@ class Certificate(Shown):
         {
           "certified": true
         """
-        kind = NetworkVerdict if isinstance(self, NetworkVerdict) else LimitVerdict
-        return claims_of(self.own, kind, self.about.links.document())
+        return claims_of(self.own, type(self.own), self.chain.document())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the certificate to a JSON file, which `load` reads.
@@ -118,7 +152,7 @@ class Certificate(Shown):
         write_atomically(as_path(path, "a certificate file"), self.text().encode())
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> LimitCertificate | NetworkCertificate:
+    def load(cls, path: str | PathLike[str]) -> Certificate:
         """The certificate in a file, of the limit or of a network, checked for form; `check` proves its claims.
 
         For a network's file or folder it reads the one next to it: certificate.json, or the same name with .json.
@@ -131,10 +165,8 @@ class Certificate(Shown):
         from bitwright.api.folder import certificate_beside
 
         file = certificate_beside(as_path(path, "a certificate file"))
-        found, links = read_verdict(file)
-        kind = NetworkCertificate if isinstance(found, NetworkVerdict) else LimitCertificate
-        made: Any = kind(**vars(found), about=Claimed(links=Links.read(links, file)))
-        return chained(made)  # type: ignore[no-any-return]
+        own, links = read_verdict(file)
+        return cls(own, Chain.read(links, file))
 
     def check(
         self,
@@ -148,7 +180,7 @@ class Certificate(Shown):
         yes: bool = False,
         oracle: Model | Given | None = None,
         progress: Teller | Progress | bool | None = None,
-    ) -> LimitCertificate | NetworkCertificate:
+    ) -> Certificate:
         """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
 
         The certificate of a network is checked for that `network`, or its file. A certificate of cells that names sizes
@@ -159,13 +191,12 @@ class Certificate(Shown):
         >>> certify(addition(9), adder).check(addition(30), adder).sizes
         'all'
         """
-        from bitwright.api import certify, certify_limit
+        from bitwright.api import certify
 
-        if isinstance(self, LimitCertificate):
+        if self.of == "limit":
             if network is not None:
                 raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
-            return certify_limit.check_limit(self, what, sizes, tile, progress)
-        assert isinstance(self, NetworkCertificate)
+            return certify.check_limit(self, what, sizes, tile, progress)
         if network is None:
             raise InputError("this is the certificate of a network; give the network too, or its file")
         return certify.check_network(self, what, network, sizes, device, workers, yes, progress, oracle)
@@ -183,117 +214,65 @@ class Certificate(Shown):
             more["graphs"] = self.about.graphs
         if self.holds:
             more["holds"] = True
-        return named | self._numbers() | more
+        numbers = {"of": self.of} | {one.name: _plain(getattr(self.proof, one.name)) for one in fields(self.own)}
+        if numbers.get("model", self) is None:
+            del numbers["model"]
+        if not self.cells:
+            del numbers["sizes"]
+            return named | numbers | more
+        numbers["pattern_id"] = self.program_id
+        if isinstance(self.own, NetworkVerdict):
+            shown = [one for one in (self.own.closest, self.own.counterexample) if one is not None]
+            bits = dict.fromkeys(bit for one in shown for bit in (one.bit, *one.on))
+            names = {bit: list(self.about.names[bit]) for bit in bits if bit in self.about.names}
+            numbers |= {"local_states": self.own.states, "names": names}
+        return named | numbers | more
 
-    def _numbers(self) -> dict[str, Any]:
-        """What its file contains, and what follows from that, for JSON."""
-        raise NotImplementedError
-
-    def report(self, see: str = "") -> Iterator[str]:
+    def report(self, see: str = "") -> list[str]:
         """Its report, line by line; `see` is how to look at the state of a counterexample.
 
         >>> from bitwright import addition, certify
-        >>> next(certify(addition(2)).report())
+        >>> certify(addition(2)).report()[0]
         'CERTIFIED: addition (add two 2-bit numbers by ripple carry), the limit, calibrated rounding'
         """
-        if isinstance(self, LimitCertificate):
-            return limit_report(self)
-        assert isinstance(self, NetworkCertificate)
-        return network_report(self, see or f"certify(what, network, state={self.shown_by!r})")
+        if self.of == "limit":
+            return [*limit_report(self)]
+        return [*network_report(self, see or f"certify(what, network, state={self.shown_by!r})")]
 
     __repr__ = short_repr
 
     def __str__(self) -> str:
         return "\n".join(self.report())
 
-    def _where(self) -> str:
-        """The sizes that a claim covers: every size, some sizes, some graphs, or the program's own."""
-        cells = self.about.links.cells
-        named = cells.sizes if self.sizes == "all" and cells is not None else self.sizes
-        return named or self.about.graphs or ONE_SIZE
+
+def _limit_claim(own: LimitVerdict, where: str) -> Claim:
+    """The link that is about the limit."""
+    found = None if own.witness is None else {"on": list(own.witness), "bit": own.fails_bit}
+    sentence = f"{own.sentence}; margin {own.margin_enclosure} at n = {own.worst_n:,}"
+    return Claim("limit", _OUTCOMES[own.verdict], where, f"{own.rounding} rounding", sentence, found)
 
 
-@dataclass(frozen=True, repr=False)
-class LimitCertificate(Certificate, LimitVerdict):
-    """The certificate of the limit, for one program or for all programs made of the same kinds of cells."""
-
-    about: Claimed = field(default_factory=Claimed, compare=False)
-    of: ClassVar[str] = "limit"
-
-    @property
-    def cells(self) -> bool:
-        """Whether it is about the limit of networks of cells."""
-        return self.n_source == "cells"
-
-    def _claim(self) -> Claim:
-        """The link that is about the limit."""
-        found = None if self.witness is None else {"on": list(self.witness), "bit": self.fails_bit}
-        sentence = f"{self.sentence}; margin {self.margin_enclosure} at n = {self.worst_n:,}"
-        return Claim("limit", OUTCOMES[self.verdict], self._where(), f"{self.rounding} rounding", sentence, found)
-
-    def _numbers(self) -> dict[str, Any]:
-        claims = {one.name: getattr(self, one.name) for one in fields(LimitVerdict) if one.name != "sizes"}
-        cells = {"sizes": self.sizes, "pattern_id": self.program_id} if self.cells else {}
-        return {"of": self.of, **claims, **cells}
-
-
-@dataclass(frozen=True, repr=False)
-class NetworkCertificate(Certificate, NetworkVerdict):
-    """The certificate of one network, for all states of a domain."""
-
-    about: Claimed = field(default_factory=Claimed, compare=False)
-
-    @property
-    def cells(self) -> bool:
-        """Whether it is about a network of cells."""
-        return self.kinds is not None
-
-    def _claim(self) -> Claim:
-        """The link that is about the network."""
-        states = counted(self.states, "local state" if self.cells else "state")
-        counts = {"wrong": self.wrong, "not decided": self.undecided}
-        sentence = ", ".join(f"{what} in {count:,} of {states}" for what, count in counts.items() if count)
-        margin = "" if self.margin is None or self.wrong else f"; smallest margin {thousandths(self.margin)}"
-        found = None if self.counterexample is None else _plain(self.counterexample)
-        how = "every state tried"
-        if self.verdict == "tested" and self.model is not None:
-            how = f"every state tried with {self.arithmetic} on {self.model['machine']}"
-            margin += f"; with {self.arithmetic} on this machine, which is no proof"
-        sentence = (sentence or f"right in {'all ' * (self.states != 1)}{states}") + margin
-        return Claim("network", OUTCOMES[self.verdict], self._where(), how, sentence, found)
-
-    @property
-    def sentence(self) -> str:
-        """The verdict and its subject: the function that the network computes if that is proved, else its steps."""
-        return f"{self.verdict}: {network_statement(self)}"
-
-    @property
-    def shown_by(self) -> str:
-        """The bits that are on in the counterexample, as `state` takes them."""
-        found = self.counterexample
-        if found is None:
-            return ""
-        # with no bit on, the kind says which cell it is
-        return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
-
-    def _numbers(self) -> dict[str, Any]:
-        claims = {one.name: _plain(getattr(self, one.name)) for one in fields(NetworkVerdict)}
-        if self.model is None:
-            del claims["model"]
-        if self.kinds is None:
-            del claims["sizes"]
-            return claims
-        states = [one for one in (self.closest, self.counterexample) if one is not None]
-        bits = dict.fromkeys(bit for one in states for bit in (one.bit, *one.on))
-        names = {bit: list(self.about.names[bit]) for bit in bits if bit in self.about.names}
-        return {**claims, "local_states": self.states, "pattern_id": self.program_id, "names": names}
+def _network_claim(own: NetworkVerdict, where: str) -> Claim:
+    """The link that is about the network."""
+    states = counted(own.states, "state" if own.kinds is None else "local state")
+    counts = {"wrong": own.wrong, "not decided": own.undecided}
+    sentence = ", ".join(f"{what} in {count:,} of {states}" for what, count in counts.items() if count)
+    sentence = sentence or f"right in {'all ' * (own.states != 1)}{states}"
+    if own.margin is not None and not own.wrong:
+        sentence += f"; smallest margin {thousandths(own.margin)}"
+    how = "every state tried"
+    if own.verdict == "tested" and own.model is not None:
+        how = f"every state tried with {own.arithmetic} on {own.model['machine']}"
+        sentence += f"; with {own.arithmetic} on this machine, which is no proof"
+    found = None if own.counterexample is None else asdict(own.counterexample)
+    return Claim("network", _OUTCOMES[own.verdict], where, how, sentence, found)
 
 
 @dataclass(frozen=True)
-class StateLookedAt(OneState):
+class StateReport(OneState):
     """What a network gives for every bit of one state, next to what the rules give."""
 
-    about: Claimed = field(default_factory=Claimed, compare=False, repr=False)
+    about: About = field(default_factory=About, compare=False, repr=False)
 
     @property
     def sentence(self) -> str:
@@ -312,29 +291,6 @@ class StateLookedAt(OneState):
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *state_report(self)])
-
-
-def chained(found: Whole) -> Whole:
-    """The certificate with the verdict of its weakest link."""
-    function = found.about.links.function
-    if (
-        function is None
-        or not found.about.links.tried
-        or function.verdict in ("proved", "not stated")
-        or found.verdict == "refuted"
-    ):
-        return found
-    verdict: Verdict = "refuted" if function.verdict == "refuted" else "not proved"
-    about = replace(found.about, alone=found.verdict)
-    return replace(found, verdict=verdict, certified=False, about=about)
-
-
-def limit_certificate(
-    verdict: LimitVerdict, algorithm: Algorithm, sizes: str | None, about: Claimed
-) -> LimitCertificate:
-    """The certificate of this verdict, about an algorithm or a pattern of cells."""
-    own = replace(about, name=algorithm.name, description=algorithm.description, declared=algorithm.matches)
-    return LimitCertificate(**{**vars(verdict), "sizes": sizes, "about": own})
 
 
 def _plain(value: Any) -> Any:

@@ -31,10 +31,10 @@ _CLAIM = {
 
 
 @dataclass(frozen=True)
-class Links:
+class Chain:
     """Claims about a program, and their certificates, which separate checkers read."""
 
-    ensures: str = ""  # the specification, as it is written
+    ensures: str = field(default="", compare=False)  # the specification, as it is written
     claims: tuple[Claim, ...] = ()
     proofs: Mapping[str, Any] = field(default_factory=dict)  # by what the claim is about
 
@@ -63,7 +63,7 @@ class Links:
         return {claim.about: {"claim": claim.to_dict(), "proof": self.proofs.get(claim.about)} for claim in self.claims}
 
     @classmethod
-    def read(cls, document: object, path: Path) -> Links:
+    def read(cls, document: object, path: Path) -> Chain:
         """The links in a certificate file, checked for form; `check` compares them with new ones."""
         check_fields({"links": document}, path, _WHAT, {"links": table(lambda _: None)})
         claims, proofs = [], {}
@@ -76,7 +76,7 @@ class Links:
                 proofs[about] = link["proof"]
         return cls("", tuple(claims), proofs)
 
-    def check(self, claimed: Links) -> None:
+    def check(self, claimed: Chain) -> None:
         """Raises ProofError unless these links agree with those that a certificate claims."""
         again = {claim.about: claim for claim in self.claims}
         for claim in claimed.claims:
@@ -94,14 +94,14 @@ class Links:
                 raise ProofError(f"the certificate has another proof about the {claim.about} than is found now")
 
 
-def links_of(
+def prove_chain(
     algorithm: Algorithm | None,
     looked: InSizes,
     kinds: int | None,
     tell: Teller,
     code: bool = False,
     graphs: str | None = None,
-) -> Links:
+) -> Chain:
     """The claims about one program: its function, if it states one, and where its cells are of the proved kinds.
 
     With `code` the function of a machine's code is proved too.
@@ -131,7 +131,7 @@ def links_of(
     ensures = joined(lines[:_SHOWN])
     if len(lines) > _SHOWN:
         ensures += f" and {counted(len(lines) - _SHOWN, 'more line')}"
-    return Links(ensures, tuple(claims), proofs)
+    return Chain(ensures, tuple(claims), proofs)
 
 
 def _sizes(looked: InSizes, kinds: int, graphs: str | None) -> Claim:

@@ -13,7 +13,7 @@ from bitwright.networks.cache import MODEL
 from bitwright.networks.store import network_bytes
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import LimitCertificate, NetworkCertificate
+    from bitwright.api.certificates import Certificate
     from bitwright.api.export.writing import Export
     from bitwright.api.network import Network
     from bitwright.api.telling import Teller
@@ -28,9 +28,7 @@ def is_folder(path: Path, given: object) -> bool:
     return path.is_dir() or str(given).endswith(("/", "\\")) or not path.suffix
 
 
-def save_folder(
-    network: Network, path: Path, certificate: LimitCertificate | NetworkCertificate | None = None
-) -> list[Path]:
+def save_folder(network: Network, path: Path, certificate: Certificate | None = None) -> list[Path]:
     """Writes the files of a network; without a certificate it makes one by trying all states, if they are few.
 
     The same network and certificate make the same bytes.
@@ -54,9 +52,9 @@ def save_folder(
     return [path / name for name in (MODEL, *texts)]
 
 
-def card(network: Network, name: str, certificate: NetworkCertificate | None) -> str:
+def card(network: Network, name: str, certificate: Certificate | None) -> str:
     """The model card: what the network is, what is proved of it, and how to run and check it."""
-    of_program = certificate is not None and certificate.about.links.claims  # not about cells alone
+    of_program = certificate is not None and certificate.chain.claims  # not about cells alone
     what = certificate.about.name if certificate is not None and of_program else network.name or "RULES"
     proved, kept = "No certificate is in this folder.\n", ""
     if certificate is not None:
@@ -103,11 +101,9 @@ def certificate_beside(path: Path) -> Path:
     raise InputError(f"there is no certificate next to {path}; looked for {' and '.join(map(str, places))}")
 
 
-def _checked(network: Network, certificate: LimitCertificate | NetworkCertificate) -> NetworkCertificate:
+def _checked(network: Network, certificate: Certificate) -> Certificate:
     """The certificate; raises InputError if it is about another network."""
-    from bitwright.api.certificates import NetworkCertificate
-
-    if not isinstance(certificate, NetworkCertificate) or certificate.network_sha256 != network.digest:
+    if certificate.of == "limit" or certificate.network_sha256 != network.digest:
         raise InputError("this is the certificate of another network, or of the limit; give that of this one")
     return certificate
 
@@ -125,7 +121,7 @@ def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Expo
     return Export(files, f"a folder that the Hugging Face Hub takes, {claim}", about, facts)
 
 
-def _own_certificate(network: Network) -> NetworkCertificate | None:
+def _own_certificate(network: Network) -> Certificate | None:
     from bitwright.api.cells import as_algorithm
     from bitwright.api.certify import certify
 

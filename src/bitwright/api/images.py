@@ -9,8 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.api.engines import choice_of
-from bitwright.api.run import engine_for
+from bitwright.api.engines import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import parse_number, shorten
 from bitwright.engines.rules import RuleEngine
@@ -242,10 +241,8 @@ def _engine(
 ) -> Engine:
     """The engine that runs the machine; its K does not depend on the image."""
     algorithm = machine.algorithm()
-    if isinstance(engine, str) and network is None:
-        choice = choice_of({"engine": engine, **settings}).checked()
-        if choice.trains and not choice.by_cells:
-            _check_training(machine, choice.width)
+    if engine == "network" and network is None and settings.get("tile") == "all":
+        _check_training(machine, settings.get("width"))
     padded = with_padding(algorithm) if settings.get("rounding") == "sign" else algorithm
     return engine_for(padded, engine, network, settings, tell)
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.api.claimed import Subject, by_algorithm, in_those_sizes, opened_subjects
-from bitwright.api.engines import EngineChoice
-from bitwright.api.sizes import SizesAsked, every_size_or_own
+from bitwright.api.engines import SETTINGS, EngineChoice
+from bitwright.api.sizes import SizesAsked, Subject, by_algorithm, every_size_or_own, in_those_sizes, open_programs
 from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel, ModelColumns
 from bitwright.errors import InputError, option
-from bitwright.networks.foreign import READS, HeldModel, Model, as_model
+from bitwright.networks.foreign import READS, Model, as_model
 from bitwright.networks.foreign import is_model as is_model
 from bitwright.networks.foreign.model import StateTable
 from bitwright.program import Algorithm, NodeProgram
@@ -45,7 +44,7 @@ def fitted(
 
     Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
     """
-    model, subjects = as_model(given), opened_subjects(what)
+    model, subjects = as_model(given), open_programs(what)
     fitting, tried = [], []
     why: dict[str, None] = {}
     for reads, of in _ways(subjects, sizes, tile):
@@ -99,7 +98,7 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
 
     if reads not in READS:
         raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
-    subjects = opened_subjects(what)
+    subjects = open_programs(what)
     if reads == "cells":
         columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
     elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
@@ -128,21 +127,19 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
     )
 
 
-def model_engine(algorithm: Algorithm, given: HeldModel, settings: dict[str, Any]) -> Engine:
+def model_engine(algorithm: Algorithm, given: Any, choice: EngineChoice) -> Engine:
     """The engine that runs a program by a network of your own."""
     from bitwright.engines.cells.engine import CellEngine
     from bitwright.engines.cells.model import ModelDecider
     from bitwright.engines.foreign import ModelEngine
 
-    usual = EngineChoice("network")
-    given_settings = [name for name, value in settings.items() if value != getattr(usual, name)]
-    if others := [name for name in given_settings if name not in ("evaluate", "tile")]:
-        raise InputError(f"{option(others[0])} does not go with a network that was made elsewhere; leave it out")
-    found, of = fitted(given, algorithm, tile=settings.get("tile"))
+    usual = EngineChoice("network", evaluate=choice.evaluate)
+    if other := next((name for name in SETTINGS if getattr(choice, name) != getattr(usual, name)), None):
+        raise InputError(f"{option(other)} does not go with a network that was made elsewhere; leave it out")
+    found, of = fitted(given, algorithm)
     reads = found.columns.reads
     if reads != "states":
-        decider = ModelDecider(of, found.model, reads)
-        return CellEngine(algorithm.program, of, decider, evaluate=settings.get("evaluate", False))
-    if "evaluate" in given_settings:
+        return CellEngine(algorithm.program, of, ModelDecider(of, found.model, reads), evaluate=choice.evaluate)
+    if choice.evaluate:
         raise InputError(f"{option('evaluate')} goes with networks that read cells or templates; this one reads states")
     return ModelEngine(algorithm.program, found.model, reads)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from bitwright.algorithms.known import known_algorithm
 from bitwright.api.open import subject
 from bitwright.api.trained import algorithm_of, described
-from bitwright.engines.cells.trained import TrainedCells, pattern_in
-from bitwright.errors import InputError, counted, thousandths
+from bitwright.engines.cells.trained import TrainedCells
+from bitwright.errors import InputError, counted, option, thousandths
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
@@ -25,7 +25,7 @@ from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern, read_pattern
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import LimitCertificate, NetworkCertificate
+    from bitwright.api.certificates import Certificate
     from bitwright.api.export.claims import ExportClaim
     from bitwright.api.export.writing import Export
     from bitwright.engines.cells.trained import TrainedCells
@@ -184,11 +184,11 @@ class Network(Shown):
         >>> train(addition(4)).engine(addition(12)).cell_facts["local_states"]
         16
         """
-        from bitwright.api.run import engine_for
+        from bitwright.api.engines import engine_for
 
         return engine_for(as_algorithm(what), None, self, settings)
 
-    def save(self, path: str | PathLike[str], certificate: LimitCertificate | NetworkCertificate | None = None) -> None:
+    def save(self, path: str | PathLike[str], certificate: Certificate | None = None) -> None:
         """Writes the network to a .safetensors file or to a folder, which `load` reads.
 
         A name without an ending is a folder that the Hugging Face Hub takes as it is: model.safetensors, config.json,
@@ -264,22 +264,18 @@ class Network(Shown):
         """
         from bitwright.api.cells import quantized
 
-        given = [networks] if isinstance(networks, str | PathLike | Network) else list(networks)
-        held: list[Network] = []
-        for one in given:
-            if not isinstance(one, Network | str | PathLike):
-                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}")
-            files = [] if isinstance(one, Network) else network_files(as_path(one, "a network file"))
-            held += [one] if isinstance(one, Network) else [_loaded(file, what, known=True) for file in files]
-        if not held:
-            raise InputError("give at least one trained network")
-        first = held[0]
+        held = open_networks(networks if isinstance(networks, str | PathLike | Network) else list(networks), what)
+        if not all(isinstance(one, Network) for one in held):
+            raise InputError("networks that were made elsewhere are not quantized; give trained weights")
+        first: Network = held[0]
         floats = [network.weights for network in held if isinstance(network.weights, FloatNetwork)]
         if len(floats) < len(held):
             raise InputError("a network of integers cannot be quantized again; give trained weights")
         learnt = None if first.training is None else first.training.executions
         if first.pattern is None:
-            raise InputError("the program of this network is not known; load it with its program: load(path, program)")
+            raise InputError(
+                f"the program of this network is not known; name it: {option('program')}, or load(path, program)"
+            )
         found, cost = quantized(floats, first.pattern, weight_bits, learnt, first.algorithm)
         training = replace(first.training or Training(0.0), before=tuple(floats), cost=cost)
         return replace(first, weights=found, training=training)
@@ -407,8 +403,30 @@ class Network(Shown):
         return found
 
 
-def _loaded(file: Path, what: Any = None, known: bool = False) -> Network:
-    """The network of one file; `known` refuses one of a program that the file does not describe."""
+def open_networks(given: Any, what: Any = None) -> list[Any]:
+    """The networks that were given: one or several, as objects, as files or as folders of files.
+
+    Each is a `Network`; one that was made elsewhere is a `HeldModel`.
+    """
+    found: list[Any] = []
+    for one in given if isinstance(given, list | tuple) else [given]:
+        if isinstance(one, Network | AnyNetwork):
+            found.append(one if isinstance(one, Network) else Network(one, None))
+        elif isinstance(one, str | PathLike) and Path(one).suffix.lower() != ".onnx":
+            found += [_loaded(file, what) for file in network_files(as_path(one, "a network file"))]
+        else:
+            from bitwright.networks.foreign import as_model, is_model
+
+            if not is_model(one):
+                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}")
+            found.append(as_model(one))
+    if not found:
+        raise InputError("give at least one trained network, or leave it out")
+    return found
+
+
+def _loaded(file: Path, what: Any = None) -> Network:
+    """The network of one file, and what it was trained for if that is known."""
     about = read_about(file)
     pattern = read_pattern(about.bits, about.examples)
     own = None if what is None else subject(what)
@@ -417,11 +435,10 @@ def _loaded(file: Path, what: Any = None, known: bool = False) -> Network:
     if isinstance(own, NodeProgram):
         raise InputError(f"{own.name} is a node program, whose networks are of cells; {file} is of a whole state")
     algorithm = own or algorithm_of(about)
-    if algorithm is None and not known:
+    if algorithm is None:
         return Network(read_network(file)[1], None)
-    whole = pattern_in(file, None if algorithm is None else algorithm.program)
-    assert algorithm is not None
-    return Network(load_any_network(file, whole.program), whole, algorithm, algorithm.name)
+    weights = load_any_network(file, algorithm.program)
+    return Network(weights, Pattern.of_state(algorithm.program), algorithm, algorithm.name)
 
 
 def file_format(path: str | PathLike[str]) -> str:

@@ -17,7 +17,9 @@ from bitwright.lazy import is_a
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from bitwright.api.network import Network
     from bitwright.machines.programs import SubleqProgram as SubleqProgram
+    from bitwright.networks.foreign import HeldModel
     from bitwright.program import Algorithm, NodeProgram, Program
 
 SIZED = ("addition", "multiplication", "permutation")  # there in every bit length
@@ -115,12 +117,12 @@ def opened(
     lets: Mapping[str, int] | None = None,
     default_bits: int = 4,
     values: Mapping[str, Any] | None = None,
-    files: Sequence[Path] = (),
+    networks: Sequence[Network | HeldModel] = (),
     nodes: bool = False,
 ) -> Algorithm | NodeProgram:
     """The program that a shipped name or a file of any kind stands for.
 
-    A name is the algorithm in the size that network `files` were trained for, or that `values` need. With `nodes` a
+    A name is the algorithm in the size that `networks` were trained for, or that `values` need. With `nodes` a
     node program is given as it is; otherwise it is refused.
     """
     from bitwright.bits import shorten
@@ -156,7 +158,7 @@ def opened(
     if order is not None and target != "permutation":
         raise InputError(f"{option('order')} goes with permutation only")
     if target in SIZED:
-        return shipped(target, values or {}, bits, order, files, default_bits=default_bits)
+        return shipped(target, values or {}, bits, order, networks, default_bits=default_bits)
     if bits is not None:
         raise InputError(
             f"{option('bits')} goes with {', '.join(NAMES)}; for a rule file give {option('let')} NAME=NUMBER"
@@ -193,16 +195,32 @@ def shipped(
     values: Mapping[str, Any],
     bits: int | None = None,
     order: Sequence[int] | None = None,
-    files: Sequence[Path] = (),
-    counter: bool = False,
+    networks: Sequence[Network | HeldModel] = (),
     default_bits: int = 4,
 ) -> Algorithm:
-    """A shipped algorithm in the size asked for, of the network files, or that the values need."""
-    if files:
-        from bitwright.api.trained import trained_algorithm
+    """A shipped algorithm in the size asked for, that a network of the whole state has, or that the values need."""
+    if not networks or getattr(networks[0], "cells", True):
+        return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order)
+    from bitwright.algorithms.known import order_of
+    from bitwright.bits import shorten, width_of
 
-        return trained_algorithm(name, files, bits, order, values, counter)
-    return named_algorithm(name, _width(values, default_bits) if bits is None else bits, order, counter)
+    network: Any = networks[0]
+    found, trained = network.algorithm, f"this network was trained for {network.trained_for}"
+    if found is None or found.name != name:
+        raise InputError(f"{trained}, not for {name}")
+    length = len(found.inputs[0].bits)
+    if bits is not None and bits != length:
+        raise InputError(f"{trained}, got {option('bits')} {shorten(bits)}; leave it out, or choose another network")
+    if order is not None and list(order) != order_of(found):
+        own, asked = (shorten(",".join(map(str, places))) for places in (order_of(found), order))
+        raise InputError(
+            f"{trained} in the order {own}, got {option('order')} {asked}; leave it out, or choose another network"
+        )
+    for given, value in values.items():
+        if isinstance(value, int) and width_of(value) > length and given in {word.name for word in found.inputs}:
+            raise InputError(f"{trained}; {given} is {shorten(value)}, which needs {width_of(value):,}")
+    algorithm: Algorithm = found
+    return algorithm
 
 
 def _width(values: Mapping[str, Any], default: int) -> int:

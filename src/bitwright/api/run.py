@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from bitwright.api.arguments import as_array, check_batch, check_named, check_once, check_options, check_values
-from bitwright.api.engines import SETTINGS, EngineChoice, choose_engine, trainer
+from bitwright.api.arguments import as_array, check_batch, check_named, check_once, check_values
+from bitwright.api.engines import SETTINGS, engine_for
 from bitwright.api.open import SIZED, MachineChoice, is_image, open_subleq, shipped, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, to_bit_rows
-from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
-from bitwright.files.storage import as_path
 from bitwright.lazy import is_a
-from bitwright.networks import AnyNetwork, FloatNetwork
 from bitwright.program import Algorithm, Program
 from bitwright.program.algorithm import check_inputs
 from bitwright.program.given import is_node_program
 from bitwright.running.observers import Watch
 from bitwright.running.progress import Progress
 from bitwright.running.run import BatchRun, Run, run_batch, run_with
-from bitwright.theory import check_rounding
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -36,7 +31,7 @@ if TYPE_CHECKING:
     from bitwright.machines.subleq import MachineV
     from bitwright.machines.subleq.images import ImageRun
     from bitwright.networks import AnyNetwork
-    from bitwright.networks.foreign import HeldModel, Model
+    from bitwright.networks.foreign import Model
     from bitwright.program import NodeProgram
 
     What: TypeAlias = Algorithm | Program | NodeProgram | str | PathLike[str]
@@ -104,7 +99,7 @@ def run(
 
     `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
     is an engine or its name, and its settings are given beside it: `rounding`, `padding`, `networks`, `seed`, `width`,
-    `device`, `precision`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
+    `device`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
     either. `steps` limits the number of steps. `record` keeps every state; `watch` looks at single steps. `progress` is
     True for lines on standard error, or a function of the steps made and the most there can be. Give an input with the
     name of a setting in the dictionary.
@@ -138,6 +133,7 @@ def run(
     that it wrote. `instructions` and `seconds` are the most it may take, `memory` names words to show, such as "0:7",
     and an image without a shape of its own needs `words`, `word_width` and `dialect`.
 
+    >>> from pathlib import Path
     >>> lines = [".words 32", ".width 8", ".dialect howerj", "out #72", "out #105", "halt"]
     >>> _ = Path("hi.sq").write_text(chr(10).join(lines))
     >>> run("hi.sq").output
@@ -243,109 +239,7 @@ def _images(
         return run_images(machine, images, () if inputs is None else inputs, engine=chosen, **limits)
 
 
-def engine_for(
-    algorithm: Algorithm,
-    engine: str | Engine | None,
-    network: Networks | None,
-    settings: Mapping[str, Any],
-    tell: Teller | None = None,
-    default: str = "templates",
-) -> Engine:
-    """The engine asked for: an engine object, or one made from a name, networks and settings."""
-    settings = {name: value for name, value in settings.items() if value is not None}
-    check_options(settings, SETTINGS, "an engine")
-    if not isinstance(engine, str | None):
-        if not hasattr(engine, "begin"):
-            raise InputError(
-                f"an engine is a name such as 'limit', or one that was made, got a {type(engine).__name__}"
-            )
-        if settings or network is not None:
-            raise InputError("an engine that is given whole has its settings already; leave them out")
-        return engine
-    if (model := _model(network)) is not None:
-        if engine not in (None, "network"):
-            raise InputError(f"trained networks go with the engine network, not {engine}; leave out one of them")
-        from bitwright.api.models import model_engine
-
-        return model_engine(algorithm, model, settings)
-    held, files = _networks(network)
-    patterns = [one.pattern for one in held if getattr(one, "pattern", None) is not None]
-    if any(pattern.whole is None for pattern in patterns):
-        return _cell_engine(algorithm, engine, held, patterns, settings)
-    weights = [getattr(one, "weights", one) for one in held]
-    name = ("network" if network is not None else default) if engine is None else engine
-    return _prepared(algorithm, EngineChoice(name, files=files, **settings).checked(), weights or None, tell)
-
-
-def _prepared(algorithm: Algorithm, choice: EngineChoice, weights: Any = None, tell: Teller | None = None) -> Engine:
-    """The engine of a choice; says that networks are trained if they are."""
-    told = teller(None) if tell is None else tell
-    if choice.trains and weights is None:
-        one = choice.networks == 1
-        what, them = ("a network", "one") if one else (f"{choice.networks:,} networks", "them")
-        told.note(f"training {what} on the spot, unless an earlier run has left {them} in the cache")
-    with told.working("preparing the engine"):
-        return choose_engine(algorithm, choice, weights, trainer(told))
-
-
-def _networks(network: Networks | None) -> tuple[list[Any], tuple[Path, ...]]:
-    """The networks that were given: objects, or the files they are in."""
-    if network is None:
-        return [], ()
-    from bitwright.api.network import Network
-
-    def known(item: object) -> bool:
-        return isinstance(item, (str | PathLike | Network, AnyNetwork))
-
-    if not known(network) and not isinstance(network, list | tuple):
-        raise InputError(f"give networks, or the paths of their files, got a {type(network).__name__}")
-    if not known(network) and not network:
-        raise InputError("give at least one network, or leave it out")
-    given: list[Any] = [network] if known(network) else list(network)  # type: ignore[arg-type]
-    if other := [item for item in given if not known(item)]:
-        raise InputError(f"give networks, or the paths of their files, got a {type(other[0]).__name__} among them")
-    if len(given) > 1 and any(isinstance(item, Network) and item.cells and item.integer for item in given):
-        raise InputError("one network of cells runs a program: give it by itself, not in a list")
-    files = tuple(as_path(item, "a network file") for item in given if isinstance(item, str | PathLike))
-    held = [item for item in given if not isinstance(item, str | PathLike)]
-    if held and files:
-        raise InputError("give networks or their files, not both")
-    return held, files
-
-
-def _model(network: Networks | None) -> HeldModel | None:
-    """The network of your own that was given; None if it is one of ours."""
-    if network is None:
-        return None
-    from bitwright.networks.foreign import as_model, is_model
-
-    several = list(network) if isinstance(network, list | tuple) else [network]
-    if not any(map(is_model, several)):
-        return None
-    if len(several) > 1:
-        raise InputError("a network that was made elsewhere runs a program alone: give it by itself, not in a list")
-    return as_model(several[0])
-
-
-def _cell_engine(
-    algorithm: Algorithm, engine: str | None, held: list[Any], patterns: list[Any], settings: Mapping[str, Any]
-) -> Engine:
-    """The engine of networks of cells, which have their settings already."""
-    weights = [one.weights for one in held]
-    averaged = all(isinstance(one, FloatNetwork) for one in weights)
-    allowed = ("evaluate", "rounding", "compiled") if averaged else ("evaluate",)
-    how = dict(settings)
-    if engine not in (None, "network") or any(name not in allowed for name in how):
-        raise InputError(f"a network of cells has its settings already; leave out all but {' and '.join(allowed)}")
-    if len(patterns) < len(held) or len({pattern.program.id for pattern in patterns}) > 1:
-        raise InputError("networks of cells are averaged only if all have float weights and the same kinds of cells")
-    rounding = check_rounding(how.pop("rounding", "calibrated"))
-    return CellEngine(algorithm.program, patterns[0], weights, rounding, **how)
-
-
-def _opened(
-    path: str | PathLike[str], values: Mapping[str, Any], graph: Any, network: Networks | None
-) -> Algorithm | NodeProgram:
+def _opened(path: str | PathLike[str], values: Mapping[str, Any], graph: Any, network: Any) -> Algorithm | NodeProgram:
     """The program of a path or a name; a shipped one in the size that its values or its network need."""
     from bitwright.api.graphs import as_node_program
 
@@ -353,10 +247,11 @@ def _opened(
         return program
     if path not in SIZED:
         return subject(path)
-    from bitwright.api.trained import is_of_cells
+    if network is None:
+        return shipped(str(path), values)
+    from bitwright.api.network import open_networks
 
-    files = () if _model(network) is not None else _networks(network)[1]
-    return shipped(str(path), values, files=() if files and is_of_cells(files[0]) else files)
+    return shipped(str(path), values, networks=open_networks(network))
 
 
 def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:

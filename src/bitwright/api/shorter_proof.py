@@ -26,7 +26,7 @@ _FEASIBLE = 3_600  # seconds that what is advised may take
 _STEPS = 10_000  # of a run, on average: with more a sample of them would take long
 
 
-def announced(
+def check_cost(
     task: ProofTask,
     workers: Workers,
     device: str | None,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from bitwright.api.open import subject
 from bitwright.bits import shorten
 from bitwright.engines.cells.wiring import tile_of
-from bitwright.errors import BitwrightError, EffortError, InputError, OtherKindError, counted, option
-from bitwright.program import Algorithm, NodeProgram, NodeSchema
+from bitwright.errors import BitwrightError, EffortError, InputError, OtherKindError, ProofError, counted, option
+from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program
 from bitwright.program.graph.node_program import graphs_of
 from bitwright.program.pattern import pattern_of
 
@@ -31,6 +34,9 @@ _FEW_NUMBERS = 4
 _REMEMBERED = 64  # proofs of kinds
 _PROVED: dict[tuple[str, ...], KindsProof] = {}
 _FEW_SIZES, _MANY_SIZES = 64, 512  # up to which they are tried, one after the other, before they are advised
+
+
+Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,61 @@ def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> 
             _check_effort(sum(one.algorithm.program.templates for one in at), asked[varied], text)
         found[:0] = at
     return InSizes(text, tuple(found))
+
+
+def open_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
+    """The programs that were given: objects, files or shipped names."""
+    several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
+    if not several:
+        raise InputError("give at least one program, whose cells are meant")
+    return [subject(one) for one in several]
+
+
+def by_algorithm(programs: Sequence[Algorithm | NodeProgram]) -> list[Algorithm]:
+    """These programs; a node program as the schemas that together have all its kinds of cells."""
+    return [own for one in programs for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
+
+
+def in_those_sizes(programs: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None) -> InSizes:
+    """These programs in the sizes asked for; only one program has sizes to choose."""
+    if len(programs) == 1:
+        return in_sizes(programs[0], sizes)
+    if sizes is not None:
+        raise InputError(f"{option('sizes')} goes with one program, got {len(programs):,}")
+    return InSizes(None, tuple(ProgramAtSize(one, None) for one in by_algorithm(programs)))
+
+
+def claimed_sizes(
+    claimed: str | None, programs: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None
+) -> InSizes:
+    """The programs in the sizes that a certificate names; raises ProofError if they do not exist there."""
+    if claimed is None:
+        return in_those_sizes(programs, sizes)
+    if sizes is not None and sizes != claimed and in_those_sizes(programs, sizes).text != claimed:
+        raise InputError(
+            f"the certificate names the sizes {claimed}, which {option('check')} looks at; leave out {option('sizes')}"
+        )
+    known = numbers_of(programs[0]) or (claimed == EVERY and isinstance(programs[0], NodeProgram))
+    if sizes is None and (len(programs) > 1 or not known):
+        return in_those_sizes(programs, None)
+    try:
+        return in_those_sizes(programs, claimed)
+    except EffortError:  # which says nothing about the claim
+        raise
+    except InputError as error:
+        raise ProofError(f"the certificate says sizes = {claimed}, but {error}") from None
+
+
+@contextmanager
+def naming_program(what: Any, of: str) -> Iterator[None]:
+    """Adds to a ProofError the program that the claim was checked for."""
+    try:
+        yield
+    except ProofError as error:
+        if error.about:
+            raise
+        one = by_algorithm(open_programs(what))[0]
+        raise ProofError(str(error), name=one.name, of=of, program_id=one.program.id) from None
 
 
 def _check_effort(largest: int, sizes: range, text: str) -> None:

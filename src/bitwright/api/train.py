@@ -11,9 +11,9 @@ from typing import Any
 from warnings import warn
 
 from bitwright.api.advice import of_cells
-from bitwright.api.arguments import RECIPE, check_options, make_recipe
+from bitwright.api.arguments import RECIPE, make_recipe
 from bitwright.api.cells import SEEDS, check_divides, members_of, pattern_of, train_on_pattern, train_smallest
-from bitwright.api.engines import check_tile
+from bitwright.api.engines import check_options, check_tile
 from bitwright.api.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
 from bitwright.api.network import Network, Training
 from bitwright.api.open import of_bits, subject

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitwright import validation
 from bitwright.algorithms.known import order_of
 from bitwright.api import devices
-from bitwright.api.engines import EngineChoice
-from bitwright.api.open import SIZED, is_image, named_algorithm, opened, subject
-from bitwright.api.run import engine_for
+from bitwright.api.engines import EngineChoice, engine_for
+from bitwright.api.network import Network, open_networks
+from bitwright.api.open import SIZED, is_image, named_algorithm, shipped, subject
 from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
-from bitwright.networks import IntegerNetwork
-from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
-from bitwright.program.pattern import read_pattern
 from bitwright.running.endings import step_limit
 from bitwright.running.progress import Progress
 from bitwright.running.sentences import cells_sentence
@@ -92,6 +87,8 @@ def validate(
         if value is not None:
             whole_number(value, option(name))
     file = None if resume is None else as_path(resume, "the file to resume from")
+    if network is not None:
+        network = open_networks(network)
     algorithm, own = _subject(what, network, steps)
     name = engine if isinstance(engine, str) else "network" if network is not None else "limit"
     if settings.get("seed") is not None and isinstance(engine, str | None) and not EngineChoice(name).has_networks:
@@ -120,7 +117,7 @@ def validate(
             validation.validate(validation.make_task(algorithm, chosen, None, 1, 0, steps))
     try:
         with tell.working("inputs") as told:
-            return validation.validate(task, who, told, file, told if hasattr(progress, "working") else None)
+            return validation.validate(task, who, told, file)
     except KeyboardInterrupt:
         if file is not None:
             tell.note(f"what is done so far is in {file}; the same command goes on from there")
@@ -150,8 +147,8 @@ def _subject(
         target = fspath(what)
         if is_image(target):
             raise InputError("an image has no inputs to go through; run it, and compare what it prints")
-        files = [Path(one) for one in _several(network) if isinstance(one, str | PathLike)]
-        what = opened(target, files=files) if target in SIZED and files else subject(target)  # type: ignore[assignment]
+        own = target in SIZED and network is not None
+        what = shipped(target, {}, networks=network) if own else subject(target)  # type: ignore[assignment, arg-type]
     algorithm = as_algorithm(what)  # type: ignore[arg-type]
     if algorithm.computer is not None:
         return algorithm, algorithm.computer.oracle(step_limit(algorithm, steps))
@@ -171,23 +168,14 @@ def _arithmetic(algorithm: Algorithm) -> Oracle | None:
     return Arithmetic(name) if any(named_algorithm(name, bits, counter=one) == algorithm for one in counters) else None
 
 
-def _several(network: Networks | None) -> Sequence[Any]:
-    return [] if network is None else network if isinstance(network, list | tuple) else [network]
-
-
 def _device(algorithm: Algorithm, network: Networks | None, random: int | None, workers: Workers, tell: Teller) -> str:
     """A GPU for long work through one integer network of the whole state, whose bits are the same anywhere."""
     inputs = sum(len(word.bits) for word in algorithm.inputs)
     runs = random if random is not None else 2 ** min(inputs, 64)
-    given = _several(network)
-    if len(given) != 1 or workers.kind != "serial" or runs * (algorithm.steps or 1) < _MANY:
+    several = network if isinstance(network, list) else []
+    if len(several) != 1 or workers.kind != "serial" or runs * (algorithm.steps or 1) < _MANY:
         return "cpu"
-    (one,) = given
-    if isinstance(one, str | PathLike):
-        about = read_about(Path(one))
-        integers = about.rounded is not None and read_pattern(about.bits, about.examples) is None
-    else:
-        integers = isinstance(getattr(one, "weights", one), IntegerNetwork) and not getattr(one, "cells", False)
+    integers = isinstance(several[0], Network) and several[0].integer and not several[0].cells
     if not integers or (gpu := devices.gpu_name()) is None:
         return "cpu"
     tell.note(f"on {gpu}")

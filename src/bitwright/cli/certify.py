@@ -16,9 +16,7 @@ from bitwright.cli.tasks import BESIDE, certify_task, is_task
 from bitwright.errors import InputError, ProofError
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import LimitCertificate, NetworkCertificate, StateLookedAt
-
-    Found = LimitCertificate | NetworkCertificate | StateLookedAt
+    from bitwright.api.certificates import Certificate, StateReport
 
 
 @opt.verb("certify")
@@ -59,6 +57,7 @@ if TYPE_CHECKING:
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
 @click.option("--seconds", type=click.FloatRange(min=0), help="For a .task: stop after this time.  [default: 600]")
+@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin and count the wrong inputs.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -91,33 +90,34 @@ def command(
     tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
     hold.
     """
-    from bitwright.api.certificates import Certificate, NetworkCertificate, StateLookedAt, check_writable
+    from bitwright.api.certificates import Certificate, StateReport, check_writable
     from bitwright.api.certify import certify
     from bitwright.api.models import model_of
-    from bitwright.api.trained import is_of_cells
+    from bitwright.api.network import open_networks
 
-    seconds = how.pop("seconds")
     if is_task(target.name):
-        return certify_task(Path(target.name), network, output, check, seconds, as_json)
-    if seconds is not None:
-        raise InputError("--seconds goes with tasks of transformers (.task); leave it out")
+        return certify_task(Path(target.name), network, output, check, as_json, how)
+    for name in ("seconds", "measure"):
+        if how.pop(name):
+            raise InputError(f"--{name} goes with tasks of transformers (.task); leave it out")
     _check_together(output, check, how)
     if check == BESIDE:
         if network is None:
             raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
         check = network
     claimed = None if check is None else Certificate.load(check)
-    model = model_of(network, reads, threshold)
+    model: Any = model_of(network, reads, threshold)
+    held = open_networks(network) if model is network is not None else []
     tiled = how["tile"] not in (None, "all")
-    by_cells = tiled or how["sizes"] is not None if network is None else is_of_cells(network)
-    files = () if network is None or by_cells else (network,)
-    algorithm = target.algorithm(files=files, cells=by_cells)
+    by_cells = tiled or how["sizes"] is not None if network is None else not held or held[0].cells
+    algorithm = target.algorithm(networks=held, cells=by_cells)
+    model = held[0] if len(held) == 1 else model
     if claimed is not None and tiled and not claimed.cells:
         raise InputError(f"{check} is a certificate of whole states; leave out --tile {how['tile']}")
     how["sizes"], tell = keep_sizes(how["sizes"], target.lets), TerminalTeller()
     kept = how["resume"]
     try:
-        found: Found
+        found: Certificate | StateReport
         if claimed is not None:
             again = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
             found = claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
@@ -144,13 +144,13 @@ def command(
             kept.unlink(missing_ok=True)
     if as_json:
         print_json(found.to_dict())
-    elif isinstance(found, StateLookedAt):
+    elif isinstance(found, StateReport):
         click.echo(str(found))
     elif is_quiet():
         click.echo(found.sentence)
     else:
         see = ""
-        if isinstance(found, NetworkCertificate) and found.counterexample is not None:
+        if found.shown_by:
             sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]
             given: dict[str, object] = {"machine": target.machine and target.machine.letter, "network": network}
             given |= {"reads": reads, "threshold": threshold, "oracle": how["oracle"]}

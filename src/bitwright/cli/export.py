@@ -135,11 +135,11 @@ def _dataset(program: Target, output: Path, form: str | None, given: dict[str, A
 def _integer(
     network: Path, output: Path, program: Target | None, given: dict[str, Any], tell: TerminalTeller
 ) -> Written:
-    from bitwright.api.network import Network
+    from bitwright.api.network import Network, open_networks
     from bitwright.api.train import check_outputs
 
     check_outputs(output, kept=network)
-    own = None if program is None else program.algorithm(files=[network])
+    own = None if program is None else program.algorithm(networks=open_networks(network))
     with tell.working("quantizing"):
         found = Network.combine(network, given.get("weight_bits", 8), own)
     found.save(output)
@@ -160,11 +160,11 @@ def _network(
 def _opened(target: Target, network: Path, page: bool) -> Algorithm | NodeProgram | SubleqProgram:
     """The program to run; a name in the size that the network was trained for, or in a small one."""
     from bitwright.api.exports import default_bits
-    from bitwright.api.trained import is_of_cells
+    from bitwright.api.network import open_networks
 
     if is_image(target.name):
         if target.bits is not None or target.order is not None:
             raise InputError("--bits and --order do not go with machine V; leave them out")
         return open_subleq(target.name, target.machine or MachineChoice())
-    files = [] if network.is_dir() or not network.exists() or is_of_cells(network) else [network]
-    return target.program(default_bits=default_bits("page" if page else None), files=files, nodes=True)
+    networks = [] if network.is_dir() or not network.exists() else open_networks(network)
+    return target.program(default_bits=default_bits("page" if page else None), networks=networks, nodes=True)

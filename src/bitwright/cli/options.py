@@ -22,7 +22,6 @@ GROUPS = {
     "Networks": "tile networks width seed device precision",
     "Training": "start descent parametrization tolerance trainer seeds integer weight-bits",
     "Executions": "from runs states labels random sample-seed",
-    "The average of an ensemble": "ensemble accuracy delta ones",
     "Images for machine V": "max-instructions max-seconds checkpoint memory signed entry",
     "Work and output": "max-steps workers resume yes output json quiet help",
 }
@@ -240,7 +239,7 @@ recipe = together(
     click.option(
         "--start",
         type=click.Choice(["zero", "random"]),
-        help="Output before training: zero, or random as in the paper.  [default: zero; random with --ensemble]",
+        help="Output before training: zero, or random as in the paper.  [default: zero]",
     ),
     click.option(
         "--descent",
@@ -280,7 +279,7 @@ sample = together(
     click.option(
         "--states",
         type=click.IntRange(1, 10**6),
-        help="How many states.  [default: 20 for each template; 1,000 to measure]",
+        help="How many states.  [default: 20 for each template]",
     ),
     sample_seed,
 )
@@ -305,15 +304,7 @@ networks = together(
     device,
     click.option("--max-steps", type=int, help="Stop a run after this many steps even if the program is not done."),
 )
-engines = together(
-    engine("templates"),
-    networks,
-    click.option(
-        "--precision",
-        type=click.Choice(["float32", "float64", "bfloat16", "float16"]),
-        help="Precision of a network's products.  [default: float32]",
-    ),
-)
+engines = together(engine("templates"), networks)
 
 
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +10,7 @@ import click
 from bitwright.api.numbers import in_base_of, json_text, parse_two
 from bitwright.api.open import SIZED, shipped
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
-from bitwright.cli.targets import Target, keep_program
+from bitwright.cli.targets import Target, keep_program, open_network
 from bitwright.errors import counted
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def execute(
     values: Mapping[str, int],
     *,
     max_steps: int | None,
-    files: Sequence[Path] = (),
+    network: Sequence[Any] = (),
     **options: Any,
 ) -> Run:
     """Runs an algorithm with the options of the command line, under a progress bar."""
@@ -35,8 +34,7 @@ def execute(
 
     if algorithm.name in SIZED:  # add and multiply name none
         keep_program(Target(algorithm.name), algorithm)
-    network = list(files) or None
-    done: Run = run(algorithm, values, steps=max_steps, network=network, progress=TerminalTeller(), **options)
+    done: Run = run(algorithm, values, steps=max_steps, network=network or None, progress=TerminalTeller(), **options)
     return done
 
 
@@ -50,11 +48,9 @@ def run_shipped(
     **options: Any,
 ) -> int:
     """Runs a shipped algorithm on two numbers, and returns the exit code."""
-    from bitwright.api.trained import files_of
-
-    values = parse_two(given)
-    algorithm = shipped(name, values, bits, files=files_of(options))
-    done = execute(algorithm, values, **options)
+    values, network = parse_two(given), open_network(options)
+    algorithm = shipped(name, values, bits, networks=network)
+    done = execute(algorithm, values, network=network, **options)
     p, q, found = in_base_of(given.values(), [*values.values(), done.value])
     return report(done, f"{p} {sign} {q} = {found}", found, as_json)
 

@@ -9,12 +9,11 @@ import click
 
 from bitwright.api.numbers import in_base_of, parse_values
 from bitwright.api.open import is_image
-from bitwright.api.trained import files_of
 from bitwright.cli import options as opt
 from bitwright.cli.progress import is_quiet, note
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.run_graph import asked_graph, report_graph
-from bitwright.cli.targets import Target
+from bitwright.cli.targets import Target, open_network
 from bitwright.errors import InputError, listing
 
 COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "entry")
@@ -66,14 +65,15 @@ def command(
     if any(value not in (None, False, ()) for value in computer.values()):
         names = listing([f"--{name.replace('_', '-')}" for name in computer], len(computer))
         raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
+    network = open_network(options)
     if (on_graph := asked_graph(target, inputs, graph, values, directed)) is not None:
         if trace or target.sized:
             raise InputError("--bits, --order, --machine and --trace do not go with node programs; there is --let")
-        return report_graph(execute(on_graph, {}, **options), as_json)
+        return report_graph(execute(on_graph, {}, network=network, **options), as_json)
     numbers = parse_values(inputs)
     if trace and as_json:
         raise InputError("--trace prints lines for people; leave it out, or --json")
-    algorithm = target.algorithm(files=files_of(options), values=numbers)
+    algorithm = target.algorithm(networks=network, values=numbers)
     if trace and algorithm.computer is None:
         raise InputError("--trace goes with .sbn programs; for rule files there is: bitwright trace FILE")
     if not is_quiet() and (warning := first_warning(target.name, algorithm)):
@@ -83,7 +83,7 @@ def command(
         from bitwright.api.trace import instructions  # which brings all pages
 
         watch = instructions(algorithm, click.echo)
-    done = execute(algorithm, numbers, watch=watch, **options)
+    done = execute(algorithm, numbers, network=network, watch=watch, **options)
     widths = [len(word.bits) for word in algorithm.outputs]
     shown = in_base_of((pair.partition("=")[2] for pair in inputs), done.outputs.values(), widths)
     lines = [f"{name} = {value}" for name, value in zip(done.outputs, shown, strict=True)]

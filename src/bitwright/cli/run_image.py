@@ -9,7 +9,6 @@ import contextlib
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +19,7 @@ from bitwright.api.open import MachineChoice, open_subleq
 from bitwright.cli.progress import StepProgress, TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines, reader_gone
+from bitwright.cli.targets import open_network
 from bitwright.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -142,7 +142,6 @@ def run_image(
     max_instructions: int | None,
     max_seconds: float | None,
     max_steps: int | None,
-    files: tuple[Path, ...],
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -155,7 +154,7 @@ def run_image(
     done = run(
         open_subleq(target, choice or MachineChoice()),
         terminal,
-        network=list(files) or None,
+        network=open_network(options) or None,
         instructions=max_instructions,
         seconds=max_seconds,
         progress=TerminalTeller(),

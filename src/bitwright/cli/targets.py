@@ -52,6 +52,17 @@ def lets_for(target: str | None, pairs: Sequence[str]) -> dict[str, int]:
     return lets
 
 
+def open_network(options: dict[str, Any]) -> list[Any]:
+    """Takes --network out of the options, and opens the networks."""
+    if not (files := options.pop("files", ())):
+        return []
+    if options["engine"] != "network":
+        raise InputError(f"--network goes with --engine network, not {options['engine']}; leave out one of them")
+    from bitwright.api.network import open_networks
+
+    return open_networks(files)
+
+
 def option_words(given: Mapping[str, object]) -> list[str]:
     """Options as words of a command; None and False are left out, and True is a flag."""
     words = []

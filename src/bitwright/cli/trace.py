@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.api.numbers import parse_values
-from bitwright.api.trained import files_of
 from bitwright.cli import options as opt
 from bitwright.cli.progress import note, working
 from bitwright.cli.reporting import execute, exit_code, print_json
 from bitwright.cli.run_graph import asked_graph
 from bitwright.cli.streams import print_lines
-from bitwright.cli.targets import Target
+from bitwright.cli.targets import Target, open_network
 from bitwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,17 +55,18 @@ def command(
     from bitwright.api.trace import check_trace, trace_states, trace_text, write_trace
 
     numbers: dict[str, int] = {}
+    network = open_network(options)
     algorithm: Algorithm | None = asked_graph(target, inputs, graph, values, directed)
     if algorithm is None:
         numbers = parse_values(inputs)
-        algorithm = target.algorithm(files=files_of(options), values=numbers)
+        algorithm = target.algorithm(networks=network, values=numbers)
     elif target.sized:
         raise InputError("--bits, --order and --machine do not go with node programs; there is --let")
     if as_json and text:
         raise InputError("--text prints the states for people, and --json for programs; leave out one of them")
     names = only.split(",") if only else []
     check_trace(algorithm, output, names, text or as_json)
-    done = execute(algorithm, numbers, record=True, **options)
+    done = execute(algorithm, numbers, network=network, record=True, **options)
     if output is not None:
         with working(f"writing {output.name}"):
             written = write_trace(done, output, names)

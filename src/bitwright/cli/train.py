@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from bitwright.api.executions import Sample
     from bitwright.api.network import Network
 
-_MEASURED = ("accuracy", "delta", "ones", "rounding")  # what goes with --ensemble only
-_KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels", "sample_seed")  # and what does not
-
 
 @opt.verb("train")
 @opt.program()
@@ -31,7 +28,7 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
     "--output",
     "-o",
     type=opt.FILE,
-    help="A .safetensors file; a folder for several networks; with --ensemble a file of results, to go on from.",
+    help="A .safetensors file; a folder for several networks.",
 )
 @opt.sizes
 @opt.tile
@@ -59,11 +56,6 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
 @click.option(
     "--until", type=click.Choice(["trained", "proved"]), help="For a task (.task): train on until a seed is proved."
 )
-@click.option("--ensemble", is_flag=True, help="Keep no network; measure the average of many against the limit.")
-@click.option("--accuracy", type=float, help="With --ensemble: stop once this fraction of the states is right.")
-@click.option("--delta", type=float, help="With --ensemble: train the proven number for this probability of error.")
-@click.option("--ones", type=int, help="With --ensemble: look at inputs with exactly this many bits on.")
-@opt.rounding
 @opt.workers
 @opt.json
 @opt.quiet
@@ -71,21 +63,18 @@ def command(
     target: Target,
     others: tuple[str, ...],
     output: Path | None,
-    ensemble: bool,
     as_json: bool,
     **how: Any,
 ) -> int:
     """Train one small integer network for the cells of programs, and try every local state.
 
     It runs every program with these kinds of cells, in any size; several programs may be named. With --tile all the
-    network is for the whole state of one program in one size. With --ensemble many networks are trained and averaged,
-    and their accuracy, mean and variance are compared with the limit.
+    network is for the whole state of one program in one size.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors
     bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
     bitwright train addition --bits 4 --tile all -o whole.safetensors
-    bitwright train permutation --bits 6 --tile all --ensemble -n 40
     bitwright train examples/transformers/adder.task --until proved --seeds 4 -o adder.safetensors
     """
     until = how.pop("until")
@@ -93,14 +82,6 @@ def command(
         return train_task(Path(target.name), output, how["seed"], how["seeds"], until, as_json)
     if until is not None:
         raise InputError("--until goes with tasks of transformers (.task); leave it out")
-    for name in _KEPT if ensemble else _MEASURED:
-        if how[name] is not None:
-            spelt = {"source": "from"}.get(name, name.replace("_", "-"))
-            raise InputError(f"--{spelt} {'does not go' if ensemble else 'goes'} with --ensemble; leave it out")
-    if ensemble and others:
-        raise InputError("--ensemble looks at one program; leave out the others")
-    if ensemble:
-        return _measure(target.algorithm(), output, as_json, **how)
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     keep_sizes(how["sizes"], target.lets)
@@ -111,29 +92,12 @@ def command(
     return _keep(programs, output, as_json, **how)
 
 
-def _measure(algorithm: Algorithm, output: Path | None, as_json: bool, **how: Any) -> int:
-    """Measures the average of many networks; exit 1 if it does not reach the accuracy asked for."""
-    from bitwright.api.ensemble import ensemble
-
-    given = {name: value for name, value in how.items() if value is not None and name not in _KEPT}
-    found = ensemble(algorithm, file=output, progress=None if is_quiet() else TerminalTeller(), **given)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(found.sentence)
-        note(found.limit.sentence())
-    if not found.reached:
-        wanted = f"{found.networks:,} networks do not reach {found.wanted:.1%}; allow more with -n"
-        click.echo(f"bitwright: {wanted}", err=True)
-    return 0 if found else 1
-
-
 def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:
     """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
     from bitwright.api.train import check_outputs, train, train_members
 
     executions, integer, workers = _sample(how), how.pop("integer"), how.pop("workers")
-    options = {name: value for name, value in how.items() if value is not None and name not in _MEASURED}
+    options = {name: value for name, value in how.items() if value is not None}
     networks = options.setdefault("networks", 1)
     tell = None if is_quiet() else TerminalTeller()
     if networks > 1 and integer is False:

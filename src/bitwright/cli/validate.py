@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bitwright.api.open import NAMES, is_image
-from bitwright.api.trained import files_of
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
-from bitwright.cli.targets import Target, option_words
+from bitwright.cli.targets import Target, open_network, option_words
 
 if TYPE_CHECKING:
-    from bitwright import Algorithm
     from bitwright.api.validate import Failure, Validation
 
 _ARRAYS = "arrays:"  # before an oracle of arrays
@@ -54,23 +52,18 @@ def command(
     programs. For rule files it is the given function, else the ensure lines if they determine every output, else the
     rules themselves. Every ensure line must also be true after every run, whatever the oracle.
     """
-    from bitwright.api.engines import SETTINGS, choice_of
     from bitwright.api.validate import validate
 
-    what: Algorithm | str = target.name
-    if not is_image(target.name):
-        if asked["files"]:  # before they are read, to see how large the program is
-            choice_of({name: asked.get(name) for name in ("engine", "files", *SETTINGS)}).checked()
-        what = target.algorithm(files=files_of(asked))
     given = {name: value for name, value in asked.items() if value is not None}
-    files = given.pop("files", ())
+    network = open_network(given)
+    what = target.name if is_image(target.name) else target.algorithm(networks=network)
     arrays = oracle is not None and oracle.startswith(_ARRAYS) and oracle.count(":") > 1
     function = oracle.removeprefix(_ARRAYS) if oracle is not None and arrays else oracle
     done = validate(
         what,
         function,
         arrays=arrays,
-        network=list(files) or None,
+        network=network or None,
         steps=max_steps,
         progress=TerminalTeller(),
         **given,

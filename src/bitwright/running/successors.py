@@ -36,9 +36,9 @@ def random_starts(algorithm: Algorithm, count: int, seed: int, ones: int | None 
     return algorithm.states(values)
 
 
-def random_states(algorithm: Algorithm, count: int, seed: int, ones: int | None = None) -> BoolArray:  # (count, k)
+def random_states(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (count, k)
     """For each random input, the state at a random step of its run, before the end."""
-    starts = random_starts(algorithm, count, seed, ones)
+    starts = random_starts(algorithm, count, seed)
     engine = RuleEngine(algorithm.program)
     length = run_batch(algorithm, starts, engine=engine, limit=_MAX_STEPS).steps
     step = np.floor(np.random.default_rng([seed, 1]).random(count) * length).astype(np.int64)

@@ -116,9 +116,9 @@ def make_engine(algorithm: Algorithm, request: Request, progress: Progress) -> E
         choice = replace(choice, rounding=request.rounding)
     if choice.has_networks:
         choice = replace(choice, networks=request.networks, seed=request.seed)
-    if choice.trains:
+    if choice.runs_trained:
         choice = replace(choice, width=request.width, tile="all" if request.rounding == "sign" else None)
-    what = "a network of cells" if choice.by_cells else f"network {{}} of {request.networks}"
+    what = "a network of cells" if choice.cells != "all" else f"network {{}} of {request.networks}"
 
     def train(program: Program, recipe: Recipe) -> FloatNetwork:
         return train_network(program, recipe, what.format(recipe.member + 1), progress)[0]

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from bitwright import Algorithm, NodeProgram
-from bitwright.api.certificates import NetworkCertificate
+from bitwright.api.certificates import Certificate
 from bitwright.api.certify import certify
 from bitwright.api.export import ExportClaim, c_text, exported_cells, js_text, js_types
 from bitwright.api.export.pages import computer_page, graph_page, program_page
@@ -53,7 +53,7 @@ def train(request: Request, limits: Limits, progress: Progress) -> Done:
     return result, {**files, "network.json": json_text(result).encode(), **exports}
 
 
-def _prove(name: str, what: What, network: Any, states: int, limits: Limits, report: Progress) -> NetworkCertificate:
+def _prove(name: str, what: What, network: Any, states: int, limits: Limits, report: Progress) -> Certificate:
     if states > limits.proof:
         instead = "cells of fewer blocks have fewer" if network.cells else "prove a network of cells"
         here = ", or this one on the command line: bitwright certify --network" * (states <= 1000 * limits.proof)

@@ -7,7 +7,8 @@ output differs from the limit's mean by the average over them of independent var
 
 with g, v the unit's weights at the start, B = A^-1 Y, A the train kernel (times K) and w the limit's weights at x. On
 our data V is a finite sum of Gaussian integrals. It depends on n, on the bit's c and m, and on five sums over all bits.
-docs/explanation/theory.md derives it and says what is proved.
+docs/explanation/theory.md derives it and says what is proved; the product draws the field itself
+(bitwright/theory/width_plan.py).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from long import LONG
 
 from bitwright.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind, variance, weights
-from bitwright.theory.width import Integrals, Sums, gate_coefficients, spread, unit_variance
+from paper.width_integrals import Integrals, Sums, gate_coefficients, spread, unit_variance
 
 UNITS = 200_000
 SIZES = [
