@@ -125,8 +125,8 @@ def _every_size(
     others = [f"{other} = {value}" for other, value in sizing.numbers.items() if other != key]
     about, fixed = ", ".join([algorithm.name, *others]), " with " * bool(others) + ", ".join(others)
     runs = (
-        f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and cells, as "
-        f"functions of the size, with the program's at the sizes {families.compared_sizes}"
+        f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and "
+        f"cells, as functions of the size, with the program's at the sizes {families.compared_sizes}"
     )
     found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
     if function and algorithm.ensures:

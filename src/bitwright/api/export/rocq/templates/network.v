@@ -95,6 +95,10 @@ Theorem network_runs : forall n s b, run_by_cells Net.net Net.kinds (cells l) n 
 Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper consists). Qed.
 End Size.
 Print Assumptions network_runs.
+(*** cell ***)
+Definition cell_{{number}} ({{given}} : nat) : cell name :=
+  Cell {{kind}} {{blocks}}
+    {{wires}}.
 (*** next ***)
 Lemma {{name}}{{array}}' l s{{more}} : step ({{of}} l) s ({{bit}}) =
   {{value}}.
