@@ -56,7 +56,10 @@ ALIASES = {
 }
 # Classes that one is handed, and need not make; their docstrings say what they are.
 CLASSES = {
-    "bitwright.api.certificates": "About StateReport",
+    "bitwright.api.chain": "ClaimChain",
+    "bitwright.proofs.certificate": "LimitVerdict",
+    "bitwright.proofs.exhaustion.certificate": "NetworkVerdict",
+    "bitwright.api.certificates": "ProvedProgram StateReport",
     "bitwright.api.executions": "Sample",
     "bitwright.api.export.claims": "ExportClaim",
     "bitwright.proofs.claims": "Claim",

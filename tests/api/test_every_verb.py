@@ -72,7 +72,7 @@ def test_boards(tmp_path: Path, capsys: Captured) -> None:
     held.save(tmp_path / "boards.npz")
     told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3")
     found = bw.infer(held, grid=(3, 3))
-    assert found.to_dict() | {"file": None, "cell_file": None} == told
+    assert found.to_dict() | {"file": None} == told
     found.save(tmp_path / "rule.bw")
     assert bw.open(tmp_path / "rule.bw").inputs[0].name == "alive"
 
@@ -150,9 +150,9 @@ def test_problems(tmp_path: Path, capsys: Captured) -> None:
         ([], {}),
         (["--padding", "3"], {"padding": 3}),
         (["--to", "executions"], {"executions": "runs"}),
-        (["--from", "runs", "--runs", "4"], {"executions": Sample("runs", runs=4)}),
+        (["--from", "runs:4"], {"executions": Sample("runs", runs=4)}),
         (
-            ["--from", "states", "--states", "20", "--sample-seed", "5"],
+            ["--from", "states:20", "--sample-seed", "5"],
             {"executions": Sample("states", states=20, sample_seed=5)},
         ),
     ],

@@ -18,10 +18,7 @@ from bitwright.cli.main import main
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
 FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
 ADDER = ["addition", "--bits", "3"]
-EVERY = (
-    "--width 256 --seed 3 --start random --padding 5 --descent momentum --tolerance 0.01 --precision float64 "
-    "--parametrization standard"
-)
+EVERY = "--width 256 --seed 3 --padding 5 --descent momentum --tolerance 0.01"
 # What is typed, and what is asked of Python.
 SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "cells": (ADDER, [bw.addition(3)], {}),
@@ -34,8 +31,7 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "all settings": (
         [*ADDER, *EVERY.split()],
         [bw.addition(3)],
-        {"width": 256, "seed": 3, "start": "random", "padding": 5, "descent": "momentum", "tolerance": 0.01}
-        | {"precision": "float64", "parametrization": "standard"},
+        {"width": 256, "seed": 3, "padding": 5, "descent": "momentum", "tolerance": 0.01},
     ),
     "plain": ([*ADDER, "--descent", "plain"], [bw.addition(3)], {"descent": "plain"}),
     "floats of cells": ([*ADDER, "--float"], [bw.addition(3)], {"integer": False}),
@@ -57,9 +53,9 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
         {"tile": "all", "width": 512, "networks": 2, "seeds": 1},
     ),
     "runs": (
-        [*ADDER, "--tile", "all", "--float", "--width", "256", "--from", "runs", "--runs", "20", "--labels", "plain"],
+        [*ADDER, "--tile", "all", "--float", "--width", "256", "--from", "runs:20"],
         [bw.addition(3)],
-        {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20, labels="plain")},
+        {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20)},
     ),
 }
 
@@ -124,14 +120,9 @@ def test_floats_of_cells_are_averaged() -> None:
 
 
 def test_an_ensemble_either_way(capsys: Captured) -> None:
-    words = ["--width", "128", "--states", "50", "--seed", "2"]
+    words = ["--width", "128", "--seed", "2"]
     for more, settings in ((["--tile", "all"], {"tile": "all"}), (["--descent", "plain"], {"descent": "plain"})):
         said = typed(capsys, "train", *ADDER, "--ensemble", "-n", "5", *words, *more)
-        own = ensemble(bw.addition(3), 5, width=128, states=50, seed=2, **settings)
+        own = ensemble(bw.addition(3), 5, width=128, seed=2, **settings)
         assert lasting(own.to_dict()) == lasting(said)
         assert own.sentence.startswith("5 networks: ")
-    capsys.readouterr()
-    measured = ["--accuracy", "1.0", "--rounding", "sign"]
-    assert main(["train", *ADDER, "--ensemble", "--tile", "all", "-n", "2", *words, *measured]) == 1
-    how = {"accuracy": 1.0, "rounding": "sign", "tile": "all"}
-    assert not ensemble(bw.addition(3), 2, width=128, states=50, seed=2, **how).reached

@@ -14,6 +14,7 @@ from facts import missing
 from long import LONG
 from programs import EXAMPLES
 
+from bitwright import addition, run, train
 from bitwright.cli.main import main
 
 GRAPHS = EXAMPLES / "graphs"
@@ -73,8 +74,6 @@ def test_a_trace_is_text_a_page_or_a_picture(capsys: Captured, tmp_path: Path) -
     path = tmp_path / "sum.html"
     code, out, err = call(capsys, "trace addition p=719 q=483 --engine limit -o", path)
     assert (code, out, missing(err, f"20 {path.stat().st_size // 1024} KiB")) == (0, "", [])
-    code, out, _ = call(capsys, "trace addition p=719 q=483 --text -o", path)
-    assert (code, len(out.splitlines())) == (0, 22)
     code, _, err = call(capsys, "trace addition p=37 q=45 --engine sampled --rounding sign -o", path)
     assert (code, "rules" in err) == (1, True)  # its page is written, and says what is wrong
     found = document(capsys, "trace addition p=11 q=6 --only p,q")
@@ -162,15 +161,14 @@ def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -
     assert (code, missing(err, "margin - WRONG networks")) == (1, [])
 
 
-def test_precisions(tmp_path: Path, capsys: Captured) -> None:
+def test_precisions() -> None:
     pytest.importorskip("torch")
-    network = tmp_path / "n.safetensors"
-    assert call(capsys, "train --tile all --float addition --bits 3 --precision float64 -o", network)[0] == 0
+    network = train(addition(3), tile="all", integer=False, precision="float64")
     margins = {}
     for precision in ("float32", "float64", "bfloat16"):
-        found = document(capsys, "add 5 6 --bits 3 --network", network, "--precision", precision)
-        assert found["value"] == 11
-        margins[precision] = found["margin"]
+        done = run(addition(3), p=5, q=6, network=network, precision=precision)
+        assert done.value == 11
+        margins[precision] = done.margin
     assert margins["float32"] == pytest.approx(margins["float64"], abs=1e-5)
     assert margins["float32"] != margins["bfloat16"] == pytest.approx(margins["float64"], abs=0.02)
 

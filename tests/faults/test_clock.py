@@ -32,7 +32,7 @@ STEADY = """
 import sys
 from bitwright.cli.main import main
 folder = sys.argv[1]
-ensemble = "train permutation --ensemble --tile all --bits 4 --states 9 --width 128 --tolerance 0.1 -q -o"
+ensemble = "train permutation --ensemble --tile all --bits 4 --width 128 --tolerance 0.1 -q -o"
 for networks in ("2", "5"):
     assert main([*ensemble.split(), f"{folder}/ensemble", "--networks", networks]) == 0
 assert main(["validate", "addition", "--bits", "4", "--resume", f"{folder}/progress", "--json"]) == 0

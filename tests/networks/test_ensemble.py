@@ -109,7 +109,7 @@ def test_members_in_a_folder(tmp_path: Path) -> None:
     assert not member_file(tmp_path, 0).exists()
 
 
-TRAIN = "train permutation --ensemble --tile all --bits 5 --states 30 -q --width 256 --tolerance 1e-2"
+TRAIN = "train permutation --ensemble --tile all --bits 5 -q --width 256 --tolerance 1e-2"
 
 
 @pytest.mark.waits

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.api.certificate_reports import limit_report, network_report, network_statement, state_report
-from bitwright.api.chain import Chain
+from bitwright.api.chain import ClaimChain
 from bitwright.errors import InputError, counted, short_repr, thousandths
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.storage import check_writable as check_writable
@@ -37,7 +37,7 @@ _OUTCOMES: dict[str, Outcome] = {
 
 
 @dataclass(frozen=True)
-class About:
+class ProvedProgram:
     """The program that a certificate was made or checked for; a certificate file does not contain it."""
 
     name: str = ""
@@ -65,8 +65,8 @@ class Certificate(Shown):
     """
 
     own: LimitVerdict | NetworkVerdict  # the proof of the limit or the network alone
-    chain: Chain = field(default_factory=Chain)  # what else is claimed: what the rules compute, and at which sizes
-    about: About = field(default_factory=About, compare=False)
+    chain: ClaimChain = field(default_factory=ClaimChain)  # what the rules compute, and at which sizes
+    about: ProvedProgram = field(default_factory=ProvedProgram, compare=False)
     holds: bool = field(default=False, compare=False)  # whether `check` has proved every claim again
 
     def __getattr__(self, name: str) -> Any:
@@ -166,7 +166,7 @@ class Certificate(Shown):
 
         file = certificate_beside(as_path(path, "a certificate file"))
         own, links = read_verdict(file)
-        return cls(own, Chain.read(links, file))
+        return cls(own, ClaimChain.read(links, file))
 
     def check(
         self,
@@ -272,7 +272,7 @@ def _network_claim(own: NetworkVerdict, where: str) -> Claim:
 class StateReport(OneState):
     """What a network gives for every bit of one state, next to what the rules give."""
 
-    about: About = field(default_factory=About, compare=False, repr=False)
+    about: ProvedProgram = field(default_factory=ProvedProgram, compare=False, repr=False)
 
     @property
     def sentence(self) -> str:

@@ -201,13 +201,8 @@ def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
     return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
 
 
-def save_diagram(
-    algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None, blocks: bool = False
-) -> None:
-    """Draws a program into a .svg file: kinds of cells, for a `tile`, or `blocks`, as asked for.
-
-    Otherwise cells where blocks are grouped, and machines by their units.
-    """
+def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
+    """Draws a program into a .svg file: kinds of cells, where blocks are grouped or for a `tile`; machines by units."""
     place = as_path(path, "a diagram")
     if place.suffix != ".svg":
         raise InputError(f"{option('diagram')} takes a .svg file, got {place}")
@@ -222,7 +217,7 @@ def save_diagram(
         title = f"An SBN machine, as {algorithm.name} needs it"
     if tile == "all":
         raise InputError(f"{option('diagram')} draws cells; give {option('tile')} a number")
-    if tile is not None or (program.grouped is not None and units is None and not blocks):
+    if tile is not None or (program.grouped is not None and units is None):
         picture = cell_diagram_svg(program, algorithm.name, tile or 1)
     else:
         picture = diagram_svg(program, title, units)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 @opt.workers
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
-@click.option("--seconds", type=click.FloatRange(min=0), help="For a .task: stop after this time.  [default: 600]")
+@opt.seconds
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -97,8 +97,7 @@ def command(
     seconds = how.pop("seconds")
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, seconds, as_json)
-    if seconds is not None:
-        raise InputError("--seconds goes with tasks of transformers (.task); leave it out")
+    opt.refuse("goes with tasks of transformers (.task)", "seconds")
     _check_together(output, check, how)
     if check == BESIDE:
         if network is None:

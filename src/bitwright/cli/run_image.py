@@ -129,7 +129,7 @@ class Terminal(ImageConsole):
 
 _REASONS = {
     "limit": "stopped at --max-instructions",
-    "time": "stopped at --max-seconds",
+    "time": "stopped at --seconds",
     "stopped": "stopped",
     "stuck": "nothing moves any more, and it has not halted; the engine has lost its way",
 }
@@ -140,14 +140,13 @@ def run_image(
     choice: MachineChoice | None,
     *,
     max_instructions: int | None,
-    max_seconds: float | None,
     max_steps: int | None,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
     if max_steps is not None:
-        raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")
+        raise InputError("an image is stopped by --max-instructions or --seconds; leave out --max-steps")
     if options["signed"] and not options["memory"] and not as_json:
         raise InputError("--signed goes with --memory or --json")
     terminal = Terminal(as_json, max_instructions or 0)
@@ -156,7 +155,6 @@ def run_image(
         terminal,
         network=open_network(options) or None,
         instructions=max_instructions,
-        seconds=max_seconds,
         progress=TerminalTeller(),
         **options,
     )

@@ -33,14 +33,12 @@ _WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
     type=opt.FILE,
     help="Write a diagram to this .svg file: by cells where blocks are grouped; otherwise, and of machines, by blocks.",
 )
-@click.option("--blocks", is_flag=True, help="With --diagram: draw it by blocks.")
 @click.option("--text", is_flag=True, help="Print the whole program, with its cells, as canonical rule text instead.")
 @opt.tile
 @opt.json
 def command(
     target: Target,
     diagram: Path | None,
-    blocks: bool,
     text: bool,
     tile: Any,
     as_json: bool,
@@ -53,13 +51,11 @@ def command(
     from bitwright.api.show import cell_kinds, node_report, save_diagram, tiled
 
     if Path(target.name).suffix.lower() == ".safetensors":
-        others = {"bits": target.bits, "order": target.order, "machine": target.machine, "diagram": diagram}
-        others |= {"text": text or None, "blocks": blocks or None}
-        _show_network(Path(target.name), [name for name, value in others.items() if value is not None], as_json)
+        opt.allow_only(f"the network {target.name}, which says what it was trained for", "as_json")
+        _show_network(Path(target.name), as_json)
         return
     if tile is None and (program := node_program(target)) is not None:
-        if target.sized or blocks:
-            raise InputError("of a node program there is --text, --json, --tile and --diagram")
+        opt.allow_only("a node program", "text", "as_json", "tile", "diagram", "let")
         if diagram is None:
             if as_json and not text:
                 print_json(program.to_dict())
@@ -68,13 +64,11 @@ def command(
             return
         tile = 1  # that is what there is to draw of it
     algorithm = target.algorithm(cells=tile is not None)
-    if blocks and (diagram is None or tile is not None):
-        raise InputError("--blocks goes with --diagram, and without --tile")
     if diagram is not None and text:
         raise InputError("--diagram draws and --text prints; leave out one of them")
     if diagram is not None:
         with working("drawing"):
-            save_diagram(algorithm, diagram, tile, blocks)
+            save_diagram(algorithm, diagram, tile)
         note(f"wrote {diagram}")
     elif tile is not None and not text:
         found = cell_kinds(algorithm, tile)
@@ -132,12 +126,10 @@ def _shortened(text: str, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most]} ... ({text.count(' '):,} words; --text prints all)"
 
 
-def _show_network(path: Path, others: Sequence[str], as_json: bool) -> None:
+def _show_network(path: Path, as_json: bool) -> None:
     """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
     from bitwright.api.network import Network, file_format
 
-    if others:
-        raise InputError(f"--{others[0]} goes with programs; {path} is a network, and says what it was trained for")
     with working("trying its states"):
         network = Network.load(path)
         found = network.to_dict()

@@ -29,6 +29,7 @@ def spell_option(setting: str) -> str:
         "path": "-o",
         "steps": "--max-steps",
         "what": "--program",
+        "words": "--machine",
     }
     return other.get(setting, f"--{setting.replace('_', '-')}")
 
@@ -81,11 +82,6 @@ class Target:
     order: str | None = None
     machine: MachineChoice | None = None
     lets: Mapping[str, int] = field(default_factory=dict)  # values in place of those of a rule file's `let` lines
-
-    @property
-    def sized(self) -> bool:
-        """Whether any option is given that does not go with rule files."""
-        return (self.bits, self.order, self.machine) != (None, None, None)
 
     def algorithm(self, *, cells: bool = False, **more: Any) -> Algorithm:
         """The algorithm; with `cells`, also the first schema of a node program."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
+from bitwright.cli.options import allow_only
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError, ProofError, counted
@@ -27,10 +26,8 @@ def certify_task(
     """Decides a decoder on every input of a task; exit 1 unless it is proved."""
     from bitwright.api.decoders import check_file, decide_file
 
-    _refuse_others("network", "output", "check", "seconds", "as_json")
+    allow_only("a task (.task)", "network", "output", "check", "seconds", "as_json")
     seconds, holds = 600.0 if seconds is None else seconds, ""
-    if not isfinite(seconds):
-        raise InputError(f"--seconds must be a finite number, got {seconds}")
     if check is None:
         decision = decide_file(task, network, output, seconds=seconds, tell=TerminalTeller())
     else:
@@ -72,7 +69,7 @@ def train_task(
     """Trains a decoder on a task; exit 1 unless it is proved."""
     from bitwright.api.decoders import train_file
 
-    _refuse_others("output", "seed", "seeds", "until", "as_json")
+    allow_only("a task (.task)", "output", "seed", "seeds", "until", "as_json")
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     first = seed or 0
@@ -86,13 +83,3 @@ def train_task(
         note(f"{trained.decision}\n  training   seed {trained.seed}, {rounds} after the first training")
         click.echo(str(output))
     return 0 if trained.decision else 1
-
-
-def _refuse_others(*allowed: str) -> None:
-    """Raises InputError for an option that says nothing about tasks."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and isinstance(parameter, click.Option) and parameter.expose_value and name not in allowed:
-            raise InputError(f"{parameter.opts[0]} does not go with a task (.task); leave it out")

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from bitwright.api.executions import Sample
     from bitwright.api.network import Network
 
-_MEASURED = ("accuracy", "delta", "ones", "rounding")  # what goes with --ensemble only
-_KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels", "sample_seed")  # and what does not
-
 
 @opt.verb("train")
 @opt.program()
@@ -44,12 +41,8 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
 @opt.weight_bits
 @opt.recipe
 @opt.padding
-@opt.sample
-@click.option(
-    "--labels",
-    type=click.Choice(["scaled", "plain"]),
-    help="With --from: 1 over sqrt(n), or 1, where a bit is set.  [default: scaled]",
-)
+@opt.source
+@opt.sample_seed
 @click.option(
     "--networks",
     "-n",
@@ -60,9 +53,6 @@ _KEPT = ("sizes", "integer", "weight_bits", "seeds", "source", "runs", "labels",
     "--until", type=click.Choice(["trained", "proved"]), help="For a task (.task): train on until a seed is proved."
 )
 @click.option("--ensemble", is_flag=True, help="Keep no network; measure the average of many against the limit.")
-@click.option("--accuracy", type=float, help="With --ensemble: stop once this fraction of the states is right.")
-@click.option("--delta", type=float, help="With --ensemble: train the proven number for this probability of error.")
-@click.option("--ones", type=int, help="With --ensemble: look at inputs with exactly this many bits on.")
 @opt.rounding
 @opt.workers
 @opt.json
@@ -91,16 +81,14 @@ def command(
     until = how.pop("until")
     if is_task(target.name):
         return train_task(Path(target.name), output, how["seed"], how["seeds"], until, as_json)
-    if until is not None:
-        raise InputError("--until goes with tasks of transformers (.task); leave it out")
-    for name in _KEPT if ensemble else _MEASURED:
-        if how[name] is not None:
-            spelt = {"source": "from"}.get(name, name.replace("_", "-"))
-            raise InputError(f"--{spelt} {'does not go' if ensemble else 'goes'} with --ensemble; leave it out")
-    if ensemble and others:
-        raise InputError("--ensemble looks at one program; leave out the others")
+    opt.refuse("goes with tasks of transformers (.task)", "until")
+    tell = None if is_quiet() else TerminalTeller()
     if ensemble:
-        return _measure(target.algorithm(), output, as_json, **how)
+        opt.refuse("does not go with --ensemble", "sizes", "integer", "weight_bits", "seeds", "source", "sample_seed")
+        if others:
+            raise InputError("--ensemble looks at one program; leave out the others")
+        return _measure(target.algorithm(), output, as_json, progress=tell, **_given(how))
+    opt.refuse("goes with --ensemble", "rounding")
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     keep_sizes(how["sizes"], target.lets)
@@ -108,40 +96,36 @@ def command(
         one.algorithm(cells=how["tile"] != "all")
         for one in (target, *(Target(other, lets=target.lets) for other in others))
     ]
-    return _keep(programs, output, as_json, **how)
+    return _keep(programs, output, as_json, progress=tell, **_given(how))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that are given; networks that go to a GPU are trained by PyTorch."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return given | ({} if given.get("device") in (None, "cpu") else {"trainer": "torch"})
 
 
 def _measure(algorithm: Algorithm, output: Path | None, as_json: bool, **how: Any) -> int:
-    """Measures the average of many networks; exit 1 if it does not reach the accuracy asked for."""
+    """Measures the average of many networks."""
     from bitwright.api.ensemble import ensemble
 
-    given = {name: value for name, value in how.items() if value is not None and name not in _KEPT}
-    found = ensemble(algorithm, file=output, progress=None if is_quiet() else TerminalTeller(), **given)
+    found = ensemble(algorithm, file=output, **how)
     if as_json:
         print_json(found.to_dict())
     else:
         click.echo(found.sentence)
         note(found.limit.sentence())
-    if not found.reached:
-        wanted = f"{found.networks:,} networks do not reach {found.wanted:.1%}; allow more with -n"
-        click.echo(f"bitwright: {wanted}", err=True)
-    return 0 if found else 1
+    return 0
 
 
 def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:
     """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
     from bitwright.api.train import check_outputs, train, train_members
 
-    executions, integer, workers = _sample(how), how.pop("integer"), how.pop("workers")
-    options = {name: value for name, value in how.items() if value is not None and name not in _MEASURED}
-    networks = options.setdefault("networks", 1)
-    tell = None if is_quiet() else TerminalTeller()
-    if networks > 1 and integer is False:
-        if executions is not None:
-            raise InputError("a folder holds networks that are trained on templates; leave out --from")
-        for name in ("weight_bits", "seeds"):
-            options.pop(name, None)
-        members = train_members(*programs, folder=output, workers=workers, progress=tell, **options)
+    executions, integer, workers = _sample(how), how.pop("integer", True), how.pop("workers")
+    if how.get("networks", 1) > 1 and not integer:
+        opt.refuse("does not go with several networks in a folder", "source", "weight_bits", "seeds")
+        members = train_members(*programs, folder=output, workers=workers, **how)
         if as_json:
             print_json(members.to_dict())
         else:
@@ -150,7 +134,7 @@ def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) ->
         return 0
     check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, integer=integer is not False, progress=tell, **options)
+        network = train(*programs, executions=executions, integer=integer, **how)
     network.save(output)
     if as_json:
         print_json({"file": str(output), **network.to_dict()})
@@ -166,16 +150,13 @@ def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) ->
 
 def _sample(how: dict[str, Any]) -> Sample | None:
     """Removes the options about executions, and returns them as a `Sample`; None without --from."""
-    names = ("runs", "states", "labels", "sample_seed")
-    given = {name: value for name in names if (value := how.pop(name)) is not None}
-    source = how.pop("source")
+    source, seed = how.pop("source", None), how.pop("sample_seed", None)
     if source is None:
-        if given:
-            raise InputError(f"--{next(iter(given)).replace('_', '-')} goes with --from")
+        opt.refuse("goes with --from", "sample_seed")
         return None
     from bitwright.api.executions import Sample
 
-    return Sample(source, **given)
+    return Sample(source, sample_seed=seed or 0)
 
 
 def _lines(network: Network, file: Path) -> list[str]:
