@@ -120,6 +120,7 @@ gallery: $(VENV)/ready
 # The site, offline; what it is warned of is an error, broken links and anchors among it. A second build reads only what changed.
 docs: $(VENV)/ready-docs
 	test -f gallery/bfs.html || $(MAKE) gallery
+	@find docs/_build/html -name '*.html' -delete 2>/dev/null || true
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs docs/_build/html
 	@echo open docs/_build/html/index.html
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -18,16 +19,19 @@ version = release = __version__
 extensions = [
     "myst_parser",
     "generated",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "python_api",
     "repository",
     "first_use",
-    "leftovers",
     "mathml",
     "sessions_in_colour",
-    "gallery",
-    "phone",
+    "pictures",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "figures"]
+exclude_patterns = ["_build", "_templates", "figures", "**.safetensors"]
+templates_path = ["_templates"]
 nitpicky = True
 # Types in signatures: those of numpy and of the standard library have no page here, and most of ours need none.
 nitpick_ignore_regex = [(r"py:.*", r".*")]
@@ -43,6 +47,8 @@ html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"bitwright {version}"
 html_static_path = ["_static"]
+GALLERY = Path(os.environ.get("BITWRIGHT_GALLERY") or HERE.parent / "gallery")  # what `make gallery` writes
+html_extra_path = [str(GALLERY)] if GALLERY.is_dir() else []
 html_css_files = ["site.css"]
 html_js_files = ["frames.js"]
 # Of a session the button copies the commands, of Python the statements, without their prompts and without the output.
@@ -55,3 +61,10 @@ highlight_language = "bw-session"  # a block without a language is a session or 
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 python_maximum_signature_line_length = 88
+autodoc_default_options = {"members": True}
+autodoc_type_aliases = {name: name for name in ("BoolArray", "Float", "FloatArray", "Int8", "IntArray", "Ints")}
+autosummary_generate = ["reference/python.md"]
+autosummary_filename_map = {  # some file systems take run and Run for the same
+    **{f"bitwright.{name}": f"bitwright.{name.lower()}-class" for name in ("Executions", "Program", "Run")},
+    "bitwright.api.dataset.Dataset": "bitwright.api.dataset.dataset-class",
+}

@@ -24,10 +24,10 @@ from bitwright.running.loop import drive
 from bitwright.running.observers import Margins
 from bitwright.running.sliced.plan import plan
 from bitwright.running.successors import random_states
-from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
 from bitwright.validation.walk import Comparison, Definition
+from paper.accuracy import expected_accuracy, networks_for
 from paper.members import TestSet, TrainedMembers, curve, sizes_to
 from paper.table import Row
 
@@ -153,7 +153,7 @@ def every_rows(device: str, job: Every) -> list[Row]:
     if device == "cpu":
         engine, where = network_engine(algorithm.program, [network], "calibrated"), "CPU, numpy"
     else:
-        from bitwright.engines.torch_network import TorchNetworkEngine
+        from paper.torch_network import TorchNetworkEngine
 
         engine = TorchNetworkEngine(algorithm.program, [network], device=device, dtype="bfloat16")
         where = f"{device}, bfloat16"

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.theory.accuracy import networks_for
 from bitwright.theory.closed_form import FloatArray
+from paper.accuracy import networks_for
 from paper.figures import Figure, Setting, Tables, collect
 from paper.members import first_reaching
 from paper.permutations import (

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.theory.accuracy import expected_accuracy, networks_for
 from bitwright.theory.closed_form import FloatArray
+from paper.accuracy import expected_accuracy, networks_for
 from paper.figures import Figure, Setting, Tables, collect
 from paper.members import curve, sizes_to
 from paper.permutations import (

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.networks import Recipe
-from bitwright.networks.ensemble import grow_members, member_outputs
+from bitwright.networks import Recipe, train
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.accuracy import signed_gaps
 from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding, Thresholds
+from paper.accuracy import signed_gaps
 
 Outputs = NDArray[np.floating]  # (members, states, k)
 
@@ -57,7 +55,7 @@ class TestSet:
         return self.examples.encode(self.states)
 
     def gaps(self, rounding: Rounding, kind: Kind) -> tuple[FloatArray, FloatArray]:  # (inputs, k), (inputs,)
-        """For theory/accuracy.py: every state as often as it occurs."""
+        """For paper/accuracy.py: every state as often as it occurs."""
         found, sigma = signed_gaps(
             self.matched, self.n, self.examples.program.writers, self.examples.examples, rounding, kind
         )
@@ -105,8 +103,13 @@ class TrainedMembers:
         return f"{torch.cuda.get_device_name(check_device(self._recipe.device))}, torch {torch.__version__}"
 
     def outputs(self, first: int, count: int) -> Outputs:
-        program, members = self._test.examples.program, range(first, first + count)
-        return member_outputs(program, self._recipe, members, self._test.states)
+        program, recipe, members = self._test.examples.program, self._recipe, range(first, first + count)
+        if recipe.device != "cpu":
+            from paper.device_members import outputs_on_device
+
+            return outputs_on_device(program, recipe, members, self._test.states)
+        encoded = TrainingSet(program, recipe.padding).encode(self._test.states)
+        return np.stack([train(program, replace(recipe, member=m))[0](encoded) for m in members]).astype(np.float32)
 
 
 class Growing(Protocol):
@@ -148,7 +151,9 @@ def first_reaching(
     """The smallest N whose average is that accurate, and its accuracy; None, and the best seen, where `most` do not
     suffice."""
     averages = Averages(test, [rounding], kind)
-    grow_members(_blocks(members, batch), most, lambda block: bool((averages.add(block) >= accuracy).any()))
+    for block in _blocks(members, most, batch):
+        if (averages.add(block) >= accuracy).any():
+            break
     line = averages.lines[0]
     reached = np.flatnonzero(line >= accuracy)
     return (int(reached[0]) + 1, float(line[reached[0]])) if len(reached) else (None, float(line.max()))
@@ -159,23 +164,14 @@ def curve(
 ) -> FloatArray:  # (roundings, points)
     """The accuracy at each of these ensemble sizes, in increasing order."""
     averages = Averages(test, roundings, kind)
-
-    def add(block: Outputs) -> bool:
+    for block in _blocks(members, points[-1], batch):
         averages.add(block)
-        return False
-
-    grow_members(_blocks(members, batch), points[-1], add)
     return averages.lines[:, np.asarray(points) - 1]
 
 
-def _blocks(members: Growing, size: int) -> Callable[[int], Generator[Outputs]]:
-    """All members in batches, from a block on."""
-
-    def blocks(first: int) -> Generator[Outputs]:
-        for number in count(first):
-            yield members.outputs(number * size, size)
-
-    return blocks
+def _blocks(members: Growing, most: int, size: int) -> Iterator[Outputs]:
+    """The first `most` members, rounded up to whole blocks."""
+    return (members.outputs(first, size) for first in range(0, most, size))
 
 
 def sizes_to(most: int, count: int = 40) -> list[int]:

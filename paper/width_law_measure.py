@@ -18,10 +18,10 @@ from bitwright.program import Builder, Program, span
 from bitwright.program.pattern import Pattern
 from bitwright.theory import width_regions
 from bitwright.theory.closed_form import FloatArray, weights
-from bitwright.theory.width import Sums, spread
 from bitwright.theory.width_plan import WidthField, label_matrix, worst_error
 from bitwright.theory.width_regions import Region
 from paper.table import Row
+from paper.width_integrals import Sums, spread
 
 SPREADS = ("program", "width", "members", "states", "seed", "device", "K", "ratio", "error", "bias")
 WIDTHS = ("program", "quantity", "seed", "K", "states", "width")

@@ -11,7 +11,7 @@ written last, right symbol), and each group into boxes: ranges of symbols, and o
    (N - c D)/d has an exact least and greatest value, by dynamic programming along the edges of the automaton;
 2. the rest of the network is enclosed by enclosures.py, on these ranges or on parts of them.
 
-How groups are split is in the certificate (`boxes`), or found here (`ranges`). Trusted are Python and these two files;
+How groups are split is in the certificate. Trusted are Python and these two files;
 that the automaton is the one you mean is for you to read. Exit 0: what the certificate calls proved holds; 1: it does
 not, or nothing is; 2: a file cannot be read.
 """
@@ -48,7 +48,7 @@ from enclosures import (
 )
 
 EMPTY, LEAF = 65534, 65535
-HALVINGS, SPLITS, DEEP = 8, 12, 40  # at most: of ranges, of boxes, and of boxes of `ranges`
+HALVINGS, SPLITS = 8, 12  # at most: of ranges, and of boxes
 KINDS = {"rms", "layer", "relu", "gelu", "gelu_tanh", "silu"}
 NAMES = [
     {*names.split()}
@@ -368,12 +368,9 @@ class Near:
 
 
 class Group:
-    """Inputs with one symbol written last and one right symbol at a step; `goal` is the margin to prove.
+    """Inputs with one symbol written last and one right symbol at a step; `goal` is the margin to prove."""
 
-    For `ranges` the states and symbols of the step's own column are split first.
-    """
-
-    def __init__(self, step, number, symbol, right, goal, ranges):
+    def __init__(self, step, number, symbol, right, goal):
         task = self.task = step.task
         self.step, self.goal, self.required, self.ends = step, goal, {}, {s for s, end in enumerate(task.ends) if end}
         self.low, self.high, self.nodes = task.low[:], task.high[:], 0
@@ -386,10 +383,6 @@ class Group:
                 self.low[variable] = self.high[variable] = value
             elif name:
                 self.required[column] = value
-        column = task.slots[step.seen][1] if right >= 0 else -1
-        own = [len(task.words) * task.length + c for c in (column % (task.length + 1), column + 1)]
-        own += [word * task.length + column for word in range(len(task.words)) if column >= 0]
-        self.first = own if ranges else []
         self.right = task.stop if right < 0 else [task.token[task.places[number][0]][right]]
 
     def keys(self, low, high):
@@ -417,22 +410,19 @@ class Group:
     def settle(self, low, high, near, splits):
         """Proves a box; if it cannot, with constants of its own, and then in halves."""
         ranges, n = near.ranges(self.keys(low, high), self.ends), self.task.length
-        wide = [at for at in self.first if low[at] < high[at]]
-        classes = max(wide, default=0) >= n * len(self.task.words)  # states come first, and are split in any case
-        if not classes and self.holds(ranges, HALVINGS):
+        if self.holds(ranges, HALVINGS):
             return
-        if not self.first:
-            near = self.near(low, high)
-            ranges = near.ranges(self.keys(low, high), self.ends)
-            if self.holds(ranges, HALVINGS):
-                return
+        near = self.near(low, high)
+        ranges = near.ranges(self.keys(low, high), self.ends)
+        if self.holds(ranges, HALVINGS):
+            return
         need(splits, f"not proved at step {self.step.seen - len(self.task.prompt) + 1}: {low} to {high}", 1)
         slopes, moves = self.step.decoder.margins(ranges, self.step.last, self.right)[1], {}
         for at in range(n * len(self.task.words)):  # how far the variable moves the margin
             ends = [each.part(at % n)[1][at // n][low[at] : high[at] + 1] for each in near.sums]
             parts = zip(slopes, ranges, ends, strict=True)
             moves[at] = sum(abs(slope) * (max(row) - min(row)) // (b - a + 1) for slope, (a, b), row in parts)
-        for half in self.halves(low, high, wide[0] if wide else max(moves, key=moves.get)):
+        for half in self.halves(low, high, max(moves, key=moves.get)):
             if self.possible(*half):
                 self.settle(*half, near, splits - 1)
 
@@ -471,32 +461,26 @@ def check(claim, data, task):
     """Ends the program unless a claim holds; how many groups and boxes there are."""
     about, arithmetic, method, margin, trees = itemgetter("about", "arithmetic", "method", "margin", "trees")(claim)
     need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task says nothing of {about}", 1)
-    known = (
-        arithmetic in ("real", "float32") and method in ("boxes", "ranges") and (method == "ranges") == (trees is None)
-    )
+    known = arithmetic in ("real", "float32") and method == "boxes"
     need(known, f"no proof is known by {method} for {arithmetic}", 1)
     rest = {"verdict": "proved", "inputs": task.inputs, "counterexample": None, "open": [], "runtime": ""}
     for name, value in rest.items():
         need(json.dumps(claim[name]) == json.dumps(value), f"{name} is {claim[name]}, not {value}", 1)
     need(len(claim) == 11 and margin >= 0, "a claim has names that nobody knows, or no margin", 1)
     decoder, step, boxes = Decoder(data, int(arithmetic == "float32"), len(task.slots)), None, 0
-    groups, trees = [*task.groups(about)], trees and trees_of(trees)
+    groups, trees = [*task.groups(about)], trees_of(trees)
     for group in groups:
         if step is None or step.at != group[:2]:
             step = Step(decoder, task, *group[:2])
-        inputs = Group(step, *group, fixed(margin), trees is None)
-        possible = inputs.possible(inputs.low, inputs.high)
-        if trees is None and possible:
-            inputs.settle(inputs.low, inputs.high, inputs.near(inputs.low, inputs.high), DEEP)
-        if trees is not None:
-            need(group in trees or not possible, f"the group {group} is missing", 1)
-            codes = iter(trees.pop(group, [EMPTY]))
-            inputs.walk(codes, inputs.low, inputs.high)
-            need(next(codes, None) is None, "a tree has more nodes than it needs", 1)
+        inputs = Group(step, *group, fixed(margin))
+        need(group in trees, f"the group {group} is missing", 1)
+        codes = iter(trees.pop(group))
+        inputs.walk(codes, inputs.low, inputs.high)
+        need(next(codes, None) is None, "a tree has more nodes than it needs", 1)
         boxes += inputs.nodes
     need(not trees, "there are trees of groups that the task does not have", 1)
-    need(claim["boxes"] == (boxes if trees is not None else None), f"there are {boxes} boxes, not {claim['boxes']}", 1)
-    return f"{len(groups):,} groups, {boxes:,} boxes" if boxes else f"{len(groups):,} groups"
+    need(claim["boxes"] == boxes, f"there are {boxes} boxes, not {claim['boxes']}", 1)
+    return f"{len(groups):,} groups, {boxes:,} boxes"
 
 
 def main(network, certificate):

@@ -20,10 +20,9 @@ from pathlib import Path
 import check_function
 import symbolic
 from chains import need
-from check_at_size import added, equation, sufficient
-from check_rounds import substituted
 from expressions import sizes_of
 from lines import with_numbers
+from polynomials import added, equation, substituted, sufficient
 from shapes import AtSize
 
 

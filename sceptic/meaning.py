@@ -143,10 +143,10 @@ def goals_of(g, tree, names, row):
     return [truth(g, evaluate(g, tree, names, row))]
 
 
-def formula(g, goals, given):
-    """The clauses of "all given literals hold, and one of the goals does not"."""
-    goals, given = [x for x in dict.fromkeys(goals) if x != 1], [x for x in given if x != 1]
-    seen, ahead = set(), [x >> 1 for x in goals + given]
+def formula(g, goals):
+    """The clauses of "one of the goals does not hold"."""
+    goals = [x for x in dict.fromkeys(goals) if x != 1]
+    seen, ahead = set(), [x >> 1 for x in goals]
     while ahead:
         node = ahead.pop()
         if node not in seen:
@@ -158,7 +158,6 @@ def formula(g, goals, given):
         if g.parts[node]:
             out, a, b = name[node], *(name[x >> 1] * (-1 if x & 1 else 1) for x in g.parts[node])
             clauses += [(-out, a), (-out, b), (out, -a, -b)]
-    clauses += [(name[x >> 1] * (-1 if x & 1 else 1),) for x in given]
     return [*clauses, tuple(name[x >> 1] * (1 if x & 1 else -1) for x in goals)]
 
 

@@ -1,4 +1,4 @@
-"""Rules read from their canonical text, symbolic runs of them, and laws; for check_at_size.py and check_rounds.py."""
+"""Rules read from their canonical text, and symbolic runs of them."""
 
 import ast
 import operator
@@ -111,48 +111,6 @@ def run(rules, graph):
         if ends != 0 or len(states) - 1 == rules.steps or len(graph.parts) > 3_000_000:
             raise ValueError("this checker takes only runs that all end after the same number of steps")
         states.append(after or rules.step(graph, state))
-
-
-def conserved(rules, states, law):
-    """Whether every step from `since` on conserves the law's weights, modulo 2^exponent."""
-    weight, modulus = {rules.bit[name]: int(w) for name, w in law["weights"].items()}, 1 << law["exponent"]
-    heaviest = sum(w for bit, w in weight.items() if states[law["since"]][bit] != 0)
-    exact = all(w >= 0 for w in weight.values())
-    for state in states[law["since"] : -1]:
-        writers = {}  # by bit of the law and block: what the lightest writing configuration weighs
-        for block, members in enumerate(rules.blocks):
-            for row in product(*((0, 1) if state[bit] > 1 else (state[bit],) for bit in members)):
-                before = sum(weight.get(bit, 0) for bit, on in zip(members, row, strict=True) if on)
-                written = rules.templates.get(block, {}).get(sum(on << place for place, on in enumerate(row)), [])
-                lost = before - sum(weight.get(bit, 0) for bit in written)
-                if lost % modulus:
-                    return False
-                exact = exact and lost == 0
-                for bit in set(written) & set(weight):
-                    of = writers.setdefault(bit, {})
-                    of[block] = min(before, of.get(block, before))
-        for of in writers.values():  # two blocks at once write a bit only if they are not too heavy together
-            if len(of) > 1 and not (exact and sum(sorted(of.values())[:2]) > heaviest):
-                return False
-    return True
-
-
-def sum_of(weighted, exponent):
-    """A weighted sum of literals as coefficients by node, modulo 2^exponent; node 0 has the constant."""
-    form = {}
-    for literal, weight in weighted:
-        form[literal >> 1] = form.get(literal >> 1, 0) + (-weight if literal & 1 else weight) * (literal > 1)
-        form[0] = form.get(0, 0) + weight * (literal & 1)
-    return {node: value % (1 << exponent) for node, value in form.items() if value % (1 << exponent)}
-
-
-def law_gives(rules, states, law, wanted, exponent):
-    """The wanted weights of the last state as a sum at the beginning of a law; None if the law does not hold."""
-    weight = {rules.bit[name]: int(w) for name, w in law["weights"].items()}
-    agree = all((weight.get(b, 0) - wanted.get(b, 0)) % (1 << exponent) == 0 for b, x in enumerate(states[-1]) if x)
-    if law["exponent"] != exponent or not agree or not conserved(rules, states, law):
-        return None
-    return sum_of([(states[law["since"]][bit], w) for bit, w in weight.items()], exponent)
 
 
 def statement(text):

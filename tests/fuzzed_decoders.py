@@ -23,7 +23,12 @@ ACTIVATIONS = {
 
 
 class Evaluation:
-    """A decoder in PyTorch; with a generator, sums are in random order."""
+    """A decoder in PyTorch; with a seed, every sum is in random order, term by term.
+
+    After a call `heads` is what the heads of the last layer add up to at every position.
+    """
+
+    heads: torch.Tensor
 
     def __init__(self, decoder: Decoder, dtype: torch.dtype, seed: int | None = None) -> None:
         self.decoder, self.dtype = decoder, dtype
@@ -40,19 +45,27 @@ class Evaluation:
             found = found + part
         return found
 
+    def product(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if self.order is None:
+            return x @ y
+        return self.total([x[..., i, None] * y[..., i, None, :] for i in range(x.shape[-1])])
+
     def chain(self, chain: Chain, x: torch.Tensor) -> torch.Tensor:
         for linear in chain:
-            weight = self.tensor(linear.weight)
-            x = x @ weight if self.order is None else self.total([x[..., i, None] * w for i, w in enumerate(weight)])
+            x = self.product(x, self.tensor(linear.weight))
             x = x if linear.bias is None else x + self.tensor(linear.bias)
         return x
+
+    def mean(self, x: torch.Tensor) -> torch.Tensor:
+        return self.total(list(x[..., None].unbind(-2))) / x.shape[-1]
 
     def norm(self, norm: Norm | None, x: torch.Tensor) -> torch.Tensor:
         if norm is None:
             return x
-        x = x - x.mean(-1, keepdim=True) if norm.kind == "layer" else x
-        square = (x * x).mean(-1, keepdim=True) + self.tensor(norm.eps)
-        x = x / square.sqrt() if self.order is None else x * torch.rsqrt(square)
+        x = x - self.mean(x) if norm.kind == "layer" else x
+        square = self.mean(x * x) + self.tensor(norm.eps)
+        halves = self.order is not None and torch.randint(2, (), generator=self.order)
+        x = x * torch.rsqrt(square) if halves else x / square.sqrt()
         x = x if norm.weight is None else x * self.tensor(norm.weight)
         return x if norm.bias is None else x + self.tensor(norm.bias)
 
@@ -75,16 +88,27 @@ class Evaluation:
             for head in layer.heads:
                 q = self.turn(head.rope, self.norm(head.query_norm, self.chain(head.query, h)))
                 k = self.turn(head.rope, self.norm(head.key_norm, self.chain(head.key, h)))
-                scores = q @ k.transpose(-1, -2) * self.tensor(head.scale)
+                scores = self.product(q, k.transpose(-1, -2)) * self.tensor(head.scale)
                 scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -torch.inf)
-                heads.append(self.chain(head.output, scores.softmax(-1) @ self.chain(head.value, h)))
-            x = x + self.chain(layer.output, self.total(heads)) if heads else x
+                weights = (scores - scores.amax(-1, keepdim=True)).exp()
+                share = weights / self.total(list(weights[..., None].unbind(-2)))
+                heads.append(self.chain(head.output, self.product(share, self.chain(head.value, h))))
+            if heads:
+                self.heads = self.total(heads)
+                x = x + self.chain(layer.output, self.heads)
             if (mlp := layer.mlp) is not None:
                 h = self.norm(layer.mlp_norm, x)
                 up = self.chain(mlp.up, h)
                 bent = ACTIVATIONS[mlp.activation](up if mlp.gate is None else self.chain(mlp.gate, h))
                 x = x + self.chain(mlp.down, bent if mlp.gate is None else bent * up)
         return self.chain(self.decoder.head, self.norm(self.decoder.final_norm, x))
+
+
+def shuffled_logits(decoder: Decoder, tokens: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of the heads and the logits at the last token in float32, every sum in a random order."""
+    evaluation = Evaluation(decoder, torch.float32, int(rng.integers(1 << 30)))
+    logits = evaluation(tokens)
+    return evaluation.heads[:, -1].numpy(), logits[:, -1].numpy()
 
 
 def margins_of(evaluation: Evaluation, task: ColumnTask, inputs: np.ndarray) -> np.ndarray:

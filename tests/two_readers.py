@@ -10,18 +10,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from checking import SCEPTIC, checked
+
 import bitwright
 from bitwright import Algorithm, Certificate, addition, certify
 from bitwright.errors import InputError, ProofError
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 
-CHECKER = Path(__file__).parents[1] / "sceptic" / "check_network.py"
-INFORMATION = {
-    "margin",
-    "members",
-    "sizes",
-    "version",
-}  # of a certificate: what the sceptic does not look at
+CHECKER = SCEPTIC / "check_network.py"
+INFORMATION = {"margin", "members", "sizes", "version"}  # of a certificate: what the sceptic does not look at
 
 
 @cache
@@ -71,15 +68,41 @@ def _trained(domain: str) -> tuple[Algorithm, str, IntegerNetwork]:
     return algorithm, algorithm.text(), quantize([network], algorithm.program)[0]
 
 
-class Both:
+class Files:
+    """What a sceptic is given: a network, its certificate, and rules: those of the algorithm, or `texts`."""
+
+    def __init__(
+        self, folder: Path, algorithm: Algorithm, network: IntegerNetwork, domain: str = "cells", *texts: str
+    ) -> None:
+        self.network, self.certificate, self.folder = folder / "n.safetensors", folder / "cert.json", folder
+        save_network(network, algorithm.program, self.network)
+        self.rules = self.write(*(texts or [algorithm.text()]))[0]
+        self.claimed = certify(algorithm, network, domain=domain)
+        self.claimed.save(self.certificate)
+
+    def write(self, *texts: str) -> list[Path]:
+        paths = [self.folder / f"{number}.bw" for number in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        return paths
+
+    def check(self, *texts: str) -> tuple[int, str]:
+        """The exit code of the sceptic, and what it prints; for rules in place of those there are."""
+        done = checked("check_network.py", self.network, *(self.write(*texts) or [self.rules]), self.certificate)
+        assert done.err == "" or done.err.startswith("not checked: ")
+        return done.code, done.out
+
+    def alter(self, **claims: Any) -> None:
+        document = json.loads(self.certificate.read_text())
+        self.certificate.write_text(json.dumps(document | claims))
+
+
+class Both(Files):
     """Sound files of one domain in a folder, to be altered and shown to both."""
 
     def __init__(self, folder: Path, domain: str) -> None:
         self.algorithm, text, network = _trained(domain)
-        self.network, self.rules, self.certificate = (folder / name for name in ("n.safetensors", "r.bw", "c.json"))
-        save_network(network, self.algorithm.program, self.network)
-        self.rules.write_text(text)
-        certify(self.algorithm, network, domain=domain).save(self.certificate)
+        super().__init__(folder, self.algorithm, network, domain, text)
         self.network_bytes, self.claims = self.network.read_bytes(), json.loads(self.certificate.read_text())
         self.claims.pop("links", None)  # about the program, which other checkers look at
 

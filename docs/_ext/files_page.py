@@ -18,7 +18,7 @@ FOLDERS = {
     "examples/sbn": "Programs for SBN, in assembly and in the small language.",
     "examples/subleq": "Programs for SUBLEQ, in assembly.",
     "proofs": "Theorems in Rocq about trained networks.",
-    "sceptic": "What checks our files without our code.",
+    "sceptic": "A checker of our files that uses none of our code.",
 }
 
 
@@ -27,22 +27,15 @@ def anchor(folder: str) -> str:
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    parts = [
-        "# Files",
-        "What pages link to besides other pages: logs, examples and scripts, as they are in the repository.",
-    ]
-    for folder, what in FOLDERS.items():
-        if not (root / folder).is_dir():
-            continue
-        files = sorted(path for path in (root / folder).iterdir() if path.is_file() and not path.name.startswith("."))
+    parts = ["# Files", "Logs, examples and scripts that pages link to, as they are in the repository."]
+    for folder, title in FOLDERS.items():
+        files = sorted(path for path in (root / folder).glob("[!.]*") if path.is_file())
         links = [f"- {{download}}`{path.name} <../../{folder}/{path.name}>`{_about(path)}" for path in files]
-        parts += [f"({anchor(folder)})=\n## {folder}", what, "\n".join(links)]
+        parts += [f"({anchor(folder)})=\n## {folder}", title, "\n".join(links)]
     yield "files.md", "\n\n".join(parts) + "\n"
 
 
 def _about(path: Path) -> str:
-    """The first line of what an example says about itself, as plain text of a page."""
-    if path.suffix not in (".bw", ".sbn", ".sq", ".py"):
-        return ""
-    said = ExampleFile(path.name, path).about
-    return ": " + re.sub(r"([*_<>$`\[\]])", r"\\\1", said) if said else ""
+    """The first line of an example's comment, as plain text of a page."""
+    about = ExampleFile(path.name, path).about if path.suffix in (".bw", ".sbn", ".sq", ".py") else ""
+    return about and ": " + re.sub(r"([*_<>$`\[\]])", r"\\\1", about)

@@ -6,7 +6,7 @@ are removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +14,21 @@ import command_line
 import files_page
 import json_schemas
 import notebooks
-import python_api
 
-FOLDER = "generated"
+MODULES = (command_line, files_page, json_schemas, notebooks)
 # The page that lists the pages of a folder, and its title.
-INDICES = {
-    "verbs": ("command-line", "The command line"),
-    "python": ("python", "The Python API"),
-    "schemas": ("schemas", "JSON schemas"),
-}
-
-
-def pages(root: Path) -> Iterator[tuple[str, str]]:
-    """Every generated file, its path in docs/generated and its text."""
-    for name, text in (*command_line.pages(), *python_api.pages(), *json_schemas.pages(root)):
-        yield name, _leaf(name, text) if "/" in name else text
-    yield from files_page.pages(root)
-    yield from notebooks.pages(root)
-
-
-def _leaf(name: str, text: str) -> str:
-    """A page that the table of its index leads to. The sidebar has only the index: a hundred names would bury it."""
-    index, title = INDICES[name.partition("/")[0]]
-    return f"---\norphan: true\n---\n\n[{title}](../{index}.md) ›\n\n{text}"
+INDICES = {"verbs": ("command-line", "The command line"), "schemas": ("schemas", "JSON schemas")}
 
 
 def write(app: Any) -> None:
     docs = Path(app.srcdir)
-    wanted = {docs / FOLDER / name: text for name, text in pages(docs.parent)}
-    for path in (docs / FOLDER).rglob("*.*"):
+    wanted = {}
+    for name, text in chain.from_iterable(module.pages(docs.parent) for module in MODULES):
+        index, title = INDICES.get(name.partition("/")[0], ("", ""))
+        if title:  # a page that the table of its index leads to: in the sidebar a hundred names would bury it
+            text = f"---\norphan: true\n---\n\n[{title}](../{index}.md) ›\n\n{text}"
+        wanted[docs / "generated" / name] = text
+    for path in (docs / "generated").rglob("*.*"):
         if path not in wanted:
             path.unlink()
     for path, text in wanted.items():

@@ -11,14 +11,10 @@ from typing import Any
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     for path in sorted((root / "examples").glob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        parts = [part for cell in cells for part in _cell(cell)]
+        text = "\n\n".join(part for cell in cells for part in _cell(cell))
+        title, _, rest = text.partition("\n\n")
         note = f"This page is the notebook {{download}}`{path.name} <../../../examples/{path.name}>`."
-        yield f"notebooks/{path.stem}.md", "\n\n".join([parts[0].split("\n\n")[0], note, *_rest(parts)]) + "\n"
-
-
-def _rest(parts: list[str]) -> list[str]:
-    """All but the title, which is the first line of the first cell."""
-    return [*parts[0].split("\n\n")[1:], *parts[1:]]
+        yield f"notebooks/{path.stem}.md", f"{title}\n\n{note}\n\n{rest}\n"
 
 
 def _cell(cell: dict[str, Any]) -> Iterator[str]:
@@ -26,28 +22,18 @@ def _cell(cell: dict[str, Any]) -> Iterator[str]:
     if cell["cell_type"] == "markdown":
         yield source
     elif cell["cell_type"] == "code":
-        yield _fenced("python", source)
+        yield f"````python\n{source}\n````"
         for output in cell.get("outputs", []):
-            yield from _output(output)
+            yield _output(output.get("data", {"text/plain": output.get("text", "")}))
 
 
-def _output(output: dict[str, Any]) -> Iterator[str]:
-    if output["output_type"] == "stream":
-        yield _fenced("none", "".join(output["text"]).rstrip())
-    data = output.get("data", {})
-    if "text/html" in data:  # before pictures, as notebooks do: a run is a page to step through, and the picture a part
-        yield _raw("".join(data["text/html"]).replace("<iframe ", '<iframe loading="lazy" ', 1))
-    elif "image/svg+xml" in data:
-        yield _raw("".join(data["image/svg+xml"]))
-    elif "image/png" in data:
-        yield _raw(f'<img alt="output" src="data:image/png;base64,{"".join(data["image/png"]).strip()}">')
-    elif "text/plain" in data:
-        yield _fenced("none", "".join(data["text/plain"]).rstrip())
-
-
-def _fenced(language: str, text: str) -> str:
-    return f"````{language}\n{text}\n````"
-
-
-def _raw(html: str) -> str:
-    return f'````{{raw}} html\n<div class="notebook-output">{html}</div>\n````'
+def _output(data: dict[str, Any]) -> str:
+    """The first form that there is: pages before pictures, as in notebooks."""
+    forms = ("text/html", "image/svg+xml", "image/png", "text/plain")
+    form, text = next((form, "".join(data[form])) for form in forms if form in data)
+    if form == "text/plain":
+        return f"````none\n{text.rstrip()}\n````"
+    if form == "image/png":
+        text = f'<img alt="output" src="data:image/png;base64,{text.strip()}">'
+    text = text.replace("<iframe ", '<iframe loading="lazy" ', 1)
+    return f'````{{raw}} html\n<div class="notebook-output">{text}</div>\n````'

@@ -24,23 +24,17 @@ PAGES = {
 
 def lead(app: Any, tree: nodes.document) -> None:
     """Gives each link to something outside the pages of the site the page that shows it."""
-    root = Path(app.srcdir).parent
     for node in list(tree.findall(lambda node: isinstance(node, addnodes.pending_xref | addnodes.download_reference))):
-        if node.get("reftype") == "myst" and (place := _place(app, root, node)):
-            page, part = place
-            found = addnodes.pending_xref(
-                refdomain="doc",
-                reftarget=page,
-                reftargetid=part,
-                refdoc=node["refdoc"],
-                reftype="myst",
-                refexplicit=True,
-            )
-            found.extend(node.children)
-            node.replace_self(found)
+        if node.get("reftype") == "myst" and (found := _find(app, node)):
+            page, part = found
+            target = {"refdomain": "doc", "reftarget": page, "reftargetid": part, "refdoc": node["refdoc"]}
+            link = addnodes.pending_xref("", *node.children, **target, reftype="myst", refexplicit=True)
+            node.replace_self(link)
 
 
-def _place(app: Any, root: Path, node: nodes.Element) -> tuple[str, str | None] | None:
+def _find(app: Any, node: nodes.Element) -> tuple[str, str | None] | None:
+    """The page that shows the target of a link, and the part of it."""
+    root = Path(app.srcdir).parent
     target, _, part = str(node["reftarget"]).partition("#")
     if not target or (node.get("refdomain") == "doc" and target in app.env.found_docs):
         return None
@@ -51,17 +45,13 @@ def _place(app: Any, root: Path, node: nodes.Element) -> tuple[str, str | None] 
         path = Path(app.env.relfn2path(target, node["refdoc"])[1]).resolve()
         if not path.exists():  # of a page that is included from the root of the repository
             path = (root / target).resolve()
-    if not path.is_relative_to(root):
-        return None
-    name = path.relative_to(root).as_posix()
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+    folder = name.removesuffix("/README.md")
     if name in PAGES:
         return PAGES[name], part or None
-    folder = name.removesuffix("/README.md")
     if folder in FOLDERS:
         return "generated/files", anchor(folder)
-    if path.suffix == ".ipynb":
-        return f"generated/notebooks/{path.stem}", None
-    return None
+    return (f"generated/notebooks/{path.stem}", None) if name and path.suffix == ".ipynb" else None
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from bitwright import Algorithm, addition, multiplication
-from bitwright.engines.torch_network import TorchNetworkEngine
 from bitwright.networks import Plan, Recipe, train
 from paper.measurements.torch_rules import TorchRules
+from paper.torch_network import TorchNetworkEngine
 
 LINES: list[dict[str, Any]] = []
 

@@ -113,7 +113,6 @@ def exact_lines(seeds: int, chosen: list[Case] | None = None) -> Iterator[dict[s
             "domain": case.domain,
             "K": law.examples,
             "width": law.expected,
-            "width_covering": law.covering,
             "seeds": seeds,
             "exact": sum(margin is not None for margin in margins),
             "margins": [None if margin is None else round(margin, 3) for margin in margins],

@@ -1,7 +1,7 @@
 """The width law term by term, as expressions that a test evaluates and that the report prints.
 
 Each definition is a name and a Python expression of earlier names. What is printed is this very text, turned into TeX
-by its syntax tree; `paper/tests/test_report.py` evaluates it and compares it with `bitwright.theory.width`.
+by its syntax tree; `paper/tests/test_report.py` evaluates it and compares it with `paper.width_integrals`.
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from bitwright import addition, multiplication, size
-from bitwright.theory.width import Integrals
 from bitwright.version import __version__
 from paper.report import law
 from paper.report.stored import line, log, page, page_table, said, table
 from paper.report.tex import cell, definitions, fixed, powers, row, whole
+from paper.width_integrals import Integrals
 
 PER_EXAMPLE = 200  # hidden units for each example from which on the law is compared
 
@@ -94,7 +94,7 @@ def _training() -> dict[str, str]:
         "every inputs": whole(every["inputs"]),
         "every evaluations": whole(every["evaluations"]),
         "every wrong": "none" if every["wrong_steps"] == every["wrong_answers"] == "0" else every["wrong_steps"],
-        **{f"balanced {task}": _second(cells[5]) for task, cells in steps.items()},
+        **{f"balanced {task}": _second(cells[4]) for task, cells in steps.items()},
         **{f"balanced {task} plain": _second(cells[3]) for task, cells in steps.items() if cells[3]},
         "balanced multiplication momentum": _second(steps["multiplication"][4]),
         "rate K": whole(fast["K"]),
@@ -115,7 +115,7 @@ def _width() -> dict[str, str]:
     exact = log("width-law.jsonl", what="exact")
     more = page_table("explanation/theory.md", "program", "domain", "K", "expected width")
     sizes = next(
-        cells for cells in page_table("explanation/theory.md", "", "covering, all states") if "addition" in cells[0]
+        cells for cells in page_table("explanation/theory.md", "", "expected, all states") if "addition" in cells[0]
     )
     return {
         "width integrals": whole(len(vars(Integrals(np.array(2.0))))),
@@ -131,13 +131,12 @@ def _width() -> dict[str, str]:
         "spread K most": whole(max(int(one["K"]) for one in spreads)),
         "narrow per example": said("explanation/theory.md", r"It is at least (\d+) K: with fewer units"),
         "exact seeds": whole(len({one["seed"] for one in table("figures/width-law-exact.csv")})),
-        "size covering": cell(sizes[1]),
-        "size expected": cell(sizes[2]),
-        "size runs": cell(sizes[3]),
+        "size expected": cell(sizes[1]),
+        "size runs": cell(sizes[2]),
         "width exact": whole(sum(one["exact"] for one in exact)),
         "width tried": whole(sum(one["seeds"] for one in exact)),
-        "width exact more": whole(sum(int(cells[5].split(" of ")[0]) for cells in more)),
-        "width tried more": whole(sum(int(cells[5].split(" of ")[1]) for cells in more)),
+        "width exact more": whole(sum(int(cells[4].split(" of ")[0]) for cells in more)),
+        "width tried more": whole(sum(int(cells[4].split(" of ")[1]) for cells in more)),
         "width first": said("explanation/theory.md", r"was exact in (\d+) of 400"),
         "fresh seeds": said("explanation/theory.md", r"On (\d+) seeds not used before"),
     }
@@ -257,7 +256,7 @@ def _balanced_row(cells: list[str]) -> str:
 
 def _width_row(found: dict[str, Any]) -> str:
     proved = f"{found['exact']} of {found['seeds']}"
-    widths = (whole(found[name]) for name in ("K", "width", "width_covering"))
+    widths = (whole(found[name]) for name in ("K", "width"))
     return row(cell(found["program"]), found["domain"], *widths, proved)
 
 

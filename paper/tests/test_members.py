@@ -8,9 +8,9 @@ import pytest
 from bitwright import addition
 from bitwright.networks import Plan, Recipe
 from bitwright.running.successors import random_states
-from bitwright.theory import expected_accuracy
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
 from bitwright.theory.rounding import ROUNDINGS, Rounding, round_outputs
+from paper.accuracy import expected_accuracy
 from paper.beyond_measure import states_of_runs
 from paper.members import LimitMembers, TestSet, TrainedMembers, curve, first_reaching, sizes_to
 from paper.permutations import LIMITS, bound, random_inputs

@@ -19,9 +19,9 @@ from cases import for_each
 from bitwright import multiplication, run
 from bitwright.cli.main import cli
 from bitwright.theory.closed_form import weights
-from bitwright.theory.width import Integrals, Sums, unit_variance
 from paper.__main__ import command as figure
 from paper.report import law, numbers_tex, stored, tex
+from paper.width_integrals import Integrals, Sums, unit_variance
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT = ROOT / "paper" / "report"

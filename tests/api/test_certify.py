@@ -110,6 +110,7 @@ def test_a_false_claim_is_refused_alike(nets: dict[str, Path], capsys: Captured,
         bw.Certificate.load(file).check(what, network)
     code, out, _ = said(capsys, "certify", "addition", *words, "--check", file, "--json")
     assert (code, json.loads(out)) == (1, refused.value.to_dict())
+    assert said(capsys, "certify", "addition", *words, "--check", file, "-q") == (1, "does not hold\n", "")
 
 
 def test_what_cannot_be_asked_is_refused_alike(nets: dict[str, Path], capsys: Captured) -> None:

@@ -10,7 +10,6 @@ import pytest
 from calling import Captured
 
 import bitwright as bw
-from bitwright.api.ensemble import ensemble
 from bitwright.api.executions import Sample
 from bitwright.api.train import train_members
 from bitwright.cli.main import main
@@ -117,12 +116,3 @@ def test_floats_of_cells_are_averaged() -> None:
     with pytest.raises(bw.InputError, match=r"kinds.*cells"):
         bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train("permutation", integer=False)])
     assert bw.certify(bw.addition(9), three[0]).verdict in ("certified", "not proved")
-
-
-def test_an_ensemble_either_way(capsys: Captured) -> None:
-    words = ["--width", "128", "--seed", "2"]
-    for more, settings in ((["--tile", "all"], {"tile": "all"}), (["--descent", "plain"], {"descent": "plain"})):
-        said = typed(capsys, "train", *ADDER, "--ensemble", "-n", "5", *words, *more)
-        own = ensemble(bw.addition(3), 5, width=128, seed=2, **settings)
-        assert lasting(own.to_dict()) == lasting(said)
-        assert own.sentence.startswith("5 networks: ")

@@ -18,19 +18,6 @@ from bitwright.program import Topology, parse_node_program
 
 ROOT = Path(__file__).parents[2]
 HELLO, GCD = ROOT / "examples" / "subleq" / "hello.sq", ROOT / "examples" / "sbn" / "gcd.sbn"
-FIFTY = """
-bits x[50] y z[20]
-block x[i] for i in 1..50
-block y
-block z[i] for i in 1..20
-when x[i]=1 write y for i in 1..50
-when y=1 write z[1]
-when z[i]=1 write z[i] for i in 1..20
-input x z
-output y
-steps 1
-matches {}
-"""
 # Every cell but the last hands its carry on, so that two sizes have two kinds and the size 1 has one of them.
 CHAIN = """
 let D = 2
@@ -58,7 +45,7 @@ steps 1
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, text in {"promise.bw": FIFTY.format(1), "k2.bw": CHAIN, "late.bw": LATE}.items():
+    for name, text in {"k2.bw": CHAIN, "late.bw": LATE}.items():
         Path(name).write_text(text)
 
 
@@ -92,24 +79,6 @@ def test_the_bound_that_is_proved_and_the_one_that_is_declared(capsys: Captured)
     assert call(capsys, *limit, "declared", "-q")[:2] == (0, "certified assuming n <= 71\n")
 
 
-def test_a_broken_promise_is_believed_by_no_one_who_does_not_ask(capsys: Captured) -> None:
-    sign = ("promise.bw", "--rounding", "sign")
-    assert call(capsys, "certify", *sign, "-q")[:2] == (1, "refuted\n")
-    assert call(capsys, "certify", *sign, "--n", "declared", "-q")[:2] == (0, "certified assuming n <= 1\n")
-    assert call(capsys, "certify promise.bw --rounding calibrated")[0] == 0
-    proved, assumed = document(capsys, "size promise.bw"), document(capsys, "size promise.bw --n declared")
-    assert (proved["n_max"], proved["n_source"], proved["sign"]["networks"]) == (71, "blocks", None)
-    assert (assumed["n_max"], assumed["assumption"], assumed["sign"]["networks"]) == (1, "n <= 1", 1)
-    call(capsys, "certify", *sign, "--n", "declared", "-o", "c.json")
-    assert call(capsys, "certify promise.bw --check c.json")[0] == 0
-    Path("promise.bw").write_text(FIFTY.format(70))  # a bound that is not enough proves and refutes nothing
-    assert call(capsys, "certify", *sign, "--n", "declared", "-q")[:2] == (1, "not proved even assuming n <= 70\n")
-    found = document(capsys, "certify", *sign, "--n", "declared")
-    assert (found["certified"], found["verdict"], found["witness"]) == (False, "not proved", None)
-    Path("promise.bw").write_text(FIFTY.replace("matches {}", ""))  # and one that is declared no more does not hold
-    assert call(capsys, "certify promise.bw --check c.json")[0] == 1
-
-
 def test_the_runs_of_all_inputs(capsys: Captured) -> None:
     target = "multiplication --bits 4 --n reachable"
     found = document(capsys, f"certify {target} --rounding sign")
@@ -120,26 +89,6 @@ def test_the_runs_of_all_inputs(capsys: Captured) -> None:
     assert call(capsys, f"certify {target} --rounding sign -q")[1] == "certified for the runs of all 256 inputs\n"
     assert document(capsys, f"size {target}")["n_max"] == 13
     assert document(capsys, "validate multiplication --bits 4 --engine templates")["n_max"] == 13
-
-
-@pytest.mark.parametrize("source", ["blocks", "declared", "reachable"])
-def test_a_file_can_be_checked_and_not_be_edited(capsys: Captured, source: str) -> None:
-    target = "certify multiplication --bits 4"
-    right = source != "blocks"
-    assert call(capsys, target, "--rounding", "sign", "--n", source, "-o", "c.json")[0] == (not right)
-    assert call(capsys, target, "--check", "c.json")[0] == (not right)
-    edited = json.loads(Path("c.json").read_text())
-    edited["n_max"] -= 1
-    Path("c.json").write_text(json.dumps(edited))
-    code, out, err = call(capsys, target, "--check", "c.json")
-    assert (code, err, out.startswith("DOES NOT HOLD"), missing(out, "n_max")) == (1, "", True, [])
-    assert call(capsys, target, "--check", "c.json", "-q") == (1, "does not hold\n", "")
-    found = document(capsys, target, "--check", "c.json")
-    assert (found["holds"], found["certified"]) == (False, False)
-    assert call(capsys, "certify multiplication --bits 5 --check c.json")[0] == 1
-    for text in (Path("c.json").read_text()[:100], json.dumps(edited | {"more": 1})):
-        Path("c.json").write_text(text)
-        assert "c.json" in refusal(capsys, target, "--check", "c.json")
 
 
 @for_each(
@@ -157,25 +106,16 @@ def test_all_verbs_speak_of_the_same_examples_and_matches(
     rounding: str,
     more: tuple[object, ...],
 ) -> None:
-    """A run does not say its K, but its margins under the sign rule do."""
     certificate = document(capsys, "certify", *target, "--rounding", rounding, *more)
     found = document(capsys, "size", *target, *more)
     assert found["examples"][rounding] == certificate["examples"]
     assert (found["n_max"], found["n_source"]) == (certificate["n_max"], certificate["n_source"])
-    engine = ("--engine", "limit", "--rounding", rounding)
-    if values is not None:
-        assert (
-            document(capsys, "validate", *target, *engine, "--random", 2, *more)["examples"]
-            == found["examples"][rounding]
-        )
-    if values:
-        padding = certificate["examples"] - document(capsys, "show", *target)["templates"]
-        margins = [
-            document(capsys, "run", target[0], *values, *target[1:], *engine, *padded)["margin"]
-            for padded in (("--padding", padding), more, ("--padding", 0))
-        ]
-        assert margins[0] == margins[1]
-        assert (margins[0] != margins[2]) or rounding == "calibrated"
+    engine = ("--engine", "limit", "--rounding", rounding, *more)
+    runs = [] if values is None else [document(capsys, "validate", *target, *engine, "--random", 2)]
+    if values != ():
+        runs.append(document(capsys, "run", *target, *(values or ()), *engine))
+    assert {run["examples"] for run in runs} == {certificate["examples"]}
+    assert document(capsys, "add 5 6")["examples"] is None  # the rules were trained on nothing
 
 
 def test_how_many_networks_or_how_wide_a_one(capsys: Captured) -> None:
@@ -191,8 +131,8 @@ def test_how_many_networks_or_how_wide_a_one(capsys: Captured) -> None:
         found = document(capsys, "size addition --bits 3 --of network", *more)
         assert (code, found["proved"], found["order"], found["delta"]) == (0, False, 1, 0.01)
         assert found["domain"] == ("cells" if "--tile" in more else more[-1] if more else "states")
-        assert 2 < found["width"] < found["width_covering"]
-        assert missing(out.splitlines()[0], f"{found['width']:,} {found['width_covering']:,} 0.01 not proved") == []
+        assert 2 < found["width"] < 2_000
+        assert missing(out.splitlines()[0], f"{found['width']:,} 0.01 not proved") == []
 
 
 # A network.
@@ -218,30 +158,12 @@ def adder_of(bits: int) -> Path:
     return Path("adder.safetensors")
 
 
-def test_a_certificate_of_a_network_is_refused_when_it_lies(folder: Path, capsys: Captured) -> None:
-    proof = ("certify addition --network", folder / "good.safetensors")
-    assert call(capsys, *proof, "-o", "good.json")[0] == 0
-    assert not list(Path().glob("*.part"))
-    assert call(capsys, *proof, "--check", "good.json")[0] == 0
-    claim = json.loads(Path("good.json").read_text())
-    for name, value in (("states", 65), ("margin", 0.4), ("by_n", [[0, 1, None]]), ("program_id", "0" * 64)):
-        Path("good.json").write_text(json.dumps({**claim, name: value}))
-        code, out, _ = call(capsys, *proof, "--check", "good.json")
-        assert (code, out.startswith("DOES NOT HOLD")) == (1, True), name
-    for change in ({"states": -1}, {"more": 1}, {"verdict": "fine"}, {"format": "bitwright certificate 2"}):
-        Path("good.json").write_text(json.dumps({**claim, **change}))
-        refusal(capsys, *proof, "--check", "good.json")
-    Path("good.json").write_text(json.dumps(claim))
-    found = document(capsys, "certify addition --network", folder / "bad.safetensors", "--check", "good.json")
-    assert (found["of"], found["holds"], found["certified"]) == ("network", False, False)
-
-
 def test_what_takes_too_long_wants_a_yes_or_a_shorter_proof(capsys: Captured) -> None:
     """2^48 states take days on every machine there is. l idle bits make 2^l states, and none of them an input."""
     options = "--bits 16 --width 64 --tolerance 0.4 --integer -o net.safetensors -q"
     assert call(capsys, "train --tile all addition", *options.split())[0] == 0
     err = refusal(capsys, "certify addition --network net.safetensors")
-    assert missing(err, "281,474,976,710,656 16 train addition --sizes 1..16") == []
+    assert missing(err, "281,474,976,710,656 16 train addition --sizes all") == []
     assert ("--yes" in err or "cuda" in err) == ("years" not in err)  # nobody waits for years, with a GPU or without
     assert "--domain runs" not in err  # 2^32 inputs
     for l, more in ((60, "runs 2 cells"), (70, "2361183241434822606848 runs 2")):  # the second cannot be counted
@@ -297,14 +219,14 @@ def test_every_size_and_other_numbers_of_the_file(capsys: Captured, one: str) ->
 
 def test_a_missing_kind_is_told_apart_and_the_cure_named(capsys: Captured, one: str) -> None:
     lacking = "d[1], c[1] 1 3 2 4 bitwright train k2.bw --sizes"
-    assert missing(refusal(capsys, "run k2.bw d=1 c=2 --network", one), f"{lacking} D=1..8") == []
-    assert missing(refusal(capsys, "export", one, "--program", "k2.bw", "-o", "k2.c"), f"{lacking} D=1..8") == []
-    for how, at, cure in (((), 2, "D=1..8"), (("--sizes", "D=5..5"), 5, "D=5..5")):
+    assert missing(refusal(capsys, "run k2.bw d=1 c=2 --network", one), f"{lacking} all") == []
+    assert missing(refusal(capsys, "export", one, "--program", "k2.bw", "-o", "k2.c"), f"{lacking} all") == []
+    for how, at, cure in (((), 2, "all"), (("--sizes", "D=5..5"), 5, "D=5..5")):
         assert missing(refusal(capsys, "certify k2.bw --network", one, *how), f"D={at}: {lacking} {cure}") == []
     _, _, err = call(capsys, "train k2.bw --let D=1 -o n.safetensors")
-    assert missing(err, "D=2 --sizes D=1..8") == []
+    assert missing(err, "D=2 --sizes all") == []
     assert "--sizes" not in call(capsys, "train k2.bw -o n.safetensors")[2]
-    assert missing(call(capsys, "train addition --bits 1 -o n.safetensors")[2], "2 --sizes 1..8") == []
+    assert missing(call(capsys, "train addition --bits 1 -o n.safetensors")[2], "2 --sizes all") == []
 
 
 @for_each(

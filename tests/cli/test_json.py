@@ -58,21 +58,6 @@ def test_every_document_says_which_program_it_is_about(capsys: Captured, one: Pa
             assert ("inputs" in found) == (verb != "run .sq"), verb
 
 
-def test_runs_say_how_many_examples_their_engine_was_trained_on(capsys: Captured, one: Path) -> None:
-    """K with padding, the same as a certificate's for the same options; the rules were trained on nothing."""
-    for verb, arguments in requests(one).items():
-        if verb.startswith(("run", "add", "multiply", "permute", "trace")):
-            assert document(capsys, *arguments)["examples"] == (1 if verb == "run sampled" else None), verb
-    for options in ((), ("--rounding", "sign"), ("--rounding", "sign", "--padding", 40)):
-        certificate = document(capsys, "certify", "addition", "--bits", 4, *options)
-        for verb in (("run", "addition", "p=5", "q=6", "--bits", 4), ("add", 5, 6, "--bits", 4)):
-            assert document(capsys, *verb, "--engine", "limit", *options)["examples"] == certificate["examples"]
-    image = ("run", ROOT / "examples/subleq/hello.sq", "--engine", "limit")
-    calibrated, padded = document(capsys, *image), document(capsys, *image, "--rounding", "sign", "--padding", 9)
-    assert calibrated["examples"] == calibrated["templates"]
-    assert padded["examples"] == int(str(padded["templates"])) + 9
-
-
 def test_warnings_as_json(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "odd.bw"
     path.write_text("bits a b\nblock a\nblock b\nwhen a=1 write a\nwhen b=1 write a\ninput a\n")

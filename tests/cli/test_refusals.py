@@ -145,6 +145,8 @@ show net.safetensors --let l=3 | --let .bw
 show whole.safetensors --text | --text
 show whole.safetensors --bits 2 | --bits
 show whole.safetensors --diagram x.svg | --diagram
+show addition --tile 1 --diagram x.png | --diagram .svg x.png
+show addition --tile 1 --diagram x.svg --blocks | --blocks --tile
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network
@@ -187,7 +189,6 @@ size addition --of network --tile 1 --domain runs | --domain --padding
 size addition --bits 3000 --of network | cells
 train addition -o x.pt | .safetensors
 train addition | --output -o
-train addition --rounding sign -o x.safetensors | --rounding --ensemble
 train addition --sizes 0..3 -o x.safetensors | 1
 train addition --sizes any -o x.safetensors | 1..64
 train addition --bits 9 --tile 4 -o x.safetensors | 4 9
@@ -211,12 +212,7 @@ train addition --tile all --float --from runs --networks 3 -o x.safetensors | --
 train addition --from x.npz --sizes 1..3 -o x.safetensors | size
 train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000
 train permutation --tile all --from states:0 -o x.safetensors | 1 1,000,000
-train permutation --ensemble --tile all --workers ray:127.0.0.1:9 | 127.0.0.1:9
-train permutation --ensemble --tile all --device tpu9 | 'tpu9'
-train permutation --ensemble --tile all -o /no/such/folder/file | /no/such/folder
-train addition --ensemble --sizes 1..3 | --sizes --ensemble
-train addition multiplication --ensemble | --ensemble
-train invert.bw --ensemble | cell off
+train permutation --tile all --float -n 2 --device tpu9 -o x | 'tpu9'
 export addition | --output
 export addition -o x.npz --basis-seed -1 | 0
 export addition --to dataset -o x.csv | .npz

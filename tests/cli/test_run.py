@@ -14,7 +14,6 @@ from facts import missing
 from long import LONG
 from programs import EXAMPLES
 
-from bitwright import addition, run, train
 from bitwright.cli.main import main
 
 GRAPHS = EXAMPLES / "graphs"
@@ -159,18 +158,6 @@ def test_a_wrong_ensemble_of_cells_says_so_and_how_to_see_it(capsys: Captured) -
     assert {"--tile", "3"} <= set(words)
     code, _, err = call(capsys, *words[1:])
     assert (code, missing(err, "margin - WRONG networks")) == (1, [])
-
-
-def test_precisions() -> None:
-    pytest.importorskip("torch")
-    network = train(addition(3), tile="all", integer=False, precision="float64")
-    margins = {}
-    for precision in ("float32", "float64", "bfloat16"):
-        done = run(addition(3), p=5, q=6, network=network, precision=precision)
-        assert done.value == 11
-        margins[precision] = done.margin
-    assert margins["float32"] == pytest.approx(margins["float64"], abs=1e-5)
-    assert margins["float32"] != margins["bfloat16"] == pytest.approx(margins["float64"], abs=0.02)
 
 
 # On graphs.

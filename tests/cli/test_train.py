@@ -42,7 +42,6 @@ output c
 steps 2
 """
 NONE = "bits a b\nblock a\nblock b\nwhen a=1 write nothing\nwhen b=1 write nothing\ninput a b\noutput a\nsteps 2\n"
-ENSEMBLE = "train permutation --ensemble --tile all --width 256 --tolerance 1e-2 "
 
 
 @pytest.fixture(autouse=True)
@@ -153,34 +152,6 @@ def test_the_cache_shows_its_place_and_what_it_holds(
     assert document(capsys, "cache --clear")["removed"] == 0
 
 
-# Ensembles.
-
-
-def test_an_ensemble_and_its_file(capsys: Captured) -> None:
-    command = ENSEMBLE + "--bits 5 -o r -n 6"
-    first = document(capsys, command)
-    assert (first["networks"], first["limit"]) == (6, "ntk")
-    assert first["variance_ratio"] == pytest.approx(1, abs=0.5)
-    data = Path("r").read_bytes()
-    assert {**document(capsys, command), "seconds": 0} == {**first, "seconds": 0}
-    assert Path("r").read_bytes() == data
-    assert missing(refusal(capsys, command, "--seed", 1), "seed 0 1") == []
-    head, _, rest = data.partition(b"\n")
-    for other in (head.replace(b": ", b":"), b"[" * 200_000, head.replace(b"true", b"1")):
-        Path("r").write_bytes(other + b"\n" + rest)
-        assert missing(refusal(capsys, command), "r") == []
-    one, two, three = (
-        document(capsys, ENSEMBLE + f"--bits 3 {more}")["digest"]
-        for more in ("-n 3", "-n 3 --workers 2 -o other", "-n 4")
-    )
-    assert one == two != three  # whoever trained them
-
-
-def test_an_ensemble_of_cells_is_measured_in_local_states(capsys: Captured) -> None:
-    found = document(capsys, "train addition --ensemble --width 256 -n 20")
-    assert (found["states"], found["examples"], found["accuracy"]) == (16, 8, 1.0)
-
-
 @contextmanager
 def small_disk() -> Iterator[None]:
     """As one that has room for 1,000 bytes more in any file."""
@@ -195,7 +166,6 @@ def small_disk() -> Iterator[None]:
 @for_each(
     ("command", "file"),
     [
-        (ENSEMBLE + "--bits 5 -n 3 -o f", "f"),
         ("train --tile all --float addition --bits 3 --width 256 -o f.safetensors", "f.safetensors"),
         ("train --tile all --float addition --width 256 --networks 2 -o g", "member-000000.safetensors"),
         ("export multiplication --to dataset --bits 9 -o f.npz", "f.npz"),
@@ -265,19 +235,14 @@ def test_a_file_teaches_what_its_states_do(capsys: Captured) -> None:
 
 GOOD = random_executions(addition(2).program, 50)
 FLIPPED = Executions(GOOD.before, GOOD.after ^ (np.arange(50)[:, None] == 7), GOOD.names)
-TWICE = Executions(np.concatenate((GOOD.before, GOOD.before)), np.concatenate((GOOD.after, FLIPPED.after)), GOOD.names)
-ZEROS = np.zeros((2, 6), dtype=bool)
 
 
 @for_each("how", ["", " --tile all"])
 @for_each(
     ("made", "facts"),
     [
-        (random_executions(addition(3).program, 9), "9 p[3]"),
         (FLIPPED, "p[1]"),
-        (TWICE, "two"),
         (Executions(GOOD.before[:1], GOOD.after[:1], GOOD.names), "few"),
-        (Executions(ZEROS, ZEROS, GOOD.names), "template"),
     ],
 )
 def test_executions_that_cannot_be_learnt_from(capsys: Captured, made: Executions, facts: str, how: str) -> None:

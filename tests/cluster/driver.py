@@ -1,4 +1,4 @@
-"""An ensemble on a cluster: trains members into a file, and says after each how many there are.
+"""Networks trained on a cluster: each into a growing file, and says after each how many there are.
 
 `python driver.py ADDRESS FILE MEMBERS WIDTH [halting]`; the address is `1` for this process alone. With `halting`, all
 jobs but the first two halt their process until somebody continues it, so that no test has to catch a worker at a job.
@@ -9,36 +9,38 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from bitwright import permutation
-from bitwright.networks import Recipe, ensemble
-from bitwright.networks.ensemble import EnsemblePart, Study, grow, train_block
-from bitwright.running.successors import random_states
+from bitwright.files.journal import Journal
+from bitwright.networks import Recipe, train
+from bitwright.networks.store import network_bytes
+from bitwright.program import Program
 from bitwright.workers import Workers
 
-
-def study(width: int) -> Study:
-    algorithm = permutation([3, 1, 2, 5, 4])
-    return Study(algorithm.program, Recipe(width, start="random"), random_states(algorithm, 20, 0), keep=True)
+PROGRAM = permutation([3, 1, 2, 5, 4]).program
+Common = tuple[Program, Recipe, bool]
 
 
-def main() -> None:
-    where, file, members, width, *halting = sys.argv[1:]
+def collect(file: Path, members: int, width: int, where: str = "1", halting: bool = False) -> None:
+    """Trains members into a file, and goes on from what it holds."""
 
-    def halt_and_train(study: Study, block: int) -> EnsemblePart:
-        if block >= 2:
+    def train_member(common: Common, member: int) -> bytes:
+        program, recipe, halts = common
+        if halts and member >= 2:
             os.kill(os.getpid(), signal.SIGSTOP)
-        return train_block(study, block)
+        return network_bytes(train(program, replace(recipe, member=member))[0], program)
 
-    if halting:
-        ensemble.train_block = halt_and_train
-
-    def say(done: int, most: int) -> None:
-        print(done, most, flush=True)
-
-    grow(study(int(width)), int(members), file=Path(file), workers=Workers.parse(where), progress=say)
+    common = PROGRAM, Recipe(width, start="random"), halting
+    with Journal(file, {"format": "members", "width": width}) as journal:
+        known = len([print(done, members, flush=True) for done, _ in enumerate(journal.records(), 1)])
+        trained = Workers.parse(where).map(train_member, common, range(known, members))
+        for done, network in enumerate(trained, known + 1):
+            journal.append(network)
+            print(done, members, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    where, file, members, width, *halting = sys.argv[1:]
+    collect(Path(file), int(members), int(width), where, bool(halting))

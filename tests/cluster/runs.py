@@ -32,7 +32,7 @@ def python(lab: Lab, *arguments: str, node: Node | None = None, **more: str) -> 
 
 
 class Training:
-    """The driver of an ensemble, on the head: its process, and the file that it fills."""
+    """The driver of a training, on the head: its process, and the file that it fills."""
 
     def __init__(self, lab: Lab, file: Path, members: int, width: int, halting: bool = False) -> None:
         self.file, self.members = file, members

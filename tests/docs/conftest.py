@@ -22,7 +22,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     pages = tmp_path_factory.mktemp("gallery")
     export(train(addition(4)), pages / "multiplication.html", addition(4))  # one that is quickly made, under that name
-    (folder / "moved.html").write_text("of an earlier build")
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "docs", str(folder)]
     known = {**os.environ, "BITWRIGHT_GALLERY": str(pages)}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=known)

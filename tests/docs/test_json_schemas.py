@@ -22,7 +22,6 @@ COUNTER = "examples/addition-counter.bw"
 INTEGER = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "256", "--integer", "-o", NET]
 HALTING = ["train", "--tile", "all", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
 TINY = ["--machine", "V:8x5:plain", "--max-instructions", "1"]
-ENSEMBLE = ["train", "permutation", "--ensemble", "--tile", "all"]
 DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from"]
 SIZED = [
     ["export", "addition", "--bits", str(size), "--from", "states:200", "-o", f"{{folder}}/{size}.npz"]
@@ -130,8 +129,6 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("infer-families", 0, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", "-o", "{folder}/all.bw"]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", *UNREAD]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=6:{folder}/5.npz"]]),
-    ("ensemble", 0, [[*ENSEMBLE, "--bits", "2", "--width", "64", "-n", "1"]]),
-    ("ensemble", 0, [[*ENSEMBLE, "--bits", "3", "--width", "64", "-n", "2", "-o", "{folder}/r.ens"]]),
 ]
 
 

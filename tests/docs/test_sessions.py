@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,20 +12,22 @@ import pytest
 from calling import Captured
 from cli.test_cli import FIVE_MISTAKES
 from long import LONG
-from sessions import ROOT, Command, check, commands_of, python_of, run_python
+from sessions import BLOCK, ROOT, Command, check, commands_of, python_of, run_python
 
 DOCS = ROOT / "docs"
-ELSEWHERE = {"tutorial/division-by-three.md"}  # tests/test_tutorial.py saves the files that it shows, too
-WRITTEN = [
-    path
-    for path in sorted(DOCS.rglob("*.md"))
-    if not {"_build", "generated", "report"} & set(path.parts) and path.relative_to(DOCS).as_posix() not in ELSEWHERE
-]
-PAGES = {path.relative_to(DOCS).as_posix(): path for path in WRITTEN if commands_of(path)}
+WRITTEN = {
+    path.relative_to(DOCS if DOCS in path.parents else ROOT).as_posix(): path
+    for path in (ROOT / "README.md", ROOT / "sceptic" / "README.md", *sorted(DOCS.rglob("*.md")))
+    if not {"_build", "generated", "report"} & set(path.parts)
+}
+PAGES = {name: path for name, path in WRITTEN.items() if commands_of(path)}
 # Commands that are not run, by how they begin, and why.
 NOT_RUN: dict[str, dict[str, str]] = {
     "guides/computer.md": {"bitwright run eforth.dec": "of software that others wrote; docs/runs has the log"}
 }
+TUTORIAL = "tutorial/division-by-three.md"
+if not shutil.which("gcc"):
+    NOT_RUN[TUTORIAL] = {"gcc": "there is none", "./third": "it is not made"}
 if not LONG:  # these take seconds
     NOT_RUN["explanation/results.md"] = {"python -m paper templates": "paper/tests draws it"}
     NOT_RUN["explanation/paper.md"] = {"python -m paper.check": "paper/tests runs it at fewer bits"}
@@ -54,6 +58,11 @@ def _problems() -> None:
 
 # Files that a page speaks of and does not show.
 FILES: dict[str, Callable[[], None]] = {"guides/infer.md": _boards, "reference/rule-text.md": _problems}
+PICTURES = {"addition.svg": "addition.svg", "third.svg": "tutorial-trace.svg", "cells.svg": "tutorial-cells.svg"}
+
+
+def words_of(picture: Path) -> list[str]:
+    return re.findall(r">([^<>]*\w[^<>]*)<", picture.read_text())
 
 
 def _which(table: dict[str, dict[str, Any]], page: str, command: Command) -> Any:
@@ -69,20 +78,37 @@ def test_sessions_are_true(page: str, capfd: Captured, monkeypatch: pytest.Monke
     FILES.get(page, lambda: None)()
     for command in commands_of(PAGES[page]):
         if _which(NOT_RUN, page, command) is None:
-            check(command, _which(EXITS, page, command) or 0, capfd)
+            check(command, capfd, _which(EXITS, page, command))
+    for made, kept in PICTURES.items() if page == TUTORIAL else ():
+        assert words_of(Path(made)) == words_of(DOCS / "pictures" / kept)
+        if made != "cells.svg":
+            assert Path(made).read_text() == (DOCS / "pictures" / kept).read_text()
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.parametrize(
-    "path", [path for path in WRITTEN if python_of(path)], ids=lambda path: path.relative_to(DOCS).as_posix()
-)
+@pytest.mark.parametrize("page", [page for page, path in WRITTEN.items() if python_of(path)])
 def test_python_runs_and_gives_what_its_comments_say(
-    path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    for code in python_of(path):
-        run_python(code)
+    compared = sum(run_python(code) for code in python_of(WRITTEN[page]))
+    assert compared > 0 or page != "README.md"
+
+
+def test_numbers_in_the_prose_of_the_tutorial_are_those_of_its_outputs() -> None:
+    text = PAGES[TUTORIAL].read_text()
+    shown = "".join(command.output for command in commands_of(PAGES[TUTORIAL]))
+    for number in ("98,258", "1,152", "1,216", "all 16 local states"):
+        assert number in BLOCK.sub("", text), number
+        assert number in shown, number
+    (checksum,) = re.findall(r"sha256 ([0-9a-f]{64})", text)  # of the network and in its certificate: from one run
+    assert f"its id is {checksum[:12]}..." in text
+
+
+def test_the_readme_takes_a_minute() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 140
+    assert len((ROOT / "README.md").read_text().split()) <= 1200
 
 
 @pytest.mark.parametrize("table", [NOT_RUN, EXITS], ids=["not run", "exits"])
@@ -102,9 +128,9 @@ def test_most_commands_are_run() -> None:
 def test_what_is_not_true_is_noticed(capfd: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     right = "5 + 6 = 11\n12 templates, 6 steps, engine templates"
-    check(Command("a page", "bitwright add 5 6", right), 0, capfd)
-    check(Command("a page", "echo to and fro | bitwright run examples/subleq/echo.sq -q", "to and fro"), 0, capfd)
-    check(Command("a page", "bitwright add 5 x || echo exit code $?", "...\nexit code 2"), 0, capfd)
+    check(Command("a page", "bitwright add 5 6", right), capfd)
+    check(Command("a page", "echo to and fro | bitwright run examples/subleq/echo.sq -q", "to and fro"), capfd)
+    check(Command("a page", "bitwright add 5 x || echo exit code $?", "...\nexit code 2"), capfd)
     for command, code in (
         (Command("a page", "bitwright add 5 6", right.replace("11", "12")), 0),
         (Command("a page", "bitwright show addition --bits 2", "bits"), 0),
@@ -113,4 +139,4 @@ def test_what_is_not_true_is_noticed(capfd: Captured, monkeypatch: pytest.Monkey
         (Command("a page", "bitwright add 5 x || echo exit code $?", "...\nexit code 1"), 0),
     ):
         with pytest.raises(AssertionError):
-            check(command, code, capfd)
+            check(command, capfd, code)

@@ -130,8 +130,6 @@ def test_what_does_not_go_together_is_refused() -> None:
         network_engine(program, [network], "sign")
     with pytest.raises(InputError, match=r"time.*2"):
         network_engine(program, [network, network])
-    with pytest.raises(InputError, match=r"precision.*choose"):
-        network_engine(program, [network], precision="bfloat16")
     with pytest.raises(InputError, match="another program"):
         network_engine(addition(2).program, [network])
 

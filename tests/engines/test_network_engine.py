@@ -24,7 +24,7 @@ Make = Callable[[Program, list[FloatNetwork]], Engine]
 def on_torch(precision: str) -> Make:
     def make(program: Program, networks: list[FloatNetwork]) -> Engine:
         pytest.importorskip("torch")
-        from bitwright.engines.torch_network import TorchNetworkEngine
+        from paper.torch_network import TorchNetworkEngine
 
         return TorchNetworkEngine(program, networks, dtype=precision)
 
@@ -96,8 +96,13 @@ def test_the_limit_by_which_outputs_are_rounded(parametrization: str, kind: str)
     def mean(matched: BoolArray, n: Any) -> Any:
         return w.unmatched[n][:, None] * labels.sum(axis=0) + w.gap[n][:, None] * (matched.astype(int) @ labels)
 
-    engine.cells.decider.outputs = mean  # type: ignore[attr-defined]
+    engine.decider.outputs = mean  # type: ignore[attr-defined]
     batch = engine.begin(states)
     batch.step()
     assert (batch.states() == (found.astype(int) @ labels > 0)).all()
     np.testing.assert_allclose(batch.margin()[found.any(axis=1)], 0.5, atol=1e-9)
+
+
+def test_floats_are_refused_on_a_device(network: FloatNetwork) -> None:
+    with pytest.raises(InputError, match=r"floating-point.*CPU"):
+        network_engine(ADDITION.program, [network], device="cuda")

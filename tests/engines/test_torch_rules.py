@@ -76,8 +76,8 @@ def spoil(engine: Any) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
-    from bitwright.engines.torch_network import TorchNetworkEngine
     from paper.measurements.torch_rules import TorchRules
+    from paper.torch_network import TorchNetworkEngine
 
     algorithm = addition(3)
     program = algorithm.program

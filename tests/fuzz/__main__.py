@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz import commands, data, models, stored, texts
-from fuzz.campaign import Report, begin, smallest
+from fuzz.campaign import Report, begin
 from fuzz.reader import Reader
 
 READERS = (*texts.READERS, *stored.READERS, *data.READERS, *models.READERS, *commands.READERS)
@@ -66,12 +66,9 @@ def show(reports: list[Report], as_json: bool) -> None:
     for report in reports:
         numbers = (report.cases, report.accepted, report.refused, report.breached)
         print(f"{report.reader:28} {' '.join(f'{n:>9,}' for n in numbers)} {report.most_work:>11,}")
-    readers = {reader.name: reader for reader in READERS}
     for report in reports:
         for breach in report.breaches:
             print(f"\n{report.reader}, case {breach['number']}: {breach['error']}\n{breach['input']}")
-            if (small := smallest(readers[report.reader], breach["error"])) is not None:
-                print(f"the smallest input found with this breach:\n{small!r}"[:2000])
 
 
 if __name__ == "__main__":

@@ -18,8 +18,6 @@ from hashlib import sha256
 from typing import Any
 
 from fuzz.reader import Reader
-from hypothesis import HealthCheck, find, settings, strategies
-from hypothesis.errors import NoSuchExample
 
 from bitwright.errors import BitwrightError
 
@@ -81,21 +79,6 @@ def begin(reader: Reader, seed: int, numbers: range) -> Callable[[], Report]:
         return report
 
     return finish
-
-
-def smallest(reader: Reader, error: str, examples: int = 1000) -> Any:
-    """The smallest input that Hypothesis finds for a breach of this kind: it shortens what the generator chose."""
-
-    def breaks(given: Any) -> bool:
-        report = attack(Reader(reader.name, lambda _: given, reader.read), 0, range(1))
-        return any(breach["error"].split(":")[0] == error.split(":")[0] for breach in report.breaches)
-
-    inputs = strategies.randoms(use_true_random=False).map(reader.make)
-    patient = settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    try:
-        return find(inputs, breaks, settings=patient)
-    except NoSuchExample:
-        return None
 
 
 def _in_child(reader: Reader, seed: int, numbers: range, send: int) -> None:

@@ -238,39 +238,6 @@ IMAGE: Grammar = {
     "word": ("0", "3", "-1", "+7", "65535", "18446744073709551616", "9" * 21, "0x1f", "1.5", "--1", "²", "-", "1_0"),
 }
 
-ORDERS: Grammar = {
-    "text": ("<place>", "<place>,<text>", "<place>, <text>", "<place> <text>", "1,2,3,<place>", "2,1"),
-    "place": ("1", "2", "3", "4", "0", "-1", "0b11", "0x2", " 1", "", "1_0", "²", "9" * 30, "9" * 5000, "a"),
-}
-
-VALUES: Grammar = {
-    "text": (
-        *("p=<value> q=<value>", "p=<value>", "q=<value> p=<value> p=<value>", "<name>=<value>", "<value>"),
-        *("p=1 q=2 <text>",),
-    ),
-    "name": ("p", "q", "P", "", "x", "é", "p q", "\x1b[31m", "a" * 300),
-    "value": (
-        *("0", "1", "15", "16", "-1", "- 1", "0x0f", "0b1111", "0B12", "1_5", "", "x", "1.0", "9" * 30, "9" * 5000),
-        *("²", "=1"),
-    ),
-}
-
-WORKERS: Grammar = {
-    "text": ("<word>", "<word>:<word>", "ray:<word>", "ray://<word>:<number>", "<number>", " <number> "),
-    "word": ("all", "ray", "auto", "localhost", "", "10.0.0.1", "[::1]", "²", "é", "two", "a" * 300, "\n"),
-    "number": ("1", "2", "256", "257", "0", "-1", "1.5", "9" * 30, "9" * 5000, "0x2"),
-}
-
-SHAPES: Grammar = {
-    "text": ("<dialect>|<number>|<number>",),
-    "dialect": (
-        *("howerj", "kth", "plain", "<flag>", "<flag>,<flag>", "<flag>+<flag> <flag>", "<flag>,<dialect>", "hower"),
-        *("",),
-    ),
-    "flag": ("top", "range", "io", "strict", "saturate", "é", "\x1b[31m", "a" * 300, ","),
-    "number": ("8", "16", "32", "64", "1", "2", "3", "4", "12", "65", "0", "-1", "4096", "16777217", "9" * 30),
-}
-
 
 def make_text(rng: Random, grammar: Grammar) -> str:
     """A text of the grammar, at most so deep and so long."""

@@ -63,7 +63,7 @@ def edit_bytes(rng: Random, data: bytes) -> bytes:
 def edit_document(rng: Random, document: Any) -> str:
     """JSON text of a document with one to three edits of its tree, or of the text itself."""
     for _ in range(rng.randint(1, 3)):
-        document = _edit_tree(rng, document)
+        document = edit_tree(rng, document)
     text = json.dumps(document, indent=rng.choice((None, None, 1)))
     pick = rng.random()
     if pick < 0.1:
@@ -76,7 +76,7 @@ def edit_document(rng: Random, document: Any) -> str:
     return text
 
 
-def _edit_tree(rng: Random, node: Any) -> Any:
+def edit_tree(rng: Random, node: Any) -> Any:
     """The tree with one node replaced, left out, doubled, renamed, or wrapped."""
     if isinstance(node, dict) and node and rng.random() < 0.8:
         name = rng.choice(sorted(node))
@@ -86,7 +86,7 @@ def _edit_tree(rng: Random, node: Any) -> Any:
             case 1:
                 return {**node, rng.choice(("", "x", name + " ", name.upper(), "\n")): node[name]}
             case _:
-                return {**node, name: _edit_tree(rng, node[name])}
+                return {**node, name: edit_tree(rng, node[name])}
     if isinstance(node, list) and node and rng.random() < 0.8:
         at = rng.randrange(len(node))
         match rng.randrange(8):
@@ -95,7 +95,7 @@ def _edit_tree(rng: Random, node: Any) -> Any:
             case 1:
                 return node[: at + 1] + node[at:]
             case _:
-                return [*node[:at], _edit_tree(rng, node[at]), *node[at + 1 :]]
+                return [*node[:at], edit_tree(rng, node[at]), *node[at + 1 :]]
     if type(node) is int and rng.random() < 0.5:
         return node + rng.choice((-1, 1, 256, -(2**31)))
     if isinstance(node, str) and rng.random() < 0.4:

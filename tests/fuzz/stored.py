@@ -1,4 +1,4 @@
-"""Readers of files: networks, certificates, proofs, checkpoints, progress, ensembles, tables, any bytes as rules."""
+"""Readers of files: networks, certificates, proofs, checkpoints, progress, tables, any bytes as rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stderr
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -17,11 +16,11 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from fuzz.mutations import edit_bytes, edit_document
+from fuzz.mutations import NASTY, edit_bytes, edit_document
 from fuzz.reader import Reader
 from two_readers import Both
 
-from bitwright import Certificate, addition, certify, permutation
+from bitwright import Certificate, addition, certify
 from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
@@ -39,11 +38,9 @@ from bitwright.networks import (
     train,
 )
 from bitwright.networks.cache import cache_folder, cached_network
-from bitwright.networks.ensemble import Study, grow
 from bitwright.program import load
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
-from bitwright.running.successors import random_starts
 from bitwright.validation import make_task, validate
 from paper.table import Table, load_table
 
@@ -84,6 +81,27 @@ def saved(write: Callable[[Path], object], name: str) -> bytes:
     return data
 
 
+def edited(
+    write: Callable[[Path], object], name: str, edit: Callable[[Random, bytes], bytes]
+) -> Callable[[Random], bytes]:
+    """What makes edits of a sound file: of its bytes, or such as its format has; now and then none."""
+
+    def make(rng: Random) -> bytes:
+        data, pick = saved(write, name), rng.random()
+        return data if pick < 0.02 else edit_bytes(rng, data) if pick < 0.3 else edit(rng, data)
+
+    return make
+
+
+def edit_json(rng: Random, data: bytes) -> bytes:
+    return edit_document(rng, json.loads(data)).encode("utf-8", "surrogatepass")
+
+
+def edit_first_line(rng: Random, data: bytes) -> bytes:
+    line, _, rest = data.partition(b"\n")
+    return edit_json(rng, line) + b"\n" + rest
+
+
 # Networks: a header of JSON with a length in front, then numbers.
 
 
@@ -91,29 +109,13 @@ def write_network(path: Path) -> None:
     save_network(train(PROGRAM, RECIPE)[0], PROGRAM, path)
 
 
-def edited_network(rng: Random) -> bytes:
-    return edit_safetensors(rng, saved(write_network, "good.safetensors"))
-
-
 @cache
 def _whole() -> IntegerNetwork:
     return quantize([train(PROGRAM, RECIPE)[0]], PROGRAM)[0]
 
 
-def write_whole_network(path: Path) -> None:
-    save_network(_whole(), PROGRAM, path)
-
-
-def edited_whole_network(rng: Random) -> bytes:
-    return edit_safetensors(rng, saved(write_whole_network, "whole.safetensors"))
-
-
 def edit_safetensors(rng: Random, data: bytes) -> bytes:
-    """Edits of the bytes, or of the JSON in the header, whose length is then right; now and then none."""
-    if rng.random() < 0.02:
-        return data
-    if rng.random() < 0.3:
-        return edit_bytes(rng, data)
+    """Edits of the JSON in the header, whose length is then right."""
     size = int.from_bytes(data[:8], "little")
     header, rest = json.loads(data[8 : 8 + size]), data[8 + size :]
     about = header.get("__metadata__", {})
@@ -172,44 +174,66 @@ def _bomb(inside: str) -> bytes:
     return buffer.getvalue()
 
 
-def _archive(members: dict[str, bytes], kind: int) -> bytes:
-    """The bytes of an archive, which do not depend on when it is made."""
+_KINDS = ("|b1", "|u1", "|i1", "<i8", ">i8", "<f8", "<c16", "<U6", "<U0", "|S9", "|O", "<M8", "|V6", "?", "x")
+_SHAPES = (
+    "(0,)",
+    "(-1,)",
+    "(9999999999,)",
+    "(3, 3)",
+    "()",
+    "(1e9,)",
+    "9",
+    "(4294967296,)",
+    "(0, 6)",
+    "(20, 6)",
+    "(6,)",
+)
+_BITS = ("p[1]", "p[2]", "q[1]", "q[2]", "c[1]", "c[2]", "p[999999999]", "p[1,1]", "p", "p[0]", "when")
+
+
+def edit_archive(rng: Random, data: bytes) -> bytes:
+    """Another archive: of members that are edited, odd, missing, renamed or of other headers; or with a bomb."""
+    if rng.random() < 0.02:
+        return _bomb(rng.choice(("about.npy", "state.npy")))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(rng.randint(1, 2)):
+        name = rng.choice(sorted(members))
+        match rng.randrange(7):
+            case 0:
+                members[rng.choice(("names.npy", "about.npy", "x.npy", "names", "../names.npy"))] = members[name]
+            case 1:
+                members[name] = edit_bytes(rng, members[name])
+            case 2:
+                shape = rng.choice(((20, 6), (0, 6), (20, 0), (6,), (), (2, 2, 2)))
+                kind = rng.choice((bool, np.uint8, np.int8, np.int64, np.float64, "U6", "S6", "M8[s]", complex))
+                members[name] = _array(np.zeros(shape, dtype=kind))
+            case 3 if len(members) > 1:
+                del members[name]
+            case 4:
+                members[name] = members[rng.choice(sorted(members))]
+            case 5:
+                members[name] = _with_header(rng, members[name])
+            case _ if "about.npy" in members:
+                with np.load(io.BytesIO(data)) as file:
+                    text = edit_json(rng, bytes(file["about"]))
+                members["about.npy"] = _array(np.frombuffer(text, dtype=np.uint8))
+            case _:
+                names = [rng.choice((*_BITS, rng.choice(NASTY)[:60])) for _ in range(rng.choice((6, 6, 5, 1)))]
+                members["names.npy"] = _array(np.array(names))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name), content, kind, 1)
+            archive.writestr(zipfile.ZipInfo(name), content, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)), 1)
     return buffer.getvalue()
 
 
-def edited_checkpoint(rng: Random) -> bytes:
-    """Edits of the archive's bytes, or another archive: of edited members, without one of them, or with a bomb."""
-    data = saved(write_checkpoint, "good.npz")
-    if rng.random() < 0.02:
-        return _bomb(rng.choice(("about.npy", "state.npy")))
-    if rng.random() < 0.4:
-        return edit_bytes(rng, data)
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    name = rng.choice(sorted(members))
-    with np.load(io.BytesIO(data)) as file:
-        about = json.loads(bytes(file["about"]))
-    match rng.randrange(6):
-        case 0 | 1:
-            text = edit_document(rng, about).encode("utf-8", "surrogatepass")
-            members["about.npy"] = _array(np.frombuffer(text, dtype=np.uint8))
-        case 2:
-            del members[name]
-        case 3:
-            members[name] = edit_bytes(rng, members[name])
-        case 4:
-            odd = rng.choice((np.zeros((3, 3)), np.array("text"), np.zeros(0, np.uint8), np.zeros((), np.int64)))
-            members[name] = _array(odd)
-        case _:
-            shape = rng.choice(("(0,)", "(-1,)", "(9999999999,)", "(3, 3)", "()", "(1e9,)", "9", "(4294967296,)"))
-            kind = rng.choice(("|u1", "|O", "<f8", "|S9", "x"))
-            header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}}}"
-            members[name] = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0" * 64
-    return _archive(members, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
+def _with_header(rng: Random, data: bytes) -> bytes:
+    kind, shape, order = rng.choice(_KINDS), rng.choice(_SHAPES), rng.choice(("True", "False", "0"))
+    spaces = " " * rng.choice((0, 1, 50, 300))
+    header = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}{spaces}\n"
+    size = rng.choice((len(header), len(header), 0, 65_535)).to_bytes(2, "little")
+    return b"\x93NUMPY\x01\x00" + size + header.encode() + data[128:]
 
 
 def _array(array: Any) -> bytes:
@@ -232,11 +256,9 @@ def for_both(domain: str, altered: str) -> Reader:
 
     def make(rng: Random) -> bytes:
         sound = both(domain, altered)
-        if altered == "network":
-            return edit_safetensors(rng, sound.network_bytes)
-        if rng.random() < 0.2:
-            return edit_bytes(rng, json.dumps(sound.claims).encode())
-        return edit_document(rng, deepcopy(sound.claims)).encode("utf-8", "surrogatepass")
+        data = sound.network_bytes if altered == "network" else json.dumps(sound.claims).encode()
+        edit = edit_bytes if rng.random() < 0.3 else edit_safetensors if altered == "network" else edit_json
+        return edit(rng, data)
 
     def read(data: bytes) -> None:
         if 0 not in both(domain, altered).agree_on(**{altered: data}):
@@ -256,113 +278,61 @@ def check(path: Path) -> None:
     Certificate.load(path).check(ALGORITHM)
 
 
-def write_network_certificate(path: Path) -> None:
-    certify(ALGORITHM, _whole(), domain="runs").save(path)
-
-
-def check_network(path: Path) -> None:
-    Certificate.load(path).check(ALGORITHM, _whole())
-
-
 @cache
 def _task() -> Any:
     return make_task(ALGORITHM, make_engine("limit", PROGRAM))
 
 
-def write_progress(path: Path) -> None:
-    validate(_task(), resume=path)
-
-
-def edited_json(write: Callable[[Path], object]) -> Callable[[Random], bytes]:
-    def make(rng: Random) -> bytes:
-        data = saved(write, "good.json")
-        if rng.random() < 0.02:
-            return data
-        if rng.random() < 0.2:
-            return edit_bytes(rng, data)
-        return edit_document(rng, json.loads(data)).encode("utf-8", "surrogatepass")
-
-    return make
-
-
 # Files that grow.
-
-
-@cache
-def _study() -> Study:
-    algorithm = permutation([3, 1, 2])
-    recipe = Recipe(64, seed=5, start="random", plan=Plan(descent="momentum", tolerance=0.1))
-    return Study(algorithm.program, recipe, random_starts(algorithm, 4, 0), keep=True)
-
-
-def write_ensemble(path: Path) -> None:
-    grow(_study(), 3, file=path)
-
-
-def edited_ensemble(rng: Random) -> bytes:
-    data = saved(write_ensemble, "good.ensemble")
-    if rng.random() < 0.5:
-        return edit_bytes(rng, data)
-    line, _, rest = data.partition(b"\n")
-    return edit_document(rng, json.loads(line)).encode("utf-8", "surrogatepass") + b"\n" + rest
-
-
-def take_up(path: Path) -> None:
-    grow(_study(), 4, file=path)
 
 
 def _proof() -> ProofTask:
     return ProofTask(ALGORITHM, _whole(), "states")
 
 
-def write_proof(path: Path) -> None:
-    prove(_proof(), file=path)
-
-
-def edited_proof(rng: Random) -> bytes:
-    data = saved(write_proof, "good.part")
-    if rng.random() < 0.5:
-        return edit_bytes(rng, data)
-    line, _, rest = data.partition(b"\n")
-    return edit_document(rng, json.loads(line)).encode("utf-8", "surrogatepass") + b"\n" + rest
-
-
-# Tables, and anything.
-
-
-def edited_table(rng: Random) -> bytes:
-    return edit_bytes(rng, Table.of(COLUMNS, [(4, 0, 0.5), (4, 1, 0.25)]).csv())
-
-
-_RULES = ALGORITHM.text().encode()
-
-
-def edited_rules(rng: Random) -> bytes:
-    return edit_bytes(rng, _RULES)
-
-
 READERS = (
-    Reader("rule files, as bytes", edited_rules, in_file("x.bw", load)),
-    Reader("network files", edited_network, in_file("x.safetensors", lambda path: load_network(path, PROGRAM))),
+    Reader("rule files, as bytes", lambda rng: edit_bytes(rng, ALGORITHM.text().encode()), in_file("x.bw", load)),
+    Reader(
+        "network files",
+        edited(write_network, "good.safetensors", edit_safetensors),
+        in_file("x.safetensors", lambda path: load_network(path, PROGRAM)),
+    ),
     Reader(
         "integer networks",
-        edited_whole_network,
+        edited(lambda path: save_network(_whole(), PROGRAM, path), "whole.safetensors", edit_safetensors),
         in_file("y.safetensors", lambda path: load_any_network(path, PROGRAM)),
     ),
-    Reader("networks in the cache", edited_network, from_cache),
-    Reader("certificates", edited_json(write_certificate), in_file("x.json", check)),
-    Reader("certificates of networks", edited_json(write_network_certificate), in_file("z.json", check_network)),
-    *(for_both(domain, altered) for domain in ("states", "runs", "cells") for altered in ("network", "certificate")),
-    Reader("proofs that were begun", edited_proof, in_file("x.part", lambda path: prove(_proof(), file=path))),
+    Reader("networks in the cache", edited(write_network, "good.safetensors", edit_safetensors), from_cache),
+    Reader("certificates", edited(write_certificate, "good.json", edit_json), in_file("x.json", check)),
     Reader(
-        "validation progress", edited_json(write_progress), in_file("y.json", lambda p: validate(_task(), resume=p))
+        "certificates of networks",
+        edited(lambda path: certify(ALGORITHM, _whole(), domain="runs").save(path), "runs.json", edit_json),
+        in_file("z.json", lambda path: Certificate.load(path).check(ALGORITHM, _whole())),
     ),
-    Reader("ensemble files", edited_ensemble, in_file("x.ensemble", take_up)),
-    Reader("checkpoints of machine V", edited_checkpoint, in_file("x.npz", lambda p: load_checkpoint(p, _machine()))),
-    Reader("tables of figures", edited_table, in_file("x.csv", lambda path: load_table(path, COLUMNS))),
+    *(for_both(domain, altered) for domain in ("states", "runs", "cells") for altered in ("network", "certificate")),
+    Reader(
+        "proofs that were begun",
+        edited(lambda path: prove(_proof(), file=path), "good.part", edit_first_line),
+        in_file("x.part", lambda path: prove(_proof(), file=path)),
+    ),
+    Reader(
+        "validation progress",
+        edited(lambda path: validate(_task(), resume=path), "progress.json", edit_json),
+        in_file("y.json", lambda path: validate(_task(), resume=path)),
+    ),
+    Reader(
+        "checkpoints of machine V",
+        edited(write_checkpoint, "good.npz", edit_archive),
+        in_file("x.npz", lambda path: load_checkpoint(path, _machine())),
+    ),
+    Reader(
+        "tables of figures",
+        lambda rng: edit_bytes(rng, Table.of(COLUMNS, [(4, 0, 0.5), (4, 1, 0.25)]).csv()),
+        in_file("x.csv", lambda path: load_table(path, COLUMNS)),
+    ),
     Reader(
         "documents in general",
-        edited_json(write_certificate),
+        edited(write_certificate, "good.json", edit_json),
         lambda data: documents.parse(data, "x", "a document"),
     ),
 )

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cases import for_each
 from fuzz import commands, data, models, stored, texts
-from fuzz.campaign import attack, smallest
+from fuzz.campaign import attack
 from fuzz.reader import Reader
 from long import LONG
 
@@ -93,16 +93,6 @@ def test_a_breach_would_be_found(read: Callable[[int], object], said: str, monke
     assert report.breached == 1
     assert said in report.breaches[0]["error"]
     assert report.breaches[0]["input"] == repr(Random("0 planted 0").randrange(9))
-
-
-def test_the_smallest_input_of_a_breach_is_found() -> None:
-    def breaks(text: str) -> None:
-        assert "[" not in text
-
-    reader = Reader("planted", lambda rng: "".join(rng.choices("ab[]", k=rng.randint(0, 9))), breaks)
-    assert smallest(reader, "KeyError at test_fuzz.py:1", 2) is None
-    found = next(report for seed in range(9) if (report := attack(reader, seed, range(1))).breaches)
-    assert smallest(reader, found.breaches[0]["error"], 20) == "["
 
 
 def test_refusals_are_no_breaches() -> None:

@@ -1,8 +1,7 @@
-"""Readers of text: rule files, assembly languages, the small language, images, and what is typed on a command line."""
+"""Readers of text: rule files, assembly languages, the small language, and images."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,11 +14,9 @@ from fuzz.mutations import edit_text
 from fuzz.reader import Reader
 
 from bitwright import addition, multiplication, parse, permutation
-from bitwright.api.numbers import parse_order, parse_values
 from bitwright.machines import assemble, compile_function
-from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, parse_image
+from bitwright.machines.subleq import assemble_sq, parse_image
 from bitwright.program import Topology, parse_node_program
-from bitwright.workers import Workers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -46,7 +43,6 @@ def made(grammar: Grammar, pattern: str = "") -> Callable[[Random], str]:
 
 
 CANONICAL = tuple(algorithm.text() for algorithm in (addition(2), multiplication(2), permutation([3, 1, 2])))
-ADDITION = addition(4)
 LOOP = Topology.from_edges(1, [(0, 0)])
 COUNT = {"node": 1, "port": 2, "whole": 1}
 
@@ -73,20 +69,6 @@ def same_node_program(text: str) -> None:
     program.on(LOOP, values)
 
 
-def shape(text: str) -> Shape:
-    dialect, words, width = [*text.split("|"), "", ""][:3]
-    numbers = [int(number) if re.fullmatch("-?[0-9]{1,40}", number) else 8 for number in (words, width)]
-    return Shape(numbers[0], numbers[1], find_dialect(dialect))
-
-
-def permute(text: str) -> None:
-    permutation(parse_order(text))
-
-
-def values(text: str) -> None:
-    ADDITION.state(parse_values(text.split(" ")))
-
-
 READERS = (
     Reader("rule text", made(grammars.RULES, "*.bw"), same_again),
     Reader("node programs", made(grammars.NODES, "graphs/*.bw"), same_node_program),
@@ -96,8 +78,4 @@ READERS = (
     Reader("SUBLEQ assembly (.sq)", made(grammars.SUBLEQ, "subleq/*.sq"), assemble_sq),
     Reader("SUBLEQ images (.dec)", made(grammars.IMAGE), parse_image),
     Reader("small language", made(grammars.LANGUAGE, "sbn/*.py"), compile_function),
-    Reader("permutation orders", made(grammars.ORDERS), permute),
-    Reader("input values", made(grammars.VALUES), values),
-    Reader("workers", made(grammars.WORKERS), Workers.parse),
-    Reader("dialects and shapes", made(grammars.SHAPES), shape),
 )

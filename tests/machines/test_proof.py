@@ -11,8 +11,7 @@ from bitwright.machines import assemble, machine_b
 from bitwright.machines.sbn import proof as instructions
 from bitwright.machines.sbn.proof import CodeProof
 from bitwright.proofs.unrolling import prove_at_size
-from bitwright.proofs.unrolling.rounds import UndecidedError
-from bitwright.proofs.unrolling.solver import Prover
+from bitwright.proofs.unrolling.solver import Prover, UndecidedError
 from bitwright.running.run import run_batch
 
 LARGER = ".width 4\n.in a b\n.out a\n sbn a b halt\n sub b t\n sub t a\n"  # a is the larger of both

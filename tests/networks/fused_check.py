@@ -11,10 +11,10 @@ from networks.fused_sums_check import check_sums
 
 from bitwright import permutation
 from bitwright.networks.descent import Plan, TrainingError
-from bitwright.networks.fused import descend_fused, train_drawn
 from bitwright.networks.start import NetworkShape, initial_weights
 from bitwright.networks.torch_trainer import descend_many
 from bitwright.theory.encoding.training_set import TrainingSet
+from paper.fused import descend_fused, train_drawn
 
 K, WIDTH = 5, 200  # not multiples of a tile, so that the padding is at work
 SHAPE = NetworkShape(K, WIDTH, K)

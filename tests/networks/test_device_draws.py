@@ -9,8 +9,8 @@ import torch
 from bitwright import addition
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.start import NetworkShape
-from bitwright.networks.torch_trainer import draw, train_members
 from bitwright.theory.encoding.training_set import TrainingSet
+from paper.device_members import draw, train_members
 
 SHAPE = NetworkShape(6, 4_000, 5)
 CPU = torch.device("cpu")

@@ -81,7 +81,7 @@ def test_an_ensemble_of_random_starts_is_averaged() -> None:
 
 def test_the_torch_engine_agrees() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    from bitwright.engines.torch_network import TorchNetworkEngine
+    from paper.torch_network import TorchNetworkEngine
 
     algorithm = multiplication(3)
     network, _ = train(algorithm.program, Recipe(8_192, plan=Plan(descent="momentum"), padding=5))

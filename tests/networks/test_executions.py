@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from whole import kernel_engine, outputs_of
 
-from bitwright import Algorithm, InputError, addition
+from bitwright import InputError, addition
 from bitwright.api.executions import Sample, cell_set
 from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
@@ -25,11 +25,6 @@ from bitwright.theory.predictor import Predictor, kernel_ends
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program
 EVERY = np.arange(1 << PROGRAM.bits)[:, None] >> np.arange(PROGRAM.bits) & 1 == 1  # (64, k)
-
-
-def whole_set(algorithm: Algorithm, sample: Sample) -> ExecutionSet:
-    """A training set of the whole state."""
-    return cell_set(Pattern.of_state(algorithm.program), [algorithm], sample, "all")
 
 
 def learn(labels: Labels = "scaled", width: int = 1_024, **more: object) -> tuple[FloatNetwork, ExecutionSet]:
@@ -49,7 +44,7 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
     assert np.allclose(kernel_ends(found.inputs()), (low, high))
     dense, usual = kernel_engine(PROGRAM, 8, "calibrated", found), kernel_engine(PROGRAM, 8, "calibrated")
     assert np.allclose(outputs_of(dense, EVERY)[0], outputs_of(usual, EVERY)[0])
-    assert dense.cells.decider._predictor.condition == pytest.approx(high / low)
+    assert dense.decider._predictor.condition == pytest.approx(high / low)
 
 
 @pytest.mark.parametrize("labels", LABELS)
@@ -61,7 +56,7 @@ def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labe
     batch = engine.begin(EVERY)
     batch.step()
     assert (batch.states() == successors(PROGRAM, EVERY)).all()
-    trained = engine.cells.decider._predictor.covariance(executions.set.inputs())
+    trained = engine.decider._predictor.covariance(executions.set.inputs())
     assert np.allclose(np.diag(trained), 0, atol=1e-9)
     few = Predictor(executions.set.inputs()[:4], executions.set.labels()[:4])
     assert (np.diag(few.covariance(executions.set.inputs()[4:])) > 1e-4).all()

@@ -18,6 +18,7 @@ pytest.importorskip("triton", reason="Triton is for Linux; the fused kernels are
 def found() -> dict[str, Any]:
     script = Path(__file__).parent / "fused_check.py"
     interpreted = environment(TRITON_INTERPRET="1")
+    interpreted["PYTHONPATH"] += f":{script.parents[2]}"  # for the paper's kernels
     run = subprocess.run([sys.executable, str(script)], env=interpreted, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
     answer: dict[str, Any] = json.loads(run.stdout)

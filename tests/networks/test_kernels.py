@@ -22,10 +22,8 @@ from bitwright import InputError, addition, multiplication, train
 from bitwright.networks import Plan, Recipe, load_network, quantize
 from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
-from bitwright.networks.ensemble import Study, grow
 from bitwright.networks.grid import grids
 from bitwright.networks.store import read_about
-from bitwright.running.successors import random_states
 from bitwright.workers import Workers, cores, linear_algebra
 from bitwright.workers.linear_algebra import kernel_name, one_thread
 
@@ -35,7 +33,6 @@ from pathlib import Path
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
 given = Path(sys.argv[2])
 from bitwright import addition, certify, multiplication, size, train, validate
-from bitwright.api.ensemble import ensemble
 from bitwright.api.network import Network
 from bitwright.theory import weights
 from bitwright.workers.linear_algebra import kernel_name
@@ -67,7 +64,6 @@ trained = {
     "floats": train(multiplication(3), tile="all", width=2048, integer=False).digest,
     "executions": train(addition(3), tile="all", integer=False, width=1024, executions="runs").digest,
     "cells": train(multiplication(4)).digest,
-    "ensemble": written(lambda path: ensemble(addition(3), 2, width=512, tile="all", file=path)),
     "width": of(size(addition(3), of="network", domain="runs").to_dict()),
 }
 print(json.dumps({"kernel": kernel_name(), "exact": exact, "trained": trained}))
@@ -145,16 +141,6 @@ def test_files_name_the_kernel_and_members_of_two_kernels_are_not_mixed(
     assert theirs.origin.kernel == elsewhere
     with pytest.raises(InputError, match=r"different.*kernels"):
         quantize([mine, theirs], program)
-
-
-def test_an_ensemble_is_not_continued_by_another_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = Study(addition(2).program, Recipe(64, start="random"), random_states(addition(2), 5, 0))
-    first = another("Haswell", monkeypatch)
-    grow(study, 1, file=tmp_path / "e")
-    now = another("SkylakeX", monkeypatch)
-    message = f'begun with kernel "{first}", now it is "{now}"; set OPENBLAS_CORETYPE=Haswell, or choose another file'
-    with pytest.raises(InputError, match=message):
-        grow(study, 2, file=tmp_path / "e")
 
 
 def test_the_cache_has_entries_for_each_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_every_link_is_an_arrow_in_the_colour_of_its_source_and_its_unit() -> No
     found = links(program, of)
     drawing = block_drawing(program, "", SBN_UNITS)
     assert len(drawing.arrows) == len(found)
-    said = {arrow.said.partition(":")[0]: arrow.colour for arrow in drawing.arrows}
+    said = {arrow.words.partition(":")[0]: arrow.colour for arrow in drawing.arrows}
     for (a, b), boxes in ((link, [drawing.boxes[end] for end in link]) for link in found):
         name = f"{' '.join(kinds[a].names)} → {' '.join(kinds[b].names)}"
         assert said[name] == boxes[0].colour

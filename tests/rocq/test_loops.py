@@ -84,7 +84,8 @@ def test_a_measure_that_loses_its_highest_bit_is_named() -> None:
 
 def test_rules_that_share_a_bit_are_named() -> None:
     first, last, i = AffineIndex(0, 0, 1), AffineIndex(0, 1, 0), AffineIndex(1, 0, 0)
-    rule = Segment((True,), ((Item("x", i),), (Item("y", first), Item("x", AffineIndex(2, 0, 0)))), first, last, False)
+    items = (Item("x", i),), (Item("y", first), Item("x", AffineIndex(2, 0, 0)))
+    rule = Segment((1,), items, 1, first, last, False)
     with pytest.raises(NotAffineError, match=r"rules.*places"):
         matches(rule, rule.items[1][0])
     with pytest.raises(NotAffineError, match=r"writes.*2"):

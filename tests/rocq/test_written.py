@@ -20,7 +20,7 @@ from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.writing import Written, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
-from bitwright.program.ensures import Combined, Constant, Named
+from bitwright.program.expressions import Combined, Constant, Named
 from bitwright.program.pattern import pattern_of, read_pattern
 
 ROOT = Path(__file__).parents[2]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from copy import deepcopy
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from altered import altered, places
 from forged import forged, in_bytes, opened
 from long import LONG
 from two_readers import INFORMATION, Both
@@ -24,7 +24,7 @@ def entries(header: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, entry in header.items():
         (begin, end), (rows, columns) = entry["data_offsets"], entry["shape"]
         offsets = [True, end], [float(begin), end], [-1, end], [begin], [begin, end, end], [str(begin), end], None
-        places = (
+        ranges = (
             [begin, 1 << 70],
             [begin, end + (1 << 64)],
             [end, begin],
@@ -32,7 +32,7 @@ def entries(header: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             [begin + 1, end],
             [0, end + 1],
         )
-        for value in (*offsets, *places):
+        for value in (*offsets, *ranges):
             if value != entry["data_offsets"]:
                 yield f"{name} at {value}", {name: entry | {"data_offsets": value}}
         shapes = [True, rows * columns], [float(rows), columns], [-rows, -columns], [rows * columns], "12", None, []
@@ -52,6 +52,12 @@ def network_files(both: Both) -> Iterator[Case]:
     text = json.dumps(metadata | header)
     with_header = partial(in_bytes, body=body)
 
+    def with_metadata(metadata: Any) -> bytes:
+        return with_header(json.dumps(header | {"__metadata__": metadata}))
+
+    def saying(about: dict[str, Any]) -> bytes:
+        return with_metadata({"bitwright": json.dumps(about)})
+
     # One rule for what the format leaves open: these are sound ...
     yield "written again", with_header(text), True
     yield "keys in another order", with_header(json.dumps(dict(reversed((metadata | header).items())))), True
@@ -65,42 +71,24 @@ def network_files(both: Both) -> Iterator[Case]:
 
     # ... and these are not.
     for name in ("first", "__metadata__"):
-        yield (
-            f"{name} twice",
-            with_header(f"{text[:-1]}, {json.dumps(name)}: {json.dumps((metadata | header)[name])}}}"),
-            False,
-        )
+        again = f"{json.dumps(name)}: {json.dumps((metadata | header)[name])}"
+        yield f"{name} twice", with_header(f"{text[:-1]}, {again}}}"), False
     yield "bitwright twice", with_header(text.replace('{"bitwright"', '{"bitwright": "", "bitwright"', 1)), False
     yield "a type twice", with_header(text.replace('"dtype": "I8"', '"dtype": "I8", "dtype": "I8"', 1)), False
     yield "a seed twice", with_header(text.replace('\\"seed\\": ', '\\"seed\\": 5, \\"seed\\": ', 1)), False
-    for name, value in {
-        "more": {"bitwright": json.dumps(about), "more": ""},
-        "a number": {"bitwright": 5},
-        "a list": [1],
-    }.items():
-        yield f"metadata with {name}", with_header(json.dumps(header | {"__metadata__": value})), False
-    yield (
-        "metadata of another name",
-        with_header(json.dumps(header | {"__metadata__": {"x": json.dumps(about)}})),
-        False,
-    )
+    for value in ({"bitwright": json.dumps(about), "more": ""}, {"bitwright": 5}, [1]):
+        yield f"metadata {value}", with_metadata(value), False
+    yield "metadata of another name", with_metadata({"x": json.dumps(about)}), False
     yield "no metadata", with_header(json.dumps(header)), False
     for name, change in entries(header):
         yield name, with_header(json.dumps(metadata | header | change)), False
     for name in header:
-        yield (
-            f"no {name}",
-            with_header(json.dumps({key: (metadata | header)[key] for key in metadata | header if key != name})),
-            False,
-        )
+        left = {key: value for key, value in (metadata | header).items() if key != name}
+        yield f"no {name}", with_header(json.dumps(left)), False
     size = len(body)
     for shape, more in (([0, 1], b""), ([1, 1], b"x")):
-        tensor = {"dtype": "I8", "shape": shape, "data_offsets": [size, size + len(more)]}
-        yield (
-            f"a tensor of {shape} more",
-            in_bytes(json.dumps(metadata | header | {"more": tensor}), body + more),
-            False,
-        )
+        tensors = header | {"more": {"dtype": "I8", "shape": shape, "data_offsets": [size, size + len(more)]}}
+        yield f"a tensor of {shape} more", in_bytes(json.dumps(metadata | tensors), body + more), False
     shifted = {
         name: entry | {"data_offsets": [at + 1 for at in entry["data_offsets"]]} for name, entry in header.items()
     }
@@ -118,11 +106,7 @@ def network_files(both: Both) -> Iterator[Case]:
     yield "a list", with_header(f"[{text}]"), False
     for name in ("NaN", "Infinity", "1e999", "1", "[" * 500 + "]" * 500, "[" * 100_000, '"\\ud800"'):
         yield f"more {name[:9]}", with_header(f'{text[:-1]}, "more": {name}}}'), False
-    yield (
-        "NaN of its error",
-        with_header(json.dumps(header | {"__metadata__": {"bitwright": json.dumps(about | {"error": float("nan")})}})),
-        False,
-    )
+    yield "NaN of its error", saying(about | {"error": float("nan")}), False
 
     # What a file says of itself, with the digest as it was, and with the one that fits.
     for field, value in about.items():
@@ -130,17 +114,11 @@ def network_files(both: Both) -> Iterator[Case]:
             if field in ("version", "numpy") and other == "x":
                 continue  # for people
             if other is not value:
-                yield (
-                    f"{field} = {other}",
-                    with_header(
-                        json.dumps(header | {"__metadata__": {"bitwright": json.dumps(about | {field: other})}})
-                    ),
-                    False,
-                )
+                yield f"{field} = {other}", saying(about | {field: other}), False
                 if field not in ("sha256", "scale_first", "scale_last", "gain"):  # these may be any number
                     yield f"{field} = {other}, sealed", forged(about | {field: other}, header, body), False
         left = {name: about[name] for name in about if name != field}
-        yield f"no {field}", with_header(json.dumps(header | {"__metadata__": {"bitwright": json.dumps(left)}})), False
+        yield f"no {field}", saying(left), False
     yield "a field more, sealed", forged(about | {"more": 1}, header, body), False
     for name in header:
         altered = bytearray(body)
@@ -162,14 +140,6 @@ def others(value: Any) -> Iterator[Any]:
         yield from ({name: value[name] for name in list(value)[1:]}, value | {"more": 1})
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Every value inside a document, and the way to it."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in inside:
-        yield (*at, key), item
-        yield from places(item, (*at, key))
-
-
 def certificates(both: Both) -> Iterator[Case]:
     claims = both.claims
     text = json.dumps(claims)
@@ -181,12 +151,7 @@ def certificates(both: Both) -> Iterator[Case]:
     for at, value in places(claims):
         for other in others(value):
             if at[0] not in INFORMATION and json.dumps(other) != json.dumps(value):
-                altered = deepcopy(claims)
-                inner = altered
-                for key in at[:-1]:
-                    inner = inner[key]
-                inner[at[-1]] = other
-                yield f"{at} = {other!r}", json.dumps(altered), False
+                yield f"{at} = {other!r}", json.dumps(altered(claims, at, other)), False
     for name in claims:
         if name not in INFORMATION:
             yield f"no {name}", json.dumps({key: claims[key] for key in claims if key != name}), False

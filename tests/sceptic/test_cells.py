@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import random
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from cases import for_each
-from checking import checked
 from forged import forged, opened
 from long import LONG
+from two_readers import Files, sceptic
 
-from bitwright import Algorithm, addition, certify, multiplication, parse, train
+from bitwright import Algorithm, addition, multiplication, parse, train
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.networks import IntegerNetwork, save_network
+from bitwright.networks import IntegerNetwork
 from bitwright.program import load, parse_node_program
 from bitwright.program.pattern import Pattern, pattern_of
 
 ROOT = Path(__file__).parents[2]
-CHECKER = ROOT / "sceptic" / "check_network.py"
-
-
-def sceptic() -> Any:
-    spec = importlib.util.spec_from_file_location("check_network", CHECKER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 SCEPTIC = sceptic()
@@ -115,29 +103,15 @@ def test_it_derives_the_pattern_of_random_programs() -> None:
     assert seen > (600 if LONG else 150)
 
 
-class Files:
-    """A network of cells, its certificate, and programs."""
-
-    def __init__(self, folder: Path, pattern: Pattern, network: IntegerNetwork) -> None:
-        self.folder, self.network, self.certificate = folder, folder / "n.safetensors", folder / "cert.json"
-        save_network(network, pattern.program, self.network)
-        self.claimed = certify(Algorithm("cells", pattern.program), network)
-        self.claimed.save(self.certificate)
-
-    def check(self, *texts: str) -> tuple[int, str]:
-        paths = []
-        for number, text in enumerate(texts):
-            paths.append(self.folder / f"{number}.bw")
-            paths[-1].write_text(text)
-        done = checked("check_network.py", self.network, *paths, self.certificate)
-        assert done.err == "" or done.err.startswith("not checked: ")
-        return done.code, done.out
+def files_of(folder: Path, pattern: Pattern, network: IntegerNetwork) -> Files:
+    """A network of cells and its certificate."""
+    return Files(folder, Algorithm("cells", pattern.program), network)
 
 
 def test_several_sizes_together_have_the_kinds_of_the_network(tmp_path: Path) -> None:
     sizes = [addition(size) for size in (2, 3, 6)]
     cells = train(*sizes, tile=2)
-    files = Files(tmp_path, cells.pattern, cells.weights)
+    files = files_of(tmp_path, cells.pattern, cells.weights)
     code, said = files.check(*(tiled(one, 2) for one in sizes))
     assert (code, f"HOLDS: certified, {cells.pattern.local_states:,} states tried, 0 wrong" in said) == (0, True), said
     code, said = files.check(tiled(sizes[2], 2))  # of the others' kinds nothing is known
@@ -167,7 +141,7 @@ def test_a_wrong_network_whose_rules_put_a_kind_on_both_sides_of_another(tmp_pat
     thresholds[1, list(cells.weights.writers).index(1)] = 1 << 40  # two matches, a port with one writer: kind 1 alone
     wrong = replace(cells.weights, thresholds=thresholds)
     rules = split_kind(cells.pattern)
-    files = Files(tmp_path, cells.pattern, wrong)
+    files = files_of(tmp_path, cells.pattern, wrong)
     assert files.claimed.wrong > 0
     about, header, body = opened(files.network)
     for program_id in (SCEPTIC.Rules(rules).id, derived(rules)[1]):
@@ -202,13 +176,13 @@ def test_cells_that_cannot_be_read(tmp_path: Path, old: str, new: str) -> None:
     cells = train(addition(4))
     text = addition(4).text()
     assert text.count(old) == 1
-    code, said = Files(tmp_path, cells.pattern, cells.weights).check(text.replace(old, new))
+    code, said = files_of(tmp_path, cells.pattern, cells.weights).check(text.replace(old, new))
     assert (code, said.startswith("CANNOT BE READ: "), said.count("\n")) == (2, True, 1), said
 
 
 def test_other_cells_are_of_other_kinds(tmp_path: Path) -> None:
     cells = train(addition(4))
-    files = Files(tmp_path, cells.pattern, cells.weights)
+    files = files_of(tmp_path, cells.pattern, cells.weights)
     text = addition(4).text()
     assert files.check(text)[0] == 0
     for line in ("cell q[1] p[1] c[1]", "cell c[1] p[1] q[1]"):  # another order is another table, or the same
@@ -224,7 +198,7 @@ def test_a_wrong_network_is_refuted_alone_in_every_kind(tmp_path: Path) -> None:
     for port in range(0, len(cells.weights.last), 5):
         last = cells.weights.last.copy()
         last[port] = -last[port]
-        files = Files(tmp_path, cells.pattern, replace(cells.weights, last=last))
+        files = files_of(tmp_path, cells.pattern, replace(cells.weights, last=last))
         code, said = files.check(algorithm.text())
         assert said.splitlines()[-1].startswith(f"HOLDS: {files.claimed.verdict}, 345 states"), said
         assert code == (0 if files.claimed.certified else 1)
@@ -233,4 +207,4 @@ def test_a_wrong_network_is_refuted_alone_in_every_kind(tmp_path: Path) -> None:
 def test_a_node_program(tmp_path: Path) -> None:
     program = parse_node_program((ROOT / "examples" / "graphs" / "flooding.bw").read_text())
     cells = train(program)
-    assert Files(tmp_path, cells.pattern, cells.weights).check(program.text())[0] == 0
+    assert files_of(tmp_path, cells.pattern, cells.weights).check(program.text())[0] == 0

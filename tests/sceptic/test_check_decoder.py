@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import copy as copies
 import importlib
 import json
 import struct
@@ -18,16 +17,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from adders import NAMES
 from adders import load as load_adder
+from altered import altered, places
 from checking import SCEPTIC, checked
-from decoders import ROPE, TASKS, copier, copy, every_input, groups_of, random_decoder, shuffled_logits, states_of
+from decoders import ROPE, TASKS, copier, copy, every_input, groups_of, random_decoder, states_of
+from fuzzed_decoders import Evaluation, shuffled_logits
 from long import LONG
 
 from bitwright.transformers.boxes import root, split
 from bitwright.transformers.certificate import task_document, write_certificate
 from bitwright.transformers.decoder import Decoder, Linear
-from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
@@ -42,7 +43,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "two heads, turned and normed": {"heads": 2, "rope": ROPE, "normed": True, "activation": "silu", "gate": True},
     "layer norm, sharp": {"norm": "layer", "activation": "relu", "rank": 3, "sharp": 10.0},
 }
-Path_ = tuple[Any, ...]
 
 
 @pytest.fixture(scope="module")
@@ -100,39 +100,6 @@ def test_networks_of_others(name, tmp_path):
 # ---- what was altered
 
 
-def places_of(document: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """Every value in a document that is no list or object, and every list."""
-    children = document.items() if isinstance(document, dict) else enumerate(document)
-    for name, value in children:
-        if isinstance(value, list):
-            yield (*path, name)
-        if isinstance(value, dict | list):
-            yield from places_of(value, (*path, name))
-        else:
-            yield (*path, name)
-
-
-def altered(value: Any) -> Any:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + 1
-    if isinstance(value, float):
-        return 1e3
-    if isinstance(value, str):
-        return value[:-1] + ("0" if value[-1:] != "0" else "1")
-    return value[:-1] if value else [0] if isinstance(value, list) else 0
-
-
-def edited(document: Any, path: Path_, value: Any) -> Any:
-    document = copies.deepcopy(document)
-    at = document
-    for name in path[:-1]:
-        at = at[name]
-    at[path[-1]] = value
-    return document
-
-
 def test_every_field_counts(proved, tmp_path):
     """Each value of a certificate is changed, one at a time, and three edges.
 
@@ -143,14 +110,11 @@ def test_every_field_counts(proved, tmp_path):
     still_true = {("task", "prompt", COPY.layout.prompt.index(3)), ("task", "stop"), ("task", "stop", 1), ("claims",)}
     edges = {("task", "edges", at) for at in (0, 3, len(document["task"]["edges"]) - 1)}
     tried = 0
-    for path in places_of(document):
-        unread = path in {("version",), ("comparison",)} | still_true
+    for path, value in places(document):
+        unread = path in {("version",), ("comparison",)} | still_true or isinstance(value, dict)
         if unread or (path[:2] == ("task", "edges") and len(path) > 2 and path[:3] not in edges):
             continue
-        old = document
-        for name in path:
-            old = old[name]
-        (tmp_path / "edited").write_text(json.dumps(edited(document, path, altered(old))))
+        (tmp_path / "edited").write_text(json.dumps(altered(document, path)))
         found = checked(SCRIPT, network, tmp_path / "edited")
         assert found.code, (path, found.out)
         tried += 1
@@ -275,7 +239,7 @@ def test_a_margin_that_no_input_has_is_refused(proved, tmp_path):
     decoder, document = copier(np.random.default_rng(11), COPY, 2.85), json.loads(certificate.read_text())
     least = forced_margins(decoder, COPY, every_input(COPY))[:, : len(COPY.layout.answer)].min()
     for margin, code in ((document["claims"][0]["margin"], 0), (float(least) * (1 + 1e-6), 1)):
-        (tmp_path / "edited").write_text(json.dumps(edited(document, ("claims", 0, "margin"), margin)))
+        (tmp_path / "edited").write_text(json.dumps(altered(document, ("claims", 0, "margin"), margin)))
         assert checked(SCRIPT, network, tmp_path / "edited").code == code
 
 
@@ -347,16 +311,6 @@ def test_damaged_files_are_refused(damage, proved, tmp_path):
 # ---- bounds
 
 
-def attention_outputs(decoder: Decoder, task: ColumnTask, inputs: np.ndarray, step: int) -> np.ndarray:
-    """(n, r) what the heads add up to at a step."""
-    tokens = task.rows(inputs)[:, : task.prompt_length + step]
-    places = np.arange(tokens.shape[1])
-    x = sum(table[places * (len(table) > 1), tokens * (table.shape[1] > 1)].astype(float) for table in decoder.tables)
-    layer = decoder.layers[0]
-    h = normed(layer.attention_norm, x)
-    return sum(chained(head.output, _head(head, h)) for head in layer.heads)[:, -1]
-
-
 def real(ranges: list[tuple[int, int]], side: int) -> np.ndarray:
     """One end of each range."""
     return np.array([ends[side] for ends in ranges], float) / 2.0**60
@@ -379,12 +333,14 @@ def test_bounds_hold_for_every_input(sceptic, task, options, tmp_path):
     assert mine.inputs == len(inputs)
     tried, close = 0, 0.0
     for number in range(margins.shape[1]):
-        of, outputs = groups_of(task, inputs, number), attention_outputs(decoder, task, inputs, number)
+        of, exactly = groups_of(task, inputs, number), Evaluation(decoder, torch.float64)
+        exactly(task.rows(inputs)[:, : task.prompt_length + number])
+        outputs = exactly.heads[:, -1].numpy()
         every = set(mine.groups("stop" if number == len(task.layout.answer) else ""))
         assert set(of) <= every or number < len(task.layout.answer)
         for group in sorted(set(of)):
             rows = np.array([other == group for other in of])
-            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0, False)
+            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0)
             box = np.array([group_.low, group_.high])
             for count in (0, 3, 20):
                 for _ in range(count):
@@ -426,7 +382,7 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
     for index, group in list(enumerate(groups_of(task, inputs, number)))[:: len(inputs) // 12]:
         bounds = []
         for reader in readers:
-            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0, False)
+            group_ = sceptic.Group(sceptic.Step(reader, mine, *group[:2]), *group, 0)
             ranges = group_.near(symbols[index], symbols[index]).ranges(
                 group_.keys(symbols[index], symbols[index]), group_.ends
             )

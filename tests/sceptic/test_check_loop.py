@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Callable, Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import checking
 import pytest
+from altered import altered, leaves
+from cases import for_each
 
 from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
@@ -54,55 +54,31 @@ def test_sizes_begin_where_the_proof_says(tmp_path: Path) -> None:
     assert checked(tmp_path, {**proof, "sizes": "l>=0"}, text, first=0)[0] == 1  # its phases begin at -1
 
 
-def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of all numbers and words of a certificate, but those of the certificates of its phases."""
-    if isinstance(data, dict | list):
-        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
-            if key != "phases" or way:
-                yield from leaves(value, (*way, key))
-    else:
-        yield way
-
-
-def put(data: Any, way: tuple[Any, ...], change: Callable[[Any], Any]) -> None:
-    for key in way[:-1]:
-        data = data[key]
-    data[way[-1]] = change(data[way[-1]])
-
-
 def test_no_field_can_be_altered(tmp_path: Path, proof: dict[str, Any]) -> None:
     """Every ninth number or word, changed into another one of its kind."""
     words = {"on": "first", "word": "up", "up": "down", "down": "word", "first": "last"}
-    places = [way for way in leaves(proof) if way[0] != "format"]
-    assert len(places) > 80
-    for way in places[::9]:
-        data = deepcopy(proof)
-        put(
-            data,
-            way,
-            lambda old: 1 - old if isinstance(old, int) else words.get(old, "sum_p" if old != "sum_p" else "sum_q"),
+    ways = [way for way in leaves(proof) if way[0] not in ("format", "phases")]  # phases: certificates of their own
+    assert len(ways) > 80
+    for way in ways[::9]:
+        data = altered(
+            proof, way, lambda old: 1 - old if isinstance(old, int) else words.get(old, f"sum_{'pq'[old == 'sum_p']}")
         )
         assert checked(tmp_path, data)[0] in (1, 2), way
 
 
-FORGED: dict[str, Callable[[dict[str, Any]], None]] = {
-    "a path less": lambda data: data["paths"].pop(),
-    "no rest": lambda data: data["rest"].clear(),
-    "a step less": lambda data: data["paths"][0]["states"].pop(1),
-    "a word of two names": lambda data: put(data, ("paths", 0, "states", 0, "sum_q"), lambda _: ["word", "sum_p"]),
-    "another proof": lambda data: data["phases"][0]["verdicts"].clear(),
-    "another line": lambda data: put(data, ("phases", 0, "program", "ensures", 0), lambda _: "sum_p == sum_p"),
+FORGED: dict[str, tuple[tuple[Any, ...], Any]] = {
+    "a path less": (("paths",), lambda paths: paths[:-1]),
+    "no rest": (("rest",), []),
+    "a step less": (("paths", 0, "states"), lambda states: states[:1] + states[2:]),
+    "a word of two names": (("paths", 0, "states", 0), lambda state: {**state, "sum_q": ["word", "sum_p"]}),
+    "another proof": (("phases", 0, "verdicts"), []),
+    "another line": (("phases", 0, "program", "ensures", 0), "sum_p == sum_p"),
 }
-FORGED["a word of two names"] = lambda data: [
-    state.update(sum_q=["word", "sum_p"]) for path in data["paths"] for state in path["states"][:1]
-] and None  # fmt: skip
 
 
-@pytest.mark.parametrize("what", FORGED)
+@for_each("what", FORGED)
 def test_what_was_forged_is_refused(tmp_path: Path, proof: dict[str, Any], what: str) -> None:
-    data = deepcopy(proof)
-    FORGED[what](data)
-    assert checked(tmp_path, data)[0] in (1, 2)
+    assert checked(tmp_path, altered(proof, *FORGED[what]))[0] in (1, 2)
 
 
 def test_it_is_refused_for_other_rules(tmp_path: Path, proof: dict[str, Any]) -> None:
@@ -128,6 +104,8 @@ def test_the_checkers_are_short_and_import_nothing_but_themselves() -> None:
         text = path.read_text()
         assert text.count("\n") <= LONGEST.get(path.name, 200), path.name
         for node in ast.walk(ast.parse(text)):
+            runs = isinstance(node, ast.Name) and node.id in ("__import__", "exec", "eval")
+            assert not runs or path.name == "expressions.py", path.name
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for name in names:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from decoders import ROPE, TASKS, every_input, groups_of, random_decoder, shuffled_logits, states_of
+from decoders import ROPE, TASKS, every_input, groups_of, random_decoder, states_of
+from fuzzed_decoders import shuffled_logits
 
 from bitwright.errors import InputError
 from bitwright.transformers.affine import FLOAT32

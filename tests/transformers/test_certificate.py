@@ -58,7 +58,7 @@ def test_every_layout_and_counterexample(task, tmp_path):
         DecoderClaim("z", "refuted", "real", "boxes", 1, None, 7, example),
         DecoderClaim("stop", "not decided", "float32", "boxes", 0, None, 9, None, ("step 1", "step 2")),
         DecoderClaim("z", "tested", "float32", "all inputs", 10**30, 0.1, runtime="torch 2"),
-        DecoderClaim("z", "proved", "float32", "ranges", 81, 0.25),
+        DecoderClaim("z", "proved", "float32", "boxes", 81, 0.25),
     )
     save_decoder(decoder, tmp_path / "network")
     write_certificate(Decision(task, decoder, claims), tmp_path / "certificate", tmp_path / "network")

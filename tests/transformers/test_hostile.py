@@ -12,6 +12,7 @@ from fuzzed_decoders import Evaluation, margins_of, nearly, random_network, rand
 from long import seeds
 
 from bitwright.errors import InputError
+from bitwright.transformers.boxes import LEAF, steps
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step
 from bitwright.transformers.counterexamples import exhaust
@@ -21,7 +22,7 @@ from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.prover import decide
-from bitwright.transformers.ranges import prove_ranges
+from bitwright.transformers.refutation import forced_margins
 
 NEAR = 1e-7  # how far float64 may be off
 
@@ -108,10 +109,11 @@ def test_what_overflows_float32_is_proved_for_real_numbers_alone(name, tmp_path)
 
 
 def forged(decoder: Decoder, task: ColumnTask, folder: Path) -> Any:
-    """What the sceptic says of a certificate that calls this decoder proved for float32, by ranges."""
+    """What the sceptic says of a certificate that calls this decoder proved for float32, in one box a group."""
     network, certificate = folder / "decoder.safetensors", folder / "certificate.json"
     save_decoder(decoder, network)
-    claim = DecoderClaim("z == 0", "proved", "float32", "ranges", task.inputs, 1e-3)
+    trees = {group: LEAF.to_bytes(2, "little") for groups in steps(task) for group in groups}
+    claim = DecoderClaim("z == 0", "proved", "float32", "boxes", task.inputs, 1e-3, len(trees), trees=trees)
     write_certificate(Decision(task, decoder, (claim,)), certificate, network)
     return checked("check_decoder.py", network, certificate)
 
@@ -160,6 +162,17 @@ def test_weights_that_vanish_before_a_token_that_is_not_there_are_not_lost():
     assert decide(decoder, task).verdict == "refuted"
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0**-33])
+def test_rounding_in_float64_refutes_nothing(scale):
+    """The logit of 0 is 2^60 + 200, of which float64 loses 100 twice; that of 1 is 2^60 + 140, rounded up by 116."""
+    tables = scale * np.array([[2.0**60, 2.0**60], [100, 140], [100, 0]]).astype(np.float32).reshape(3, 1, 1, 2)
+    nothing = Head(*(linear(np.zeros(shape)) for shape in ((2, 1), (2, 1), (2, 1), (1, 2))), 1.0)
+    tables = tuple(np.repeat(table, 3, axis=1) for table in tables.astype(np.float32))
+    decoder, task = Decoder(tables, (Layer((nothing,)),), None, linear([[1, 0, 0], [0, 1, 0]])), zeros(length=17)
+    assert (forced_margins(decoder, task, task.random_inputs(5, np.random.default_rng(0))) < -1e-8).all()
+    assert decide(decoder, task).verdict == "not decided"
+
+
 def test_all_tokens_may_be_right():
     claims = decide(flat(1, None, LOGITS), zeros(stop=(0, 1, 2, 0))).claims
     assert [claim.verdict for claim in claims] == ["proved", "proved"]
@@ -182,8 +195,6 @@ def test_bounds_need_one_layer_with_attention(decoder):
     two = replace(decoder, layers=2 * flat(1, None, LOGITS).layers)
     with pytest.raises(InputError, match="2 layers"):
         smallest_margin(two, zeros())
-    with pytest.raises(InputError, match="exact ranges need"):
-        prove_ranges(two, zeros(), 0.0)
 
 
 def test_a_head_with_tokens_that_no_table_has_is_refused():

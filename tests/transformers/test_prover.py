@@ -169,7 +169,7 @@ def test_decisions_repeat_and_say_what_is_open():
     assert "not finished" in str(hurried)
     assert lines
     task = copy(12)
-    long = decide(copier(np.random.default_rng(1), task, 3.0), task, seconds=0)
+    long = decide(copier(np.random.default_rng(1), task, 6.0), task, seconds=0)
     assert long.verdict == "not decided"
     assert any("not finished" in group for group in long.claims[0].open)
 
@@ -242,13 +242,13 @@ def test_small_batches_prove_the_same(monkeypatch):
     assert [claim.verdict for claim in decide(decoder, COPY).claims] == [claim.verdict for claim in whole.claims]
 
 
-def test_exact_ranges_come_first_where_they_apply():
+def test_attention_by_position_is_decided():
     for sharp, verdict in ((0.5, "refuted"), (1.0, "refuted"), (3.0, "proved")):
         task, decoder = bit_copier(sharp)
         least = forced_margins(decoder, task, every_input(task)).min()
         (claim,) = decide(decoder, task).claims
         assert claim.verdict == verdict == ("proved" if least > 0 else "refuted")
-        assert verdict == "refuted" or (claim.method, claim.arithmetic, dict(claim.trees)) == ("ranges", "float32", {})
+        assert verdict == "refuted" or claim.arithmetic == "float32"
 
 
 KNOWN = {  # the verdicts on the answers and on the stop token

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.certificate import read_certificate, task_document
 from bitwright.transformers.columns import digits
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.evaluate import logits
 from bitwright.transformers.files import digest, load_decoder
-from bitwright.transformers.ranges import prove_ranges
+from bitwright.transformers.prover import decide
 from bitwright.transformers.task_text import load_task
 
 FOLDER = Path(__file__).parents[2] / "examples" / "transformers"
@@ -27,7 +26,7 @@ def added(decoder: Decoder, a: int, b: int) -> int:
 
 def test_the_shipped_adder_is_proved_and_a_changed_one_is_refuted():
     decoder, task = load_decoder(FOLDER / "adder.safetensors"), load_task(FOLDER / "adder.task")
-    claim = prove_ranges(decoder, task, FLOAT32)
+    (claim,) = decide(decoder, task).claims
     assert (claim.verdict, claim.arithmetic, claim.inputs) == ("proved", "float32", 10**20)
     assert claim.margin > 1.5
     rng = np.random.default_rng(0)
@@ -36,7 +35,7 @@ def test_the_shipped_adder_is_proved_and_a_changed_one_is_refuted():
     weight = decoder.head[0].weight.copy()
     weight[0, 9] += 3
     changed = replace(decoder, head=(replace(decoder.head[0], weight=weight),))
-    claim = prove_ranges(changed, task, FLOAT32)
+    (claim,) = decide(changed, task).claims
     assert claim.verdict == "refuted"
     a, b = (task.number(word, 10) for word in claim.counterexample.symbols)
     assert added(changed, a, b) == sum(digit * 10**place for place, digit in enumerate(claim.counterexample.written))

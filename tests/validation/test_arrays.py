@@ -13,24 +13,24 @@ from tasks import task_of
 
 from bitwright import InputError, addition, multiplication
 from bitwright.program import load
-from bitwright.validation import ArrayFunction, Function, validate
+from bitwright.validation import Function, validate
 from bitwright.workers import Workers
 
 _numbers = count()
 
 
-def oracle(folder: Path, body: str, outputs: tuple[str, ...] = ("sum",), wide: bool = False) -> ArrayFunction:
+def oracle(folder: Path, body: str, outputs: tuple[str, ...] = ("sum",), wide: bool = False) -> Function:
     name = f"arrays_{next(_numbers)}"
     (folder / f"{name}.py").write_text(f"import numpy as np\n{body}\n")
-    return ArrayFunction(f"{name}:f", str(folder), outputs, wide=wide)
+    return Function.named(f"{name}:f", str(folder), outputs, True, wide)
 
 
 def test_it_finds_what_single_calls_find(tmp_path: Path) -> None:
     (tmp_path / "alike_oracles.py").write_text(
         "def one(p, q): return p + q + (p == 3)\ndef many(p, q): return p + q + (p == 3)\n"
     )
-    one = validate(task_of(addition(5), oracle=Function("alike_oracles:one", str(tmp_path), ("sum",))))
-    many = task_of(addition(5), oracle=ArrayFunction("alike_oracles:many", str(tmp_path), ("sum",)))
+    one = validate(task_of(addition(5), oracle=Function.named("alike_oracles:one", str(tmp_path), ("sum",))))
+    many = task_of(addition(5), oracle=Function.named("alike_oracles:many", str(tmp_path), ("sum",), True))
     for workers in (Workers(), Workers("processes", 2)):
         assert validate(many, workers).tally == one.tally
     assert one.tally.wrong == 32
@@ -83,5 +83,5 @@ def test_arrays_are_asked_a_few_times(tmp_path: Path) -> None:
     f = "calls = []\ndef f(p, q):\n    calls.append(len(p))\n    return p + q"
     asked = oracle(tmp_path, f)
     validate(task_of(addition(6), oracle=asked))
-    calls = asked.read().load().__globals__["calls"]  # type: ignore[attr-defined]
+    calls = asked.load().__globals__["calls"]  # type: ignore[attr-defined]
     assert calls == [4096, 1, 1, 1, 1, 1]

@@ -18,7 +18,7 @@ from bitwright.program import load
 from bitwright.theory import smallest_examples
 from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
 from bitwright.validation.judge import run_batch_of
-from bitwright.validation.task import Inputs, prepare
+from bitwright.validation.task import Inputs
 from bitwright.workers import Workers
 
 EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/cluster
@@ -88,7 +88,7 @@ def test_the_same_tally_from_every_kind_of_workers(workers: Workers) -> None:
     task = task_of(parse(text), "limit", Arithmetic("addition"), rounding="sign")
     assert task.batches == 4
     found = validate(task, workers).tally
-    assert found == sum((run_batch_of(prepare(task), number) for number in range(4)), Tally())
+    assert found == sum((run_batch_of(task, number) for number in range(4)), Tally())
     assert 0 < found.wrong < 2**20
 
 
@@ -242,10 +242,9 @@ def test_an_answer_about_arrays_is_checked_against_single_ones() -> None:
 def test_odd_oracles(tmp_path: Path, text: str, message: str) -> None:
     name = f"oracle_{abs(hash(text))}"
     (tmp_path / f"{name}.py").write_text(text)
-    oracle = Function(f"{name}:check", str(tmp_path), ("difference", "negative"))
-    task = task_of(load(EXAMPLES / "subtraction.bw"), oracle=oracle)
+    algorithm, outputs = load(EXAMPLES / "subtraction.bw"), ("difference", "negative")
     with pytest.raises(InputError) as refused:
-        validate(task)
+        validate(task_of(algorithm, oracle=Function.named(f"{name}:check", str(tmp_path), outputs)))
     assert missing(str(refused.value), message) == []
 
 

@@ -18,7 +18,6 @@ from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork, TrainingError, train
 from bitwright.networks.quantize import Cost, local_sample, quantize
 from bitwright.program import Algorithm, Program
-from bitwright.program.local import LocalStates, draw_numbers
 from bitwright.program.pattern import Pattern
 from bitwright.program.pattern import pattern_of as pattern_of
 from bitwright.proofs.width import run_matches
@@ -118,30 +117,3 @@ def quantized(
         return found
     met = run_matches(runs, _MET, 0)
     return quantize(networks, program, weight_bits, (met, np.ones((len(met), program.bits), dtype=bool)))
-
-
-def cell_states(pattern: Pattern, most: int, seed: int) -> np.ndarray:  # (states, bits of the pattern)
-    """Local states as states of the pattern with all other cells idle: all of them, or `most` at random.
-
-    Raises InputError if an idle cell matches something: then no state of the pattern shows a single cell.
-    """
-    program = pattern.program
-    if matching := program.match(np.zeros(program.bits, dtype=bool)).tolist():
-        raise InputError(
-            f"a cell with all bits off matches '{program.template_text(matching[0])}', so that cells side by side are "
-            "not looked at one by one; run it by the engine network, with cells and several networks"
-        )
-    total = pattern.local_states
-    chosen = np.arange(total) if total <= most else draw_numbers(np.random.default_rng(seed), total, most)
-    states = np.zeros((len(chosen), program.bits), dtype=bool)
-    first = 0
-    for number, kind in enumerate(pattern.kinds):
-        rows = np.flatnonzero((chosen >= first) & (chosen < first + kind.local_states))
-        matched = LocalStates(kind).matched(chosen[rows] - first)
-        for template in range(kind.templates):
-            place = int(pattern.first_template[number]) + template
-            block = program.block_members(int(program.template_block[place]))
-            on = np.array(block)[int(program.template_config[place]) >> np.arange(len(block)) & 1 == 1]
-            states[np.ix_(rows[matched[:, template]], on)] = True
-        first += kind.local_states
-    return states

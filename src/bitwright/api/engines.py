@@ -32,14 +32,13 @@ _OF = {
     "seed": ("sampled", "network"),
     "width": ("network",),
     "device": ("network",),
-    "precision": ("network",),
     "compiled": ("templates", *_LIMITS),
     "evaluate": _LIMITS,
     "tile": _LIMITS,
 }
 SETTINGS = tuple(_OF)
 _OF_TRAINING = ("width", "networks", "seed", "padding", "tile")  # which a trained network has already
-_OF_WHOLE = ("padding", "device", "precision")  # go with networks of the whole state alone
+_OF_WHOLE = ("padding", "device")  # go with networks of the whole state alone
 MOST_TILE = 16  # neighbouring cells that are taken as one
 
 
@@ -76,7 +75,6 @@ class EngineChoice:
     seed: int = 0
     width: int | None = None  # of the networks to train
     device: str = "cpu"
-    precision: str = "float32"
     compiled: bool = True  # whether rules and limit may use compiled loops
     tile: Tile | None = None  # how many neighbouring cells are taken as one; None: 1 for networks trained now, else all
     evaluate: bool = False  # whether what decides for cells is evaluated in every cell of every step
@@ -212,8 +210,12 @@ def choose_engine(
     by: Any = [one.weights for one in networks]
     if not networks:
         by = _trained(algorithm, choice, pattern, train) if choice.runs_trained else _limit(algorithm, pattern, choice)
-    if (choice.device, choice.precision) != ("cpu", "float32"):
-        return network_engine(program, by, rounding, choice.device, choice.precision)
+    if choice.device != "cpu":
+        if not networks:
+            from bitwright.networks import quantize
+
+            by = [quantize(by, program)[0]]
+        return network_engine(program, by, rounding, choice.device)
     from bitwright.engines.cells.engine import CellEngine
 
     return CellEngine(

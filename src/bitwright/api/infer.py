@@ -77,9 +77,10 @@ def infer(  # type: ignore[misc]
 
     Executions by size, such as {5: a, 6: b, 7: c}, or files that carry different sizes, give a program for every size.
     `let` is the name of the size, by default that of the files, or l. `lines` are added to the rules, and `like` is a
-    rule file whose input, output, start, steps, halt and ensure lines are. Indices are a*i+b*l+c with |a| up to
-    `coefficients` and |c| up to `offsets`: by default the smallest class in which one fits. Blocks, and then the
-    shortest text, are looked for at most `seconds` each; by default there is no limit for blocks, and 60 for the text.
+    rule file whose input, output, start, steps, halt and ensure lines are. Indices are `a*i+b*l+c`, where `|a|` is at
+    most `coefficients` and `|c|` at most `offsets`: by default the smallest class in which one fits. Blocks, and then
+    the shortest text, are looked for at most `seconds` each; by default there is no limit for blocks, and 60 for the
+    text.
 
     >>> from bitwright import addition, executions
     >>> states = executions(addition(2), "states", states=300)

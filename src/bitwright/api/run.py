@@ -99,7 +99,7 @@ def run(
 
     `what` is a program, a file or the name of a shipped algorithm, which is then as long as its values need. `engine`
     is an engine or its name, and its settings are given beside it: `rounding`, `padding`, `networks`, `seed`, `width`,
-    `device`, `precision`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
+    `device`, `tile`, `evaluate`. `network` is a trained network, its file, or several of
     either. `steps` limits the number of steps. `record` keeps every state; `watch` looks at single steps. `progress` is
     True for lines on standard error, or a function of the steps made and the most there can be. Give an input with the
     name of a setting in the dictionary.

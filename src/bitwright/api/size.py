@@ -94,37 +94,30 @@ class WidthOfNetwork:
         return self.found.expected
 
     @property
-    def covering(self) -> int:
-        """The width that covers all states by the union bound."""
-        return self.found.covering
-
-    @property
     def sentence(self) -> str:
-        """Both widths, and where they hold."""
+        """The width, and where it holds."""
         found = self.found
         where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
         if found.domain == "runs" and not found.every:
             where = f"{found.error.states:,} states of random runs"
         return (
-            f"{self.name}: width {found.expected:,} is expected to suffice in {where}, {found.covering:,} covers all "
-            f"by the union (delta {found.delta:g}; first order, not proved)"
+            f"{self.name}: width {found.expected:,} is expected to suffice in {where} "
+            f"(delta {found.delta:g}; first order, not proved)"
         )
 
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        found, worst = self.found, self.found.worst
+        found = self.found
         mean, low, high = found.error.interval
         count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
         climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
         climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
         most = "at most " if found.domain == "runs" else ""
-        at = f"at n = {worst.n:,}, m = {worst.matching:,}, c = {worst.writers:,}"
         lines = [
             self.sentence,
-            f"  expected {found.expected:>12,}   worst of {found.error.states:,} states{climbed}, in "
+            f"  {most}{count} states; the worst of {found.error.states:,} of them{climbed}, in "
             f"{len(found.error.errors)} draws of a Gaussian field, sample seed {found.seed}",
-            f"  covering {found.covering:>12,}   {most}{count} states; V/(w1 - w0)^2 at most {worst.ratio:.4g}, {at}",
             f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
             f"  K = {found.examples:,}; no network was trained",
         ]
@@ -132,7 +125,7 @@ class WidthOfNetwork:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as `bitwright size --of network --json` prints them."""
-        found, worst = self.found, self.found.worst
+        found = self.found
         mean, low, high = found.error.interval
         return {
             "name": self.name,
@@ -141,10 +134,8 @@ class WidthOfNetwork:
             "delta": found.delta,
             "examples": found.examples,
             "width": found.expected,
-            "width_covering": found.covering,
             "states": found.states,
             "log2_states": found.log_states / log(2),
-            "worst": {"ratio": worst.ratio, "n": worst.n, "m": worst.matching, "c": worst.writers},
             "error": {"mean": mean, "low": low, "high": high},
             "looked_at": found.error.states,
             "every": found.every,
@@ -192,9 +183,8 @@ def size(  # type: ignore[misc]
     >>> from bitwright import addition
     >>> size(addition(10)).networks, size(addition(10), tile=1).networks
     (50, 2)
-    >>> found = size(addition(2), of="network", domain="runs")
-    >>> found.width <= found.covering
-    True
+    >>> size(addition(4), of="network").width
+    782
     """
     if of not in OF:
         raise InputError(f"{option('of')} is ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}")

@@ -117,7 +117,7 @@ def validate(
             validation.validate(validation.make_task(algorithm, chosen, None, 1, 0, steps))
     try:
         with tell.working("inputs") as told:
-            return validation.validate(task, who, told, file, told if hasattr(progress, "working") else None)
+            return validation.validate(task, who, told, file)
     except KeyboardInterrupt:
         if file is not None:
             tell.note(f"what is done so far is in {file}; the same command goes on from there")

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
 @opt.seconds
+@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin and count the wrong inputs.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -94,10 +95,10 @@ def command(
     from bitwright.api.models import model_of
     from bitwright.api.network import open_networks
 
-    seconds = how.pop("seconds")
     if is_task(target.name):
-        return certify_task(Path(target.name), network, output, check, seconds, as_json)
-    opt.refuse("goes with tasks of transformers (.task)", "seconds")
+        return certify_task(Path(target.name), network, output, check, as_json, how)
+    opt.refuse("goes with tasks of transformers (.task)", "seconds", "measure")
+    del how["seconds"], how["measure"]
     _check_together(output, check, how)
     if check == BESIDE:
         if network is None:

@@ -1,14 +1,15 @@
 """Options of earlier versions, and what to give instead: a command that is given one says so in one line."""
 
 INSTEAD = {
-    "--accuracy": "in Python the accuracy of ensemble(...) says whether it suffices",
-    "--basis-seed": "in Python there is dataset(..., basis_seed=1)",
-    "--cell": "in Python there is infer(..., grid=...).save_cell(path)",
+    "--accuracy": "validate --network FOLDER counts how often the average of its networks is wrong",
+    "--basis-seed": "no basis changes the limit, so templates are unit vectors",
+    "--cell": "train on the rule file of -o, which gives a network of its cells",
     "--cells": "give --tile 1",
     "--checkpoint": "give --resume FILE, which keeps the run and continues from it",
     "--coefficients": "in Python there is infer(..., coefficients=2)",
     "--counter": "bitwright run examples/addition-counter.bw",
     "--dialect": "give --machine V:WORDSxWIDTH:DIALECT",
+    "--ensemble": "train --networks keeps the networks in a folder, and run --network averages them",
     "--entry": "in Python there is run(..., entry=...)",
     "--force": "delete the files, or name another folder",
     "--labels": "in Python there is Sample(..., labels='plain')",
@@ -17,7 +18,7 @@ INSTEAD = {
     "--max-seconds": "give --seconds",
     "--neighbourhood": "in Python there is infer(..., neighbourhood='von-neumann')",
     "--offsets": "in Python there is infer(..., offsets=2)",
-    "--ones": "in Python there is bitwright.running.successors.random_starts",
+    "--ones": "name the inputs, or take all of them with validate",
     "--open": "open the address that it prints",
     "--oracle-arrays": "give --oracle arrays:MODULE:FUNCTION",
     "--parametrization": "in Python there is train(..., parametrization='standard')",

@@ -22,7 +22,7 @@ GROUPS = {
     "The program": "bits order let machine sizes program graph values directed",
     "The engine": "engine rounding padding network evaluate n",
     "Networks": "tile networks width seed device",
-    "Training": "descent tolerance seeds integer weight-bits from ensemble",
+    "Training": "descent tolerance seeds integer weight-bits from",
     "Inputs": "random sample-seed",
     "Images for machine V": "max-instructions memory signed",
     "Work and output": "max-steps seconds workers resume yes output json quiet help",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,16 +123,12 @@ def keep_sizes(sizes: str | None, lets: Mapping[str, int]) -> str | None:
 
 
 def training_command(target: Target, algorithm: Algorithm) -> str:
-    """The command that trains a network with all cells of this program, in the sizes that are asked for.
-
-    It names many sizes only where these were seen to have all its cells.
-    """
+    """The command that trains a network with all cells of this program, in the sizes that are asked for."""
     from bitwright.api import sizes as api
 
     own, sizes, machine = api.numbers_of(algorithm), _kept().get(_SIZES), target.machine
-    if sizes is None and algorithm.program.templates <= api.FEW_TEMPLATES:
-        for name, value in islice(own.items(), 1):
-            sizes = api.sizes_to_train(algorithm, name, value)
+    if sizes is None and own and api.knows_every_size(algorithm):
+        sizes = "all"
     varied = {part.partition("=")[0] for part in (sizes or "").split(",")}
     words = [*option_words({"sizes": sizes}), *target.let_words(without=varied)]
     bits = own.get(api.BITS) if sizes is None and target.order is None else None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "--output",
     "-o",
     type=opt.FILE,
-    help="A .safetensors file; a folder for several networks; with --ensemble a file of results, to go on from.",
+    help="A .safetensors file; a folder for several networks.",
 )
 @opt.sizes
 @opt.tile
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 @click.option(
     "--until", type=click.Choice(["trained", "proved"]), help="For a task (.task): train on until a seed is proved."
 )
-@click.option("--ensemble", is_flag=True, help="Keep no network; measure the average of many against the limit.")
-@opt.rounding
 @opt.workers
 @opt.json
 @opt.quiet
@@ -61,21 +59,18 @@ def command(
     target: Target,
     others: tuple[str, ...],
     output: Path | None,
-    ensemble: bool,
     as_json: bool,
     **how: Any,
 ) -> int:
     """Train one small integer network for the cells of programs, and try every local state.
 
     It runs every program with these kinds of cells, in any size; several programs may be named. With --tile all the
-    network is for the whole state of one program in one size. With --ensemble many networks are trained and averaged,
-    and their accuracy, mean and variance are compared with the limit.
+    network is for the whole state of one program in one size.
 
     \b
     bitwright train addition --bits 4 -o adder.safetensors
     bitwright train addition --bits 8 --tile 2 --from runs -o adder.safetensors  # never shown a template
     bitwright train addition --bits 4 --tile all -o whole.safetensors
-    bitwright train permutation --bits 6 --tile all --ensemble -n 40
     bitwright train examples/transformers/adder.task --until proved --seeds 4 -o adder.safetensors
     """
     until = how.pop("until")
@@ -83,12 +78,6 @@ def command(
         return train_task(Path(target.name), output, how["seed"], how["seeds"], until, as_json)
     opt.refuse("goes with tasks of transformers (.task)", "until")
     tell = None if is_quiet() else TerminalTeller()
-    if ensemble:
-        opt.refuse("does not go with --ensemble", "sizes", "integer", "weight_bits", "seeds", "source", "sample_seed")
-        if others:
-            raise InputError("--ensemble looks at one program; leave out the others")
-        return _measure(target.algorithm(), output, as_json, progress=tell, **_given(how))
-    opt.refuse("goes with --ensemble", "rounding")
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     keep_sizes(how["sizes"], target.lets)
@@ -103,19 +92,6 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The options that are given; networks that go to a GPU are trained by PyTorch."""
     given = {name: value for name, value in options.items() if value is not None}
     return given | ({} if given.get("device") in (None, "cpu") else {"trainer": "torch"})
-
-
-def _measure(algorithm: Algorithm, output: Path | None, as_json: bool, **how: Any) -> int:
-    """Measures the average of many networks."""
-    from bitwright.api.ensemble import ensemble
-
-    found = ensemble(algorithm, file=output, **how)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(found.sentence)
-        note(found.limit.sentence())
-    return 0
 
 
 def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:

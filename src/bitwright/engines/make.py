@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bitwright.bits import shorten, whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
-from bitwright.errors import InputError, suggestion
+from bitwright.errors import InputError, option, suggestion
 from bitwright.program import Program
 from bitwright.program.pattern import Pattern
 from bitwright.theory.rounding import Rounding, check_rounding
@@ -30,13 +30,12 @@ def make_engine(
     seed: int = 0,
     trained: Sequence[AnyNetwork] = (),
     device: str = "cpu",
-    precision: str = "float32",
     compiled: bool = True,
 ) -> Engine:
     """The engine of this name, ready to step this program.
 
     `examples` is K with padding, by default one for each template. `networks` and `seed` are for `sampled`; `trained`,
-    `device` and `precision` for `network`, which runs trained networks but trains none. `compiled=False` avoids
+    `device` for `network`, which runs trained networks but trains none. `compiled=False` avoids
     compiled loops.
 
     >>> from bitwright import addition, run
@@ -47,8 +46,8 @@ def make_engine(
     check_engine(name)
     chosen = check_rounding(rounding)
     K = check_examples(program, examples)
-    if name != "network" and (device, precision) != ("cpu", "float32"):
-        raise InputError(f"a device and a precision go with the engine network, not {name}; leave them out")
+    if name != "network" and device != "cpu":
+        raise InputError(f"a device goes with the engine network, not {name}; leave it out")
     if name == "templates":
         return RuleEngine(program, compiled)
     if name == "limit":
@@ -63,7 +62,7 @@ def make_engine(
         from bitwright.engines.sampled import SampledEngine
 
         return SampledEngine(program, K, chosen, networks, seed)
-    return network_engine(program, trained, chosen, device, precision)
+    return network_engine(program, trained, chosen, device)
 
 
 def check_engine(name: str) -> None:
@@ -74,30 +73,22 @@ def check_engine(name: str) -> None:
 
 
 def network_engine(
-    program: Program,
-    trained: Sequence[AnyNetwork],
-    rounding: Rounding = "calibrated",
-    device: str = "cpu",
-    precision: str = "float32",
+    program: Program, trained: Sequence[AnyNetwork], rounding: Rounding = "calibrated", device: str = "cpu"
 ) -> Engine:
-    """Trained networks as an engine: in NumPy, or in PyTorch where a device or a precision needs it."""
+    """Trained networks as an engine: in NumPy, or one of integers on a device."""
     from bitwright.engines.cells.engine import CellEngine
-    from bitwright.networks import FloatNetwork, IntegerNetwork
+    from bitwright.networks import IntegerNetwork
 
-    integers = bool(trained) and isinstance(trained[0], IntegerNetwork)
-    if integers and precision != "float32":
-        raise InputError(f"a network of integers has no precision to choose, got {precision}; leave it out")
     engine = CellEngine(program, Pattern.of_state(program), trained, rounding)
-    if (device, precision) == ("cpu", "float32"):
+    if device == "cpu":
         return engine
-    if isinstance(trained[0], IntegerNetwork):
-        from bitwright.engines.integer.device import IntegerDeviceEngine
+    if not isinstance(trained[0], IntegerNetwork):
+        raise InputError(
+            f"floating-point networks run on the CPU; make this one of integers, or leave out {option('device')}"
+        )
+    from bitwright.engines.integer.device import IntegerDeviceEngine
 
-        return IntegerDeviceEngine(program, trained[0], rounding, device)
-    from bitwright.engines.torch_network import TorchNetworkEngine
-
-    floats = [network for network in trained if isinstance(network, FloatNetwork)]
-    return TorchNetworkEngine(program, floats, rounding, device, precision)
+    return IntegerDeviceEngine(program, trained[0], rounding, device)
 
 
 def check_examples(program: Program, examples: int | None) -> int:

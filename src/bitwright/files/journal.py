@@ -10,7 +10,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
@@ -28,14 +28,9 @@ _MAX_HEADER = 1 << 20
 class Journal:
     """An append-only file, held by one process at a time."""
 
-    def __init__(
-        self, path: Path, header: Mapping[str, object], ways: Mapping[str, Callable[[object], str]] | None = None
-    ) -> None:
-        """Opens the file, or makes it. Raises InputError if it holds something else or another process writes it.
-
-        `ways` says how a field of the header could be what it is in the file.
-        """
-        self.path, self._ways = path, ways or {}
+    def __init__(self, path: Path, header: Mapping[str, object]) -> None:
+        """Opens the file, or makes it. Raises InputError if it holds something else or another process writes it."""
+        self.path = path
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
@@ -135,10 +130,9 @@ class Journal:
         if not unlike:
             raise InputError(f"{self.path} begins with another text than was written there; choose another file")
         key = unlike[0]
-        way = self._ways[key](other.get(key)) if len(unlike) == 1 and key in self._ways else ""
         raise InputError(
             f"{self.path} was begun with {key} {shorten(_text(other.get(key)), 60)}, now it is "
-            f"{shorten(_text(header.get(key)), 60)}; {way}choose another file"
+            f"{shorten(_text(header.get(key)), 60)}; choose another file"
         )
 
 

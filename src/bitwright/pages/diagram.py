@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -22,38 +23,37 @@ _WIDEST = 170  # the names in a box
 SBN_UNITS = {"I": "Instructions", "M": "Memory", "D": "Subtraction", "B": "Branching"}
 
 
+EXPLANATION = (
+    "A box is a kind of block: how many there are, and their bits. An arrow leads to what its templates write; dashed, "
+    "it leads back up."
+)
+
+
 @dataclass(frozen=True)
 class BlockKind:
     """Blocks made of the same arrays."""
 
-    unit: str
     names: tuple[str, ...]
     count: int
+
+    @property
+    def unit(self) -> str:
+        """The prefix of its first name, if there is one."""
+        head, _, rest = self.names[0].partition("_")
+        return head if rest else ""
 
 
 def block_kinds(program: Program) -> tuple[list[BlockKind], IntArray]:
     """The kinds of blocks in the order of their first block, and the kind of every block."""
-    arrays = dict.fromkeys(program.array_families)  # in the order of their declaration
-    number = {array: place for place, array in enumerate(arrays)}
+    arrays = list(dict.fromkeys(program.array_families))  # in the order of their declaration
     sizes = [field.size for field in program.layout.fields]
-    array_of = np.repeat([number[array] for array in program.array_families], sizes)  # (k,)
+    array_of = np.repeat([arrays.index(array) for array in program.array_families], sizes)  # (k,)
     family_of = program.block_families.of[program.block_of]  # (k,)
-    pairs = np.unique(family_of * len(arrays) + array_of)
-    arrays_of: dict[int, list[int]] = {}
-    for family, array in zip((pairs // len(arrays)).tolist(), (pairs % len(arrays)).tolist(), strict=True):
-        arrays_of.setdefault(family, []).append(array)
-    present, first = np.unique(program.block_families.of, return_index=True)
-    kinds: dict[tuple[int, ...], int] = {}
-    kind_of_family = np.zeros(len(program.block_families), dtype=np.int64)
-    for family in present[np.argsort(first)].tolist():
-        kind_of_family[family] = kinds.setdefault(tuple(arrays_of[family]), len(kinds))
-    of = kind_of_family[program.block_families.of]
-    named = list(arrays)
-    found = []
-    for key, count in zip(kinds, np.bincount(of).tolist(), strict=True):
-        names = tuple(named[array] for array in key)
-        found.append(BlockKind(_unit(names[0]), names, count))
-    return found, of
+    pairs = np.unique(np.stack((family_of, array_of)), axis=1).T.tolist()
+    names_of = {family: tuple(arrays[array] for _, array in own) for family, own in groupby(pairs, lambda one: one[0])}
+    numbers: dict[tuple[str, ...], int] = {}
+    of = np.array([numbers.setdefault(names_of[one], len(numbers)) for one in program.block_families.of.tolist()])
+    return [BlockKind(names, count) for names, count in zip(numbers, np.bincount(of).tolist(), strict=True)], of
 
 
 def links(program: Program, of: IntArray) -> dict[tuple[int, int], int]:
@@ -62,12 +62,6 @@ def links(program: Program, of: IntArray) -> dict[tuple[int, int], int]:
     target = of[program.block_of[program.write_bits]]
     pairs, counts = np.unique(np.stack((source, target)), axis=1, return_counts=True)
     return {(int(a), int(b)): int(n) for (a, b), n in zip(pairs.T, counts, strict=True)}
-
-
-EXPLANATION = (
-    "A box is a kind of block: how many there are, and their bits. An arrow leads to what its templates write; dashed, "
-    "it leads back up."
-)
 
 
 def block_drawing(
@@ -84,33 +78,22 @@ def block_drawing(
     kinds, of = block_kinds(program)
     if len(kinds) > MAX_KINDS:
         raise InputError(f"a diagram shows at most {MAX_KINDS} kinds of blocks, this program has {len(kinds)}")
-    # Flags of the whole machine, such as HALT, belong to the last unit.
-    unit_of = [kind.unit if kind.unit in (units or {}) else list(units or [""])[-1] for kind in kinds]
-    numbers = {unit: number for number, unit in enumerate(units or {})}
-    colour_of = [COLOURS[numbers.get(unit, place) % len(COLOURS)] for place, unit in enumerate(unit_of)]
-    contents = [
-        Content(counted(kind.count, "block"), tuple(_names(kind, bool(units), mark)), colour)
-        for kind, colour in zip(kinds, colour_of, strict=True)
-    ]
-    said = {
+    units = units or {}
+    colours = {unit: COLOURS[number % len(COLOURS)] for number, unit in enumerate(units)}
+    contents = []
+    for place, kind in enumerate(kinds):  # flags of the whole machine, such as HALT, belong to the last unit
+        colour = colours.get(kind.unit, [*colours.values()][-1]) if units else COLOURS[place % len(COLOURS)]
+        unit = f"{kind.unit}_" if units and kind.unit else ""  # which the colour says
+        names = wrapped(" ".join(mark(name) + name.removeprefix(unit) for name in kind.names), _WIDEST)
+        contents.append(Content(counted(kind.count, "block"), tuple(names), colour))
+    words = {
         (a, b): f"{' '.join(kinds[a].names)} \N{RIGHTWARDS ARROW} {' '.join(kinds[b].names)}: {counted(n, 'write')}"
         for (a, b), n in links(program, of).items()
     }
-    legend = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate((units or {}).values())}
-    return draw(title, f"{EXPLANATION} {note}".strip(), contents, said, legend)
+    legend = {units[unit]: colour for unit, colour in colours.items()}
+    return draw(title, f"{EXPLANATION} {note}".strip(), contents, words, legend)
 
 
 def diagram_svg(program: Program, title: str = "", units: Mapping[str, str] | None = None) -> str:
     """The diagram as SVG text."""
     return drawing_svg(block_drawing(program, title, units))
-
-
-def _names(kind: BlockKind, by_unit: bool, mark: Callable[[str], str]) -> list[str]:
-    """The names of its bits, without the unit where its colour says it."""
-    unit = f"{kind.unit}_" if by_unit and kind.unit else ""
-    return wrapped(" ".join(mark(name) + name.removeprefix(unit) for name in kind.names), _WIDEST)
-
-
-def _unit(name: str) -> str:
-    head, _, rest = name.partition("_")
-    return head if rest else ""

@@ -5,7 +5,7 @@ Arrows have the colour of the box that they come from; those that lead back up a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from math import hypot
@@ -14,6 +14,24 @@ from bitwright.pages.layout import Point, layered
 
 SIZE = 13  # of letters
 JOINT = "\N{NO-BREAK SPACE}"
+COLOURS = ("#0072B2", "#C04A00", "#00795A", "#A8437E", "#8A6500", "#444444", "#6A4C93", "#A52A2A")
+BOLD = 1.08  # how much wider bold letters are
+_MARGIN, _PAD, _LINE, _SPACE, _LOOP = 18.0, 9.0, 16.0, 5.0, 20.0
+_TITLE, _NARROWEST, _PAGE = 16, 560.0, 1100.0
+
+
+def svg_text(width: float, height: float, title: str, size: int, parts: Iterable[str]) -> str:
+    """A picture on white."""
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+            f'height="{height}" font-family="Helvetica, Arial, sans-serif" font-size="{size}" role="img" '
+            f'aria-label="{escape(title)}">',
+            f'<rect width="{width}" height="{height}" fill="white"/>',
+            *parts,
+            "</svg>\n",
+        ]
+    )
 
 
 def text_width(text: str, size: float = SIZE) -> float:
@@ -40,16 +58,12 @@ def wrapped(text: str, width: float, size: float = SIZE) -> list[str]:
     return [one.replace(JOINT, " ") for one in (*lines, line)]
 
 
-COLOURS = ("#0072B2", "#C04A00", "#00795A", "#A8437E", "#8A6500", "#444444", "#6A4C93", "#A52A2A")
-BOLD = 1.08  # how much wider bold letters are
-_MARGIN, _PAD, _LINE, _SPACE, _LOOP = 18.0, 9.0, 16.0, 5.0, 20.0
-_TITLE, _NARROWEST, _PAGE = 16, 560.0, 1100.0
-
-
 @dataclass(frozen=True)
 class Text:
+    """A line of text; y is that of its base line."""
+
     x: float
-    y: float  # of its base line
+    y: float
     text: str
     colour: str = "#111111"
     size: int = SIZE
@@ -58,6 +72,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Rectangle:
+    """A box, or a filled patch of a legend."""
+
     x: float
     y: float
     width: float
@@ -68,9 +84,11 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Arrow:
-    route: tuple[Point, ...]  # a point, then two handles and a point, again and again
+    """A curve: a point, then two handles and a point, again and again; and what it says in words."""
+
+    route: tuple[Point, ...]
     colour: str
-    said: str  # in words
+    words: str
     back: bool
 
 
@@ -85,27 +103,39 @@ class Content:
     notes: tuple[str, ...] = ()
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        return (*self.lines, *self.more, *self.notes)
+    def size(self) -> Point:
+        """How wide and high the text is, with the space around it."""
+        texts = (*self.lines, *self.more, *self.notes)
+        widest = max(text_width(self.heading, SIZE * BOLD), *map(text_width, texts), 40.0)
+        spaces = _SPACE * (bool(self.more) + bool(self.notes))
+        return widest + 2 * _PAD, _LINE * (1 + len(texts)) + spaces + 2 * _PAD - 3
+
+    def texts(self, x: float, y: float) -> list[Text]:
+        """Its lines, where its upper left corner is at x and y."""
+        y += _PAD + 10
+        found = [Text(x + _PAD, y, self.heading, self.colour, bold=True)]
+        for lines, space, colour in (
+            (self.lines, 0.0, "#111111"),
+            (self.more, _SPACE, "#111111"),
+            (self.notes, _SPACE, "#666666"),
+        ):
+            y += space if lines else 0
+            for line in lines:
+                y += _LINE
+                found.append(Text(x + _PAD, y, line, colour))
+        return found
 
 
-@dataclass(frozen=True)
+@dataclass
 class Drawing:
     """Everything a picture needs, in units of a point; y runs down."""
 
     title: str
     width: float
-    height: float
-    texts: tuple[Text, ...]
-    boxes: tuple[Rectangle, ...]  # of the contents, in their order; then the patches of the legend
-    arrows: tuple[Arrow, ...]
-
-
-@dataclass
-class _Page:
+    height: float = 14.0
     texts: list[Text] = field(default_factory=list)
-    patches: list[Rectangle] = field(default_factory=list)
-    y: float = 14.0
+    boxes: list[Rectangle] = field(default_factory=list)  # of the contents, in their order; then those of the legend
+    arrows: list[Arrow] = field(default_factory=list)
 
 
 def draw(
@@ -114,105 +144,76 @@ def draw(
     contents: Sequence[Content],
     links: Mapping[tuple[int, int], str],  # from box to box, in words
     legend: Mapping[str, str] | None = None,  # names and their colours
-    below: Sequence[Content] = (),  # what is told in columns below the boxes
+    below: Sequence[Content] = (),  # in columns below the boxes
 ) -> Drawing:
     """The drawing of boxes and arrows, with a title, a legend and columns of text below."""
-    loops = {a for a, b in links if a == b}
     edges = [edge for edge in sorted(links) if edge[0] != edge[1]]
-    sizes = [_size(content) for content in contents]
+    sizes = [content.size for content in contents]
     placed = layered(sizes, edges, _PAGE)
-    width = max(_NARROWEST, placed.width + 2 * _MARGIN + _LOOP, _PAGE if below else 0)
-    page = _Page()
-    _head(page, title, explanation, legend or {}, width)
-    left, top = (width - placed.width) / 2, page.y + 8
-    boxes, arrows = [], []
-    for box, content in enumerate(contents):
-        x, y = left + placed.corners[box][0], top + placed.corners[box][1]
-        boxes.append(Rectangle(x, y, *sizes[box], content.colour))
-        page.texts += _texts(content, x, y)
-        if box in loops:
-            side, middle = x + sizes[box][0], y + sizes[box][1] / 2
+    drawing = Drawing(title, max(_NARROWEST, placed.width + 2 * _MARGIN + _LOOP, _PAGE if below else 0))
+    patches = _head(drawing, explanation, legend or {})
+    left, top = (drawing.width - placed.width) / 2, drawing.height + 8
+    for number, (content, size, (x, y)) in enumerate(zip(contents, sizes, placed.corners, strict=True)):
+        box = Rectangle(left + x, top + y, *size, content.colour)
+        drawing.boxes.append(box)
+        drawing.texts += content.texts(box.x, box.y)
+        if (number, number) in links:
+            side, middle = box.x + box.width, box.y + box.height / 2
             bow = ((side, middle - 6), (side + 15, middle - 11), (side + 18, middle + 6), (side, middle + 6))
-            arrows.append(Arrow(bow, content.colour, links[box, box], back=False))
+            drawing.arrows.append(Arrow(bow, content.colour, links[number, number], back=False))
     for edge, curve in zip(edges, placed.routes, strict=True):
         route = tuple((left + x, top + y) for x, y in curve)
-        arrows.append(Arrow(route, contents[edge[0]].colour, links[edge], route[-1][1] < route[0][1]))
-    height = _columns(page, below, top + placed.height + _MARGIN, width)
-    return Drawing(title, width, height, tuple(page.texts), (*boxes, *page.patches), tuple(arrows))
+        drawing.arrows.append(Arrow(route, contents[edge[0]].colour, links[edge], route[-1][1] < route[0][1]))
+    drawing.boxes += patches
+    drawing.height = top + placed.height + _MARGIN
+    _columns(drawing, below)
+    return drawing
 
 
-def _head(page: _Page, title: str, explanation: str, legend: Mapping[str, str], width: float) -> None:
-    inner = width - 2 * _MARGIN
-    for line in wrapped(title, inner, _TITLE * BOLD) if title else ():
-        page.y += 20
-        page.texts.append(Text(_MARGIN, page.y, line, size=_TITLE, bold=True))
-    page.y += 4
+def _head(drawing: Drawing, explanation: str, legend: Mapping[str, str]) -> list[Rectangle]:
+    """Writes title, explanation and legend; returns the patches of the legend."""
+    inner, y, patches = drawing.width - 2 * _MARGIN, drawing.height, []
+    for line in wrapped(drawing.title, inner, _TITLE * BOLD) if drawing.title else ():
+        y += 20
+        drawing.texts.append(Text(_MARGIN, y, line, size=_TITLE, bold=True))
+    y += 4
     for line in wrapped(explanation, inner):
-        page.y += 17
-        page.texts.append(Text(_MARGIN, page.y, line, "#444444"))
+        y += 17
+        drawing.texts.append(Text(_MARGIN, y, line, "#444444"))
     x = _MARGIN
-    page.y += 24 if legend else 0
+    y += 24 if legend else 0
     for name, colour in legend.items():
         needed = 18 + text_width(name, SIZE * BOLD)
-        if x > _MARGIN and x + needed > width - _MARGIN:
-            x, page.y = _MARGIN, page.y + 19
-        page.patches.append(Rectangle(x, page.y - 10, 11, 11, colour, filled=True))
-        page.texts.append(Text(x + 17, page.y, name, colour, bold=True))
+        if x > _MARGIN and x + needed > drawing.width - _MARGIN:
+            x, y = _MARGIN, y + 19
+        patches.append(Rectangle(x, y - 10, 11, 11, colour, filled=True))
+        drawing.texts.append(Text(x + 17, y, name, colour, bold=True))
         x += needed + 22
-    page.y += 14
+    drawing.height = y + 14
+    return patches
 
 
-def _size(content: Content) -> Point:
-    widest = max(text_width(content.heading, SIZE * BOLD), *map(text_width, content.texts), 40.0)
-    spaces = _SPACE * (bool(content.more) + bool(content.notes))
-    return widest + 2 * _PAD, _LINE * (1 + len(content.texts)) + spaces + 2 * _PAD - 3
-
-
-def _texts(content: Content, x: float, y: float) -> list[Text]:
-    y += _PAD + 10
-    found = [Text(x + _PAD, y, content.heading, content.colour, bold=True)]
-    for lines, space, colour in (
-        (content.lines, 0.0, "#111111"),
-        (content.more, _SPACE, "#111111"),
-        (content.notes, _SPACE, "#666666"),
-    ):
-        y += space if lines else 0
-        for line in lines:
-            y += _LINE
-            found.append(Text(x + _PAD, y, line, colour))
-    return found
-
-
-def _columns(page: _Page, below: Sequence[Content], top: float, width: float) -> float:
-    """Texts one under another in columns of one width and about one height; gives where the page ends."""
+def _columns(drawing: Drawing, below: Sequence[Content]) -> None:
+    """Adds texts one under another, in columns of one width and about one height."""
     if not below:
-        return top
-    sizes = [_size(content) for content in below]
-    count = max(1, int((width - _MARGIN) // max(wide for wide, _ in sizes)))
-    apart, high = (width - 2 * _MARGIN) / count, sum(high for _, high in sizes) / count
-    column, y, bottom = 0, 0.0, 0.0
+        return
+    sizes = [content.size for content in below]
+    count = max(1, int((drawing.width - _MARGIN) // max(wide for wide, _ in sizes)))
+    apart, high = (drawing.width - 2 * _MARGIN) / count, sum(high for _, high in sizes) / count
+    top, column, y, bottom = drawing.height, 0, 0.0, 0.0
     for content, (_, own) in zip(below, sizes, strict=True):
         if column < count - 1 and y + own / 2 > high:
             column, y = column + 1, 0.0
-        page.texts += _texts(content, _MARGIN + column * apart - _PAD, top + y)
+        drawing.texts += content.texts(_MARGIN + column * apart - _PAD, top + y)
         y += own
         bottom = max(bottom, y)
-    return top + bottom + _MARGIN
+    drawing.height = top + bottom + _MARGIN
 
 
 def drawing_svg(drawing: Drawing) -> str:
     """The picture; pointing at an arrow shows it in words."""
-    width, height = round(drawing.width), round(drawing.height)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="Helvetica, Arial, sans-serif" font-size="{SIZE}" role="img" '
-        f'aria-label="{escape(drawing.title)}">'
-    )
-    parts = [head, f'<rect width="{width}" height="{height}" fill="white"/>']
-    parts += map(_arrow, drawing.arrows)
-    parts += map(_rectangle, drawing.boxes)
-    parts += map(_text, drawing.texts)
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    parts = [*map(_arrow, drawing.arrows), *map(_rectangle, drawing.boxes), *map(_text, drawing.texts)]
+    return svg_text(round(drawing.width), round(drawing.height), drawing.title, SIZE, parts)
 
 
 def tip(route: Sequence[Point], long: float = 9.0, wide: float = 4.0) -> tuple[Point, Point, Point]:
@@ -232,7 +233,7 @@ def _arrow(arrow: Arrow) -> str:
     head = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in (end, left, right)) + "z"
     dashes = ' stroke-dasharray="7 3"' if arrow.back else ""
     return (  # a white line below keeps crossing arrows apart
-        f'<g><title>{escape(arrow.said)}</title><path d="{path}" fill="none" stroke="white" stroke-width="4"/>'
+        f'<g><title>{escape(arrow.words)}</title><path d="{path}" fill="none" stroke="white" stroke-width="4"/>'
         f'<path d="{path}" fill="none" stroke="{arrow.colour}" stroke-width="1.4"{dashes}/>'
         f'<path d="{head}" fill="{arrow.colour}"/></g>'
     )

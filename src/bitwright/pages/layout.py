@@ -6,7 +6,7 @@ The same graph is always laid out the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -159,56 +159,50 @@ class Placed:
 
 def layered(sizes: Sequence[Point], edges: Sequence[Edge], most_width: float = 1100.0) -> Placed:
     """Boxes of these sizes in rows, and edges between different boxes, which lead down where they close no circle."""
-    rows, chains, count = _rows([width for width, _ in sizes], edges, most_width)
-    widths = [*(width for width, _ in sizes), *[0.0] * (count - len(sizes))]
-    near: list[list[int]] = [[] for _ in range(count)]
+    widths = [width for width, _ in sizes]
+    rows, chains = _rows(widths, edges, most_width)
+    widths += [0.0] * (sum(map(len, rows)) - len(sizes))
+    near: list[list[int]] = [[] for _ in widths]
     for a, b in (link for chain in chains for link in pairwise(chain)):
         near[a].append(b)
         near[b].append(a)
-    x = _columns(rows, near, widths, len(sizes))
+    row_of = {node: number for number, row in enumerate(rows) for node in row}
+    x = _columns(rows, row_of, near, widths, len(sizes))
     tops, bottoms, y = list[float](), list[float](), 0.0
     for row in rows:
         tops.append(y)
         bottoms.append(y + max((sizes[node][1] for node in row if node < len(sizes)), default=0.0))
         far = sum(abs(x[node] - x[other]) > 60 for node in row for other in near[node])
         y = bottoms[-1] + min(_ROWS + 2 * far, 90)
-    row_of = {node: number for number, row in enumerate(rows) for node in row}
-    ports = _ports(chains, x, widths)
+    leaving = _ports(chains, x, widths)
+    entering = _ports([chain[::-1] for chain in chains], x, widths)
     routes = []
-    for number, (chain, (a, _)) in enumerate(zip(chains, edges, strict=True)):
-        leaving, entering = ports[number]
-        route = [(leaving, tops[row_of[chain[0]]] + sizes[chain[0]][1])]
+    for chain, (a, _), left, entered in zip(chains, edges, leaving, entering, strict=True):
+        route = [(left, tops[row_of[chain[0]]] + sizes[chain[0]][1])]
         for node, other in pairwise(chain):
             high, low = bottoms[row_of[node]], tops[row_of[other]]
-            end = entering if other == chain[-1] else x[other]
-            route += _line(route[-1], (route[-1][0], high)) if high > route[-1][1] else []
+            end = entered if other == chain[-1] else x[other]
+            if high > route[-1][1]:
+                route += [route[-1], (route[-1][0], high), (route[-1][0], high)]
             route += [(route[-1][0], (high + low) / 2), (end, (high + low) / 2), (end, low)]
         routes.append(tuple(route if chain[0] == a else route[::-1]))
     corners = tuple((x[box] - width / 2, tops[row_of[box]]) for box, (width, _) in enumerate(sizes))
-    return Placed(corners, tuple(routes), max(x[node] + widths[node] / 2 for node in range(count)), bottoms[-1])
+    return Placed(corners, tuple(routes), max(at + wide / 2 for at, wide in zip(x, widths, strict=True)), bottoms[-1])
 
 
-def _line(start: Point, end: Point) -> list[Point]:
-    return [start, end, end]
-
-
-def _rows(
-    widths: Sequence[float], edges: Sequence[Edge], most_width: float
-) -> tuple[list[list[int]], list[list[int]], int]:
-    """Rows of boxes and bends; for each edge its boxes and bends from above; and how many of both there are."""
+def _rows(widths: Sequence[float], edges: Sequence[Edge], most_width: float) -> tuple[list[list[int]], list[list[int]]]:
+    """Rows of boxes and bends, numbered after the boxes; and for each edge its boxes and bends from above."""
     import networkx
 
     left, rank = networkx.DiGraph(edges), dict[int, int]()
     left.add_nodes_from(range(len(widths)))
+    acyclic = networkx.create_empty_copy(left)
     while left:  # few edges lead back in this order (Eades, Lin and Smyth, 1993)
-        chosen = max(
-            left, key=lambda node: (not left.in_degree(node), left.out_degree(node) - left.in_degree(node), -node)
-        )
+        chosen = max(left, key=lambda n: (not left.in_degree(n), left.out_degree(n) - left.in_degree(n), -n))
         rank[chosen] = len(rank)
         left.remove_node(chosen)
-    down = [(a, b) if rank[a] < rank[b] else (b, a) for a, b in edges]
-    acyclic = networkx.DiGraph(down)
-    acyclic.add_nodes_from(range(len(widths)))
+    down = [sorted(edge, key=rank.__getitem__) for edge in edges]
+    acyclic.add_edges_from(down)
     rows: list[list[int]] = []
     for generation in networkx.topological_generations(acyclic):
         wide = most_width + 1
@@ -221,17 +215,20 @@ def _rows(
     row_of = {node: number for number, row in enumerate(rows) for node in row}
     chains, count = [], len(widths)
     for a, b in down:
-        bends = range(count, count + row_of[b] - row_of[a] - 1)
-        for number, bend in enumerate(bends, row_of[a] + 1):
-            rows[number].append(bend)
-        chains.append([a, *bends, b])
-        count += len(bends)
-    return rows, chains, count
+        between = range(row_of[a] + 1, row_of[b])
+        chains.append([a, *range(count, count + len(between)), b])
+        for bend, row in enumerate(between, count):
+            rows[row].append(bend)
+        count += len(between)
+    return rows, chains
 
 
-def _columns(rows: list[list[int]], near: list[list[int]], widths: Sequence[float], boxes: int) -> list[float]:
+def _columns(
+    rows: list[list[int]], row_of: Mapping[int, int], near: list[list[int]], widths: Sequence[float], boxes: int
+) -> list[float]:
     """The middle of every box and bend. Orders each row by what it hangs on, and then keeps the order."""
-    row_of = {node: number for number, row in enumerate(rows) for node in row}
+    from scipy.optimize import isotonic_regression
+
     x = [0.0] * len(near)
     for row in rows:
         for at, node in enumerate(row):
@@ -251,37 +248,22 @@ def _columns(rows: list[list[int]], near: list[list[int]], widths: Sequence[floa
                 wanted[node] = sum(linked) / len(linked) if linked else x[node]
             if sweep < _SWEEPS:
                 row.sort(key=wanted.__getitem__)
+            # the places nearest to those wanted, by weighted squares, that keep the gaps between neighbours
+            offsets = np.cumsum([0.0, *(apart(one, other) for one, other in pairwise(row))])
             weights = [4.0 if node >= boxes else 1.0 for node in row]
-            gaps = [apart(one, other) for one, other in pairwise(row)]
-            x_of_row = _spread([wanted[node] for node in row], weights, gaps)
-            for node, place in zip(row, x_of_row, strict=True):
+            places = isotonic_regression([wanted[node] for node in row] - offsets, weights=weights).x + offsets
+            for node, place in zip(row, places.tolist(), strict=True):
                 x[node] = place
     left = min(place - width / 2 for place, width in zip(x, widths, strict=True))
     return [place - left for place in x]
 
 
-def _spread(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """The places nearest to those wanted, by weighted squares, that keep the gaps between neighbours.
-
-    >>> _spread([0, 0, 10], [1, 1, 1], [4, 4])
-    [-2.0, 2.0, 10.0]
-    """
-    from scipy.optimize import isotonic_regression
-
-    offsets = np.concatenate(([0.0], np.cumsum(gaps)))
-    places: list[float] = (isotonic_regression(np.array(wanted) - offsets, weights=weights).x + offsets).tolist()
+def _ports(chains: Sequence[Sequence[int]], x: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """Where each arrow touches its first box: side by side, in the order in which they go on."""
+    places = [0.0] * len(chains)
+    for box in {chain[0] for chain in chains}:
+        own = sorted((x[chain[1]], number) for number, chain in enumerate(chains) if chain[0] == box)
+        gap = min(_PORT, 0.86 * widths[box] / len(own))
+        for place, (_, number) in enumerate(own):
+            places[number] = x[box] + (place - (len(own) - 1) / 2) * gap
     return places
-
-
-def _ports(chains: Sequence[Sequence[int]], x: Sequence[float], widths: Sequence[float]) -> list[Point]:
-    """Where each arrow touches its upper and its lower box: side by side, in the order in which they go on."""
-    ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
-    for number, chain in enumerate(chains):
-        ends.setdefault((chain[0], True), []).append((x[chain[1]], number))
-        ends.setdefault((chain[-1], False), []).append((x[chain[-2]], number))
-    found = [[0.0, 0.0] for _ in chains]
-    for (box, upper), own in ends.items():
-        apart = min(_PORT, 0.86 * widths[box] / len(own))
-        for place, (_, number) in enumerate(sorted(own)):
-            found[number][0 if upper else 1] = x[box] + (place - (len(own) - 1) / 2) * apart
-    return [(upper, lower) for upper, lower in found]

@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.pages.drawing import BOLD, text_width
+from bitwright.pages.drawing import BOLD, svg_text, text_width
 from bitwright.pages.text import choose_columns
 from bitwright.program.trace import Trace
 
@@ -39,9 +39,6 @@ def trace_svg(
     states = trace.states()
 
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="Helvetica, Arial, sans-serif" font-size="11" role="img" aria-label="{escape(title)}">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
         f'<text x="{_LEFT}" y="22" font-size="15" font-weight="bold" fill="#222">{escape(title)}</text>',
         f'<text x="{_LEFT - 8}" y="{_TOP - 8}" text-anchor="end" fill="#666">step</text>',
     ]
@@ -65,5 +62,4 @@ def trace_svg(
             same = step > 0 and readings[step] == readings[step - every]
             y = _TOP + _CELL * step + 10
             out.append(f'<text x="{left}" y="{y}" fill="{"#bbb" if same else "#222"}">{escape(readings[step])}</text>')
-    out.append("</svg>")
-    return "\n".join(out) + "\n"
+    return svg_text(width, height, title, 11, out)

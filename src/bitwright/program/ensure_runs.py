@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.program.ensures import Constant, EnsureLine, Expression, Named, Negation
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Constant, Expression, Named, Negation
 
 Arrays = Mapping[str, NDArray[Any]]
 _MOST_BITS = 62  # that an int64 holds with room for a sum of two

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from bitwright.errors import InputError, suggestion
-from bitwright.program.ensures import (
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import (
     COMPARISONS,
     Combined,
     Constant,
-    EnsureLine,
     Expression,
-    LineRange,
+    IndexRange,
     Named,
     Negation,
 )
@@ -29,6 +28,7 @@ ENSURE_SCANNER = Scanner(
         "other": r"[^ \t\r\f]",
     }
 )
+MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
 _WORDS = ("and", "or", "not", "mod", "for", "in", "at")
 _FOREIGN = {
     "=": "; equality is ==",
@@ -62,8 +62,8 @@ def read_tokens(tokens: Sequence[Token], invariant: bool) -> EnsureLine:
     return EnsureReader(tokens).statement(invariant)
 
 
-class ExpressionReader(ABC):
-    """Reads tokens in order, and sums, products and powers; a language adds its atoms and its nodes."""
+class ExpressionReader:
+    """Reads tokens in order, and sums, products and powers; a language adds its atoms and its names."""
 
     products: tuple[str, ...] = ("*", "//", "%")
     most_signs, most_depth = 500, 50
@@ -71,17 +71,25 @@ class ExpressionReader(ABC):
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens, self.at, self.depth, self.signs = tokens, 0, 0, 0
 
-    @abstractmethod
     def atom(self) -> Any:
         """A number, a name or an expression in parentheses."""
+        raise NotImplementedError
 
-    @abstractmethod
+    def index_name(self) -> Token:
+        """The name of an index."""
+        raise NotImplementedError
+
+    def refuse(self, expected: str, hint: str = "") -> WrongError:
+        """What is wrong with the next token."""
+        return WrongError(self.next, f"expected {expected}, found {self.next}{hint}")
+
     def negative(self, minus: Token, body: Any) -> Any:
         """The node of `-body`."""
+        return Combined("-", Constant(0, minus), body, minus)
 
-    @abstractmethod
     def combined(self, sign: Token, left: Any, right: Any) -> Any:
         """The node of `left sign right`."""
+        return Combined("%" if sign.text == "mod" else sign.text, left, right, sign)
 
     @property
     def next(self) -> Token:
@@ -98,6 +106,24 @@ class ExpressionReader(ABC):
             return None
         self.at += 1
         return token
+
+    def expect(self, text: str) -> Token:
+        if (token := self.accept(text)) is None:
+            raise self.refuse(f"'{text}'")
+        return token
+
+    def ranges(self, expression: Callable[[], Any]) -> tuple[IndexRange, ...]:
+        """`for i in a..b, j in c..d`; at most `MAX_CLAUSES`, since each is evaluated for every row."""
+        found: list[IndexRange] = []
+        while self.accept("for") or (found and self.accept(",")):
+            token = self.index_name()
+            self.expect("in")
+            first = expression()
+            self.expect("..")
+            found.append(IndexRange(token.text, first, expression(), token))
+            if len(found) > MAX_CLAUSES:
+                raise WrongError(self.next, f"a statement has at most {MAX_CLAUSES} indices")
+        return tuple(found)
 
     def sum(self) -> Any:
         return self.chain(("+", "-"), self.product)
@@ -141,15 +167,11 @@ class EnsureReader(ExpressionReader):
 
     products = ("*", "//", "%", "mod")
 
-    def refuse(self, expected: str) -> WrongError:
-        hint = _FOREIGN.get(self.next.text, "")
+    def refuse(self, expected: str, hint: str = "") -> WrongError:
+        hint = hint or _FOREIGN.get(self.next.text, "")
         if not hint and self.next.kind == "name":
             hint = suggestion(self.next.text, _WORDS)
-        return WrongError(self.next, f"expected {expected}, found {self.next}{hint}")
-
-    def expect(self, text: str) -> None:
-        if self.accept(text) is None:
-            raise self.refuse(f"'{text}'")
+        return super().refuse(expected, hint)
 
     def statement(self, invariant: bool) -> EnsureLine:
         where = None
@@ -157,22 +179,10 @@ class EnsureReader(ExpressionReader):
             where = self.name()
             self.expect(":")
         truth = self.implication()
-        ranges: list[LineRange] = []
-        while self.accept("for") or (ranges and self.accept(",")):
-            token = self.plain_name("an index")
-            self.expect("in")
-            first = self.sum()
-            self.expect("..")
-            ranges.append(LineRange(token.text, first, self.sum(), token))
+        ranges = self.ranges(self.sum)
         if self.next.kind != END:
             raise self.refuse("the end of the line")
-        return EnsureLine(truth, tuple(ranges), where)
-
-    def combined(self, sign: Token, left: Expression, right: Expression) -> Combined:
-        return Combined("%" if sign.text == "mod" else sign.text, left, right, sign)
-
-    def negative(self, minus: Token, body: Expression) -> Combined:
-        return Combined("-", Constant(0, minus), body, minus)
+        return EnsureLine(truth, ranges, where)
 
     def implication(self) -> Expression:
         left: Expression = self.chain(("or",), self.conjunction)
@@ -226,6 +236,9 @@ class EnsureReader(ExpressionReader):
             index = self.nested(opened, self.sum)
             self.expect("]")
         return Named(name.text, entered, index, token)
+
+    def index_name(self) -> Token:
+        return self.plain_name("an index")
 
     def plain_name(self, what: str) -> Token:
         if self.next.kind != "name" or self.next.text in _WORDS:

@@ -1,80 +1,37 @@
 """Specifications: `ensure sum == p + q` holds at the end of a run, `invariant p <= in.p + in.q` throughout.
 
-An expression is a tree of Constant, Named, Combined and Negation. In an `ensure` a name is an output, or else an input;
-`in.NAME` is always the input. In an `invariant` a name is an array or a bit of the program, and `in.NAME` an input.
-Numbers of the rule text (`let l = 4`) and indices (`for i in 1..l`) are constants. `x[i]` is one bit of a number, the
-lowest is `x[1]`. An expression is a number or a truth; an unsigned number of a single bit is both.
+In an `ensure` a name is an output, or else an input; `in.NAME` is always the input. In an `invariant` a name is an
+array or a bit of the program, and `in.NAME` an input. Numbers of the rule text (`let l = 4`) and indices (`for i in
+1..l`) are constants. `x[i]` is one bit of a number, the lowest is `x[1]`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import Any, Literal
 
 from bitwright.bits import shorten
 from bitwright.errors import listing, suggestion
-from bitwright.text.scanner import Token, WrongError
+from bitwright.program.expressions import (
+    ARITHMETIC,
+    COMPARISONS,
+    CONNECTIVES,
+    Combined,
+    Constant,
+    Expression,
+    IndexRange,
+    Named,
+    Negation,
+    evaluate,
+    names_in,
+    shown,
+)
+from bitwright.text.scanner import WrongError
 
 Kind = Literal["number", "truth", "bit"]  # a bit is a number of one digit, which is also a truth
-ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "-": sub, "*": mul, "//": floordiv, "%": mod}
-COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
-CONNECTIVES = ("and", "or", "=>")
 MAX_EXPONENT = 10_000_000
 MOST_CHECKED = 100  # values of an index for which bits are looked up before anything runs
-_NOWHERE = Token("end", "", 0, 0)
-_BINDS = {"=>": 1, "or": 2, "and": 3, "not": 4, **dict.fromkeys(COMPARISONS, 5)}
-_BINDS |= {"+": 6, "-": 6, "*": 7, "//": 7, "%": 7, "^": 9}
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A number as it is written."""
-
-    value: int
-    token: Token = field(default=_NOWHERE, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A word, one of its bits (`index`), an index, or a number of the rule text; `entered` where it is `in.NAME`."""
-
-    text: str
-    entered: bool = False
-    index: Expression | None = None
-    token: Token = field(default=_NOWHERE, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Combined:
-    """Two expressions with a sign between them: + - * // % ^, a comparison, `and`, `or` or `=>`; `mod` is %."""
-
-    sign: str
-    left: Expression
-    right: Expression
-    token: Token = field(default=_NOWHERE, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Negation:
-    """`not` and a truth."""
-
-    body: Expression
-    token: Token = field(default=_NOWHERE, repr=False, compare=False)
-
-
-Expression = Constant | Named | Combined | Negation
-
-
-@dataclass(frozen=True, slots=True)
-class LineRange:
-    """`for i in first..last`."""
-
-    name: str
-    first: Expression
-    last: Expression
-    token: Token = field(default=_NOWHERE, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -88,7 +45,7 @@ class EnsureLine:
     """
 
     truth: Expression
-    ranges: tuple[LineRange, ...] = ()
+    ranges: tuple[IndexRange, ...] = ()
     at: Named | None = None  # of `invariant at BIT: ...`: where this bit is on
     lets: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # numbers of the rule text
 
@@ -123,21 +80,13 @@ class EnsureLine:
         row: Mapping[str, int] | None = None,
     ) -> Any:
         """The value of an expression; arrays of numbers give arrays."""
-        if isinstance(expression, Constant):
-            return expression.value
-        if isinstance(expression, Negation):
-            return _not(self.value(expression.body, inputs, values, row))
-        if isinstance(expression, Named):
-            number = self._named(expression, inputs, values, row or {})
-            if expression.index is None:
-                return number
-            return number >> (self.value(expression.index, inputs, values, row) - 1) & 1
-        left, right = (self.value(side, inputs, values, row) for side in (expression.left, expression.right))
-        return combined(expression.sign, left, right)
 
-    def _named(self, name: Named, inputs: Mapping[str, Any], values: Mapping[str, Any], row: Mapping[str, int]) -> Any:
-        places = (inputs,) if name.entered else (row, values, inputs, self.lets)
-        return next(place[name.text] for place in places if name.text in place)
+        def value_of(name: Named) -> Any:
+            places = (inputs,) if name.entered else (row or {}, values, inputs, self.lets)
+            number = next(place[name.text] for place in places if name.text in place)
+            return number if name.index is None else number >> (evaluate(name.index, value_of) - 1) & 1
+
+        return evaluate(expression, value_of)
 
     @property
     def names(self) -> set[Named]:
@@ -167,44 +116,6 @@ def joined(lines: Sequence[EnsureLine | str]) -> str:
     texts = [str(line) for line in lines]
     loose = (" => ", " or ", " for ")
     return " and ".join(f"({one})" if len(texts) > 1 and any(word in one for word in loose) else one for one in texts)
-
-
-def names_in(expression: Expression, inside: bool = True) -> Iterator[Named]:
-    """The names of an expression, in their order, with those inside of an index or without."""
-    if isinstance(expression, Named):
-        yield expression
-        if expression.index is not None and inside:
-            yield from names_in(expression.index)
-    elif isinstance(expression, Negation):
-        yield from names_in(expression.body, inside)
-    elif isinstance(expression, Combined):
-        yield from names_in(expression.left, inside)
-        yield from names_in(expression.right, inside)
-
-
-def shown(expression: Expression, lets: Mapping[str, int] | None = None, around: int = 0) -> str:
-    """The expression as text, with as few parentheses as it needs."""
-    lets = lets or {}
-    if isinstance(expression, Constant):
-        return str(expression.value)
-    if isinstance(expression, Named):
-        if not expression.entered and expression.index is None and expression.text in lets:
-            value = lets[expression.text]
-            return str(value) if value >= 0 else f"({value})"
-        index = "" if expression.index is None else f"[{shown(expression.index, lets)}]"
-        return f"{'in.' * expression.entered}{expression.text}{index}"
-    if isinstance(expression, Negation):
-        text, binds = f"not {shown(expression.body, lets, _BINDS['not'])}", _BINDS["not"]
-    else:
-        sign, binds = expression.sign, _BINDS[expression.sign]
-        tight = sign in COMPARISONS or sign in ("=>", "^")  # what stands to the left binds tighter
-        left = shown(expression.left, lets, binds + tight)
-        right = shown(expression.right, lets, binds + (sign not in ("=>", "and", "or", "+", "*")))
-        if sign == "-" and expression.left == Constant(0):
-            text, binds = f"-{shown(expression.right, lets, 8)}", 8
-        else:
-            text = f"{left}^{right}" if sign == "^" else f"{left} {sign} {right}"
-    return f"({text})" if binds < around else text
 
 
 # Checking: which names there are, what is a number and what a truth.
@@ -334,21 +245,3 @@ class Scope:
 
 def _brief(expression: Expression) -> str:
     return f"'{shorten(shown(expression))}'"
-
-
-def _not(value: Any) -> Any:
-    return value == 0  # of an array, element by element
-
-
-def combined(sign: str, left: Any, right: Any) -> Any:
-    """The value of an operation; for arrays, element by element."""
-    if sign in ARITHMETIC:
-        return ARITHMETIC[sign](left, right)
-    if sign in COMPARISONS:
-        return COMPARISONS[sign](left, right)
-    if sign == "^":
-        return left**right
-    left, right = left != 0, right != 0
-    if sign == "and":
-        return left & right
-    return (left | right) if sign == "or" else _not(left) | right

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, exp, inf, log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +24,9 @@ from bitwright.theory.width_plan import (
     label_matrix,
     most_sweeps,
     rounded,
-    scaled_bias,
     worst_error,
 )
 from bitwright.theory.width_regions import Region, regions_of
-
-if TYPE_CHECKING:
-    from bitwright.theory.width_bounds import WorstSpread
 
 Progress = Callable[[int, int], None]
 Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
@@ -48,21 +43,19 @@ _PROVABLE = 24.001 * log(2)  # ln of the most states that a proof goes through i
 
 @dataclass(frozen=True)
 class NetworkWidth:
-    """Two widths for one network with a zero-output start and calibrated rounding, and what they rest on.
+    """A width for one network with a zero-output start and calibrated rounding, and what it rests on.
 
     >>> from bitwright import addition
     >>> found = network_width(Pattern.of_state(addition(2).program), runs=addition(2))
-    >>> found.expected <= found.covering, found.every
-    (True, True)
+    >>> found.every
+    True
     """
 
-    covering: int  # every state, by the union over states and bits
     expected: int  # at which the worst of the states looked at is right with probability 1 - delta; at least 16 K
     delta: float
     domain: str
     examples: int  # K
-    log_states: float  # ln of the number of states that `covering` covers; of runs, at most, each as often as it is met
-    worst: WorstSpread
+    log_states: float  # ln of the number of states; of runs, at most, each as often as it is met
     error: WorstError
     seed: int
     program_id: str  # of the program; of cells, of their pattern
@@ -83,7 +76,7 @@ def network_width(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> NetworkWidth:
-    """The widths for a network of these cells, in all of their local states.
+    """The width for a network of these cells, in all of their local states.
 
     With `runs`, of the whole state of this algorithm, in the states that runs of its inputs meet.
     """
@@ -104,8 +97,13 @@ def network_width(
         places = [(region.sample(_STATES, rng), region.own, region) for region in regions]
         counts, domain = [region.log_states for region in regions], "cells" if pattern.whole is None else "states"
         every = max(counts) < log(_STATES)
-    examples = program.templates + padding
-    return _width(program, examples, regions, places, counts, delta, domain, seed, every, progress)
+    examples, field = program.templates + padding, WidthField(label_matrix(program), program.templates + padding)
+    slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
+    draws = _FEWER if slow else _DRAWS
+    error = worst_error(field, places, draws=draws, units=_UNITS, seed=seed, progress=progress)
+    least = _TRAINABLE * examples if error.errors.any() else 0  # without any, no state matches two examples
+    expected, total = _even(max(least, error.width(delta))), float(np.logaddexp.reduce(counts))
+    return NetworkWidth(expected, delta, domain, examples, total, error, seed, program.id, every)
 
 
 def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: int = 0) -> int:
@@ -135,44 +133,6 @@ def suggested_width(pattern: Pattern, runs: Algorithm | None = None, padding: in
     half = 4 * float(found.needs.mean()) ** 2  # the expected worst error is half the distance to the threshold
     least = _LEAST_CELLS if pattern.whole is None else _LEAST
     return rounded(max(half, _TRAINABLE * examples), least, _MOST)
-
-
-def _width(
-    program: Program,
-    examples: int,
-    regions: list[Region],
-    places: list[Place],
-    counts: list[float],
-    delta: float,
-    domain: str,
-    seed: int,
-    every: bool,
-    progress: Progress | None,
-) -> NetworkWidth:
-    from bitwright.theory.width_bounds import covering_width, worst_spread
-
-    labels = label_matrix(program)
-    worst = max((worst_spread(region, examples) for region in regions), key=lambda found: found.ratio)
-    events = [count + log(max(1, int(region.own.sum()))) for count, region in zip(counts, regions, strict=True)]
-    field = WidthField(labels, examples)
-    towards = max(_bias_towards(field, matched, own) for matched, own, _ in places)
-    covering = covering_width(worst.ratio, float(np.logaddexp.reduce(events)), delta, towards)
-    slow = most_sweeps(field, _UNITS * _DRAWS * len(places)) < SWEEPS and any(region for *_, region in places)
-    draws = _FEWER if slow else _DRAWS
-    error = worst_error(field, places, draws=draws, units=_UNITS, seed=seed, progress=progress)
-    total = float(np.logaddexp.reduce(counts))
-    least = _TRAINABLE * examples if worst.ratio > 0 else 0
-    covering = max(least, covering)
-    expected = max(least, min(covering, error.width(delta)))
-    return NetworkWidth(
-        _even(covering), _even(expected), delta, domain, examples, total, worst, error, seed, program.id, every
-    )
-
-
-def _bias_towards(field: WidthField, matched: BoolArray, own: BoolArray) -> float:
-    """The largest bias towards the threshold, over the distance to it and times sqrt(h); 0 if none points there."""
-    bias = scaled_bias(matched, field.labels, field.examples) / field.distance(matched)
-    return float(np.max(bias[:, own], initial=0.0))
 
 
 def _affordable(program: Program) -> int:
@@ -210,5 +170,5 @@ def _check_size(program: Program) -> None:
 def _even(width: float) -> int:
     """Hidden units come in pairs."""
     if width == inf or width > 2**62:
-        raise InputError("no width that could be trained covers that many states; give a larger delta")
+        raise InputError("no width that could be trained is expected to suffice; give a larger delta")
     return max(2, 2 * ceil(width / 2))

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 from bitwright.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from bitwright.theory.accuracy import expected_accuracy as expected_accuracy
-    from bitwright.theory.accuracy import networks_for as networks_for
-    from bitwright.theory.accuracy import signed_gaps as signed_gaps
     from bitwright.theory.closed_form import covariance as covariance
     from bitwright.theory.closed_form import spectrum as spectrum
     from bitwright.theory.closed_form import variance as variance
     from bitwright.theory.closed_form import weights as weights
-    from bitwright.theory.closed_form import weights_at as weights_at
     from bitwright.theory.ensemble import EnsembleSize as EnsembleSize
     from bitwright.theory.ensemble import calibrated_size as calibrated_size
     from bitwright.theory.ensemble import check_scope as check_scope
@@ -36,9 +32,8 @@ if TYPE_CHECKING:
 __all__, __getattr__ = lazy_names(
     __name__,
     {
-        "bitwright.theory.accuracy": "expected_accuracy networks_for signed_gaps",
         "bitwright.theory.proof": "smallest_examples",
-        "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
+        "bitwright.theory.closed_form": "covariance spectrum variance weights",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",
         "bitwright.theory.predictor": "Predictor nngp ntk",
         "bitwright.theory.ranges": "Range blocks_range declared_range training_size",

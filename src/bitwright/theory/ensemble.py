@@ -67,7 +67,7 @@ def sign_size(
 ) -> EnsembleSize:
     """N for the sign rule: Eq. (8) as printed, 8 max(sigma^2/mu^2) ln(2K/delta), or its tight form.
 
-    The tight form asks for an error below |mu| instead of |mu|/2, one-sided, over the k bits: 2 max(...) ln(k/delta).
+    The tight form allows an error below `|mu|` instead of `|mu|/2`, one-sided, over the k bits: 2 max(...) ln(k/delta).
 
     >>> from bitwright import addition
     >>> sign_size(addition(10).program, 0.01).networks, sign_size(addition(10).program, 0.01, printed=False).networks

@@ -102,8 +102,8 @@ def round_outputs(
 ) -> tuple[BoolArray, FloatArray]:  # (batch, k), and (batch,) or (batch, k)
     """The bits that outputs stand for, and how far each state, or `each` bit, was from being rounded the other way.
 
-    Under `calibrated` the margin is the smallest |zhat - 1/2|, with zhat = (F - c w0)/(w1 - w0) the estimate of how
-    many writers match; under `sign` the smallest |F|. What lies within `tolerance` of a threshold counts as at it.
+    Under `calibrated` the margin is the smallest `|zhat - 1/2|`, with zhat = (F - c w0)/(w1 - w0) the estimate of how
+    many writers match; under `sign` the smallest `|F|`. What lies within `tolerance` of a threshold counts as at it.
     """
     found = Thresholds.of(rounding, matches, writers, examples, kind)
     over = outputs - found.at

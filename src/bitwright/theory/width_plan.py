@@ -1,7 +1,7 @@
 """How wide one network should be: drawn from the width law, without training anything.
 
-Two answers. One covers all states by the union over them and is too large, because states are correlated. The other is
-the width at which the worst of many states, in draws of the law's Gaussian field, is right with probability 1 - delta.
+It is the width at which the worst of many states, in draws of the law's Gaussian field, is right with probability
+1 - delta.
 
 The first-order error of a network is the average of xi over its h/2 different hidden units, in all states and bits at
 once. So one draw of the field is a normalized sum of xi over drawn units: its covariance between any two states and

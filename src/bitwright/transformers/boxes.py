@@ -53,6 +53,23 @@ def root(task: ColumnTask, group: Group) -> Boxes:
     return np.stack([low, high])
 
 
+def group_of(task: ColumnTask, symbols: Ints, step: int) -> Group:
+    """The group of one input (words, length) at a step of decoding."""
+    answers, flags = task.columns.run(symbols[None])
+
+    def symbol(place: int | Place) -> int:
+        if not isinstance(place, Place):
+            return -1
+        if place.word in flags:
+            return int(flags[place.word][0])
+        if place.word in task.columns.words:
+            return int(symbols[task.columns.words.index(place.word), place.column])
+        return int(answers[0, place.column])
+
+    places = (task.layout.prompt[-1], *task.layout.answer, -1)
+    return step, symbol(places[step]), symbol(places[step + 1])
+
+
 def split(boxes: Boxes, variables: Ints) -> tuple[Boxes, Boxes]:
     """The halves of each box in one variable."""
     rows = np.arange(len(boxes))
@@ -94,13 +111,20 @@ class Trees:
 
     codes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     children: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    weights: Reals = field(default_factory=lambda: np.empty(0))  # the share of all inputs, if every split halves them
     count: int = 0
+
+    @property
+    def share(self) -> float:
+        """How much of the trees is proved or empty: all roots weigh the same, and both halves of a box."""
+        return float(self.weights[self.codes >= EMPTY].sum())
 
     def grow(self, nodes: int) -> Ints:
         """The numbers of so many new nodes."""
         while len(self.codes) < self.count + nodes:
             self.codes = np.concatenate([self.codes, np.full(max(1024, len(self.codes)), OPEN)])
             self.children = np.concatenate([self.children, np.full(max(1024, len(self.children)), OPEN)])
+            self.weights = np.concatenate([self.weights, np.full(max(1024, len(self.weights)), 1 / nodes)])
         self.count += nodes
         return np.arange(self.count - nodes, self.count)
 

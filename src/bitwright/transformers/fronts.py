@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,42 +36,60 @@ class Front(RowArrays):
     boxes: Boxes
     case: Ints
     nodes: Ints
+    least: Reals  # (n,) no margin is below
+
+
+def whole_groups(step: Step) -> Front:
+    """A box for each group of a step."""
+    cases = np.arange(len(step.groups))
+    roots = np.stack([root(step.table.task, group) for group in step.groups])
+    return Front(roots, cases, cases, np.full(len(cases), -np.inf))
 
 
 def prove_step(
-    step: Step, halt: Callable[[StepProof, Ints], bool], rng: np.random.Generator, goal: Callable[[], float] = float
+    step: Step,
+    halt: Callable[[StepProof, Ints], bool],
+    rng: np.random.Generator,
+    goal: Callable[[], float] = float,
+    wish: float = 0.0,
 ) -> StepProof:
-    """Splits boxes until all margins are above the goal, or `halt` says so, which gets the proof and candidates."""
-    proof, cases = StepProof(), len(step.groups)
-    roots = np.stack([root(step.table.task, group) for group in step.groups])
-    front = Front(roots, np.arange(cases), proof.trees.grow(cases))
+    """Splits boxes until all margins are above the goal, or `halt` says so, which gets the proof and candidates.
+
+    Margins are proved to be above `wish` too where that takes no further splits.
+    """
+    proof, front = StepProof(), whole_groups(step)
+    proof.trees.grow(len(front))
     while len(front):
         front, now = front[: -step.batch], front[-step.batch :]
-        now, outputs, margins = _prove_boxes(step, now, proof, goal())
+        now, outputs, margins = _prove_boxes(step, now, proof, goal(), wish)
         variables = choose_variables(step, now, outputs, margins.slopes)
         stuck = variables < 0
         worst = np.argsort(np.where(stuck, -np.inf, margins.center), kind="stable")[:CANDIDATES]
         proof.stuck = np.concatenate([proof.stuck, now.case[stuck]])
         proof.least = min(proof.least, margins.lower[stuck].min(initial=np.inf))
         if halt(proof, _candidates(step, now[worst], outputs[worst], margins.slopes[worst], rng)):
-            proof.waiting = Front.joined([front, now[~stuck]]).case
+            front = Front.joined([front, now[~stuck]])
+            proof.waiting, proof.least = front.case, min(proof.least, front.least.min(initial=np.inf))
             return proof
         front = Front.joined([front, _split(now[~stuck], variables[~stuck], proof.trees)])
     return proof
 
 
-def _prove_boxes(step: Step, front: Front, proof: StepProof, goal: float) -> tuple[Front, Outputs, StepMargins]:
+def _prove_boxes(
+    step: Step, front: Front, proof: StepProof, goal: float, wish: float
+) -> tuple[Front, Outputs, StepMargins]:
     """The boxes that stay open, with their outputs and margins."""
     outputs = bound_outputs(step, front.boxes, front.case)
     possible = outputs.possible
     proof.bounded += len(front)
     proof.trees.codes[front.nodes[~possible]] = EMPTY
     front, outputs = front[possible], outputs[possible]
-    margins = prove_ranges(step, front.case, outputs, goal)
+    margins = prove_ranges(step, front.case, outputs, goal, wish)
     proved = margins.lower > goal
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
-    return front[~proved], outputs[~proved], margins[~proved]
+    left = replace(front, least=np.maximum(front.least, margins.lower))[~proved]
+    return left, outputs[~proved], margins[~proved]
 
 
 def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
@@ -82,15 +100,27 @@ def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) 
         variables[rows] = most_influence(
             query.entries, columns, step.cases, part.boxes, part.case, outputs[rows], slopes[rows]
         )
+    width = front.boxes[:, 1] - front.boxes[:, 0]
+    for state in own_states(step):
+        variables = np.where(width[:, state] > 0, state, variables)
     return variables
+
+
+def own_states(step: Step) -> list[int]:
+    """The variables of the states before and after the column that a step writes."""
+    task, number = step.table.task, step.groups[0][0]
+    end = len(task.columns.words) * task.columns.length
+    column = task.layout.answer[number].column if number < len(task.layout.answer) else -1
+    return [end + column, end + column + 1] if column >= 0 else [end + task.columns.length]
 
 
 def _split(front: Front, variables: Ints, trees: Trees) -> Front:
     """The two halves of each box, one after the other."""
     children = trees.grow(2 * len(front))
     trees.codes[front.nodes], trees.children[front.nodes] = variables, children[::2]
+    trees.weights[children] = np.repeat(trees.weights[front.nodes] / 2, 2)
     halves = np.stack(split(front.boxes, variables), 1).reshape(-1, *front.boxes.shape[1:])
-    return Front(halves, np.repeat(front.case, 2), children)
+    return Front(halves, np.repeat(front.case, 2), children, np.repeat(front.least, 2))
 
 
 def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals, rng: np.random.Generator) -> Ints:

@@ -1,7 +1,7 @@
 """The decoder that is trained, in PyTorch: several copies at once, each from its own seed; importing it takes torch.
 
 One layer. The residual stream is [token | position]; one head, whose scores come from positions, its values from tokens
-and its output has rank 1; RMS norms before the MLP and before the head. That is the shape that exact ranges prove.
+and its output has rank 1; RMS norms before the MLP and before the head.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from bitwright.transformers.modules import Evaluator, evaluator_of, forced_rows
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
 REPLAYS = 64  # inputs that are decoded, at most
-CLEAR = 1e-9  # a margin below minus this is not a matter of rounding in float64
 
 
 def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from bitwright.errors import InputError, listing, suggestion
 from bitwright.program.ensure_text import EnsureReader
-from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Named, Negation, combined, joined
+from bitwright.program.ensures import EnsureLine, joined
+from bitwright.program.expressions import COMPARISONS, Combined, Constant, Named, Negation, combined
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.text.scanner import Token, WrongError
 from bitwright.transformers.columns import Columns, check, from_step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitwright.transformers.affine import AffineForm, Reals, chained, finished, margins
 from bitwright.transformers.attention import AttentionTable, Query, query_at, query_rows
+from bitwright.transformers.boxes import group_of, root
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
 from bitwright.transformers.layout import Place
@@ -19,7 +20,7 @@ from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
 
 BATCH = 4096  # boxes bounded at a time, at most
 MEMORY = 20_000_000  # numbers
-HALVINGS = 6  # of the range of an attention output, at most
+HALVINGS, WISHES = 6, 4  # of the range of an attention output, at most; and those that try for a better margin
 MAX_PIECES = 600_000  # of ranges, before a proof is given up
 
 
@@ -110,6 +111,15 @@ def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:
     return Outputs.joined(parts)[np.argsort(np.concatenate(order))]
 
 
+def bound_input(table: AttentionTable, symbols: Ints, number: int) -> StepMargins:
+    """The margin of one input (words, length) at a step of decoding, all rounding included."""
+    group = group_of(table.task, symbols, number)
+    step, box, case = step_of(table, [group]), root(table.task, group)[None], np.zeros(1, np.int64)
+    box[:, :, : symbols.size] = symbols.ravel()
+    outputs = bound_outputs(step, box, case)
+    return bound_margins(step, case, outputs.center, outputs.radius + outputs.rounding)
+
+
 @dataclass(frozen=True)
 class StepMargins(RowArrays):
     """How far the right logit is above all others, over boxes."""
@@ -173,40 +183,29 @@ def _least(margin: AffineForm, r: int) -> StepMargins:
     return StepMargins(lower.min(1), margin.upper().min(1), margin.center.min(1), slopes)
 
 
-def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0) -> StepMargins:
-    """The margins over boxes; ranges of the attention output are halved where that can bring them above a goal."""
+def prove_ranges(step: Step, case: Ints, outputs: Outputs, goal: float = 0.0, wish: float = 0.0) -> StepMargins:
+    """The margins over boxes, with ranges of the attention output halved where that can bring them above the goal.
 
-    def bounds(owner: Ints, center: Reals, radius: Reals) -> StepMargins:
-        return bound_margins(step, case[owner], center, radius)
-
-    return prove_halves(bounds, outputs.center, outputs.radius + outputs.rounding, [goal] * HALVINGS)[0]
-
-
-def prove_halves(
-    bounds: Callable[[Ints, Reals, Reals], StepMargins], center: Reals, radius: Reals, goals: Sequence[float]
-) -> tuple[StepMargins, int]:
-    """The margins over ranges, center + [-radius, radius], and how many pieces were bounded.
-
-    Each is halved, and halved again, where that can bring all its pieces above the last goal; pieces that are above
-    the goal of their turn are left alone.
+    The first halvings try to bring them above `wish`.
     """
-    whole, count = bounds(np.arange(len(center)), center, radius), len(center)
-    hopeful = (whole.lower <= goals[0]) & (whole.center > goals[-1])
+    center, radius = outputs.center, outputs.radius + outputs.rounding
+    whole, pieces = bound_margins(step, case, center, radius), len(center)
+    hopeful = (whole.lower <= max(goal, wish)) & (whole.center > goal)
     lower, least = whole.lower.copy(), np.full(len(center), np.inf)
     owner, center, radius = np.flatnonzero(hopeful), center[hopeful], radius[hopeful]
-    for goal in goals:
-        if not len(owner) or count > MAX_PIECES:
+    for halving in range(HALVINGS):
+        if not len(owner) or pieces > MAX_PIECES:
             break
         owner, center, radius = np.repeat(owner, 2), *_halves(center, radius)
-        part, count = bounds(owner, center, radius), count + len(owner)
-        proved = part.lower > goal
+        part, pieces = bound_margins(step, case[owner], center, radius), pieces + len(owner)
+        proved = part.lower > (max(goal, wish) if halving < WISHES else goal)
         np.minimum.at(least, owner[proved], part.lower[proved])
-        hopeful[owner[~(part.center > goals[-1])]] = False
+        hopeful[owner[~(part.center > goal)]] = False
         again = ~proved & hopeful[owner]
         owner, center, radius = owner[again], center[again], radius[again]
     hopeful[owner] = False
     lower[hopeful] = least[hopeful]
-    return replace(whole, lower=lower), count
+    return replace(whole, lower=lower)
 
 
 def _halves(center: Reals, radius: Reals) -> tuple[Reals, Reals]:

@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.columns import Ints
-from bitwright.transformers.decision import Decision
+from bitwright.transformers.decision import Arithmetic, Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.mixture import mixture_of
-from bitwright.transformers.ranges import claim_ranges, end_margins, find_ranges, tabulate_ranges
+from bitwright.transformers.prover import decide
+from bitwright.transformers.refutation import forced_margins
 from bitwright.workers.linear_algebra import one_thread
 
 AHEAD = 32  # steps whose inputs are drawn at once
+TESTED = 4096  # inputs of the mixture that tell how far a decoder is from a proof
+SECONDS = 60.0  # for a decoder that is right on these, and can neither be proved nor refuted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +35,8 @@ class TrainingRecipe:
         token_width, position_width: the two halves of the residual stream.
         hidden: units of the MLP.
         steps: of Adam, with a batch of inputs each; the rate rises for 100 steps, then falls along a cosine to 1%.
-        rounds: how often a decoder that is not proved is trained on, with the inputs of the least margin in a pool that
-            fills half of each batch.
-        pool: how many of these inputs a round adds, and three times as many are kept; 0: train on without them.
-        hopeless: a decoder with a larger share of wrong cases is not trained on.
+        rounds: how often a decoder that is not proved is trained on.
+        hopeless: a decoder that answers a larger share of the mixture wrongly is not trained on.
     """
 
     token_width: int = 8
@@ -48,8 +48,7 @@ class TrainingRecipe:
     rounds: int = 8
     round_steps: int = 400
     round_rate: float = 3e-3
-    pool: int = 2000
-    hopeless: float = 0.25
+    hopeless: float = 0.5
 
     def __post_init__(self) -> None:
         for name in ("token_width", "position_width", "hidden", "steps", "batch"):
@@ -57,7 +56,7 @@ class TrainingRecipe:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.position_width % 2:
             raise InputError(f"position_width must be even, got {self.position_width}")
-        for name in ("rounds", "round_steps", "pool"):
+        for name in ("rounds", "round_steps"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} must be at least 0, got {getattr(self, name)}")
         for name in ("rate", "round_rate"):
@@ -81,7 +80,7 @@ class TrainedDecoder:
 
     Args:
         rounds: how many rounds followed the first training.
-        wrong: the share of cases with a wrong end, after the first training and after each round.
+        wrong: the share of inputs of the mixture that are answered wrongly, after the first training and each round.
     """
 
     seed: int
@@ -100,7 +99,7 @@ def train(
     """One trained decoder for each seed; the same bytes for the same seeds on the same kernel of linear algebra."""
     copies = _Copies(task, recipe, seeds)
     with _one_thread():
-        copies.descend(recipe.steps, recipe.rate, None, "training", progress)
+        copies.descend(recipe.steps, recipe.rate, "training", progress)
         return tuple(copies.decoder(index) for index in range(len(seeds)))
 
 
@@ -109,51 +108,42 @@ def train_until_proved(
     recipe: TrainingRecipe,
     *,
     seeds: Sequence[int],
-    unit: float = FLOAT32,
+    arithmetic: Arithmetic = "float32",
     enough: int | None = None,
     progress: Report | None = None,
 ) -> tuple[TrainedDecoder, ...]:
     """Trains one decoder for each seed, and those that are not proved in further rounds.
 
     Args:
-        unit: the arithmetic to prove: `FLOAT32`, or 0.0 for real arithmetic of the weights.
+        arithmetic: what to prove, as in `decide`.
         enough: how many proved decoders end the training; None for all.
     """
     copies = _Copies(task, recipe, seeds)
     results: dict[int, TrainedDecoder] = {}
-    pools: dict[int, Ints] = {}
     with _one_thread():
-        copies.descend(recipe.steps, recipe.rate, None, "training", progress)
+        copies.descend(recipe.steps, recipe.rate, "training", progress)
         for number in range(recipe.rounds + 1):
-            going = []
             for index, seed in enumerate(copies.seeds):
                 before = results[seed].wrong if seed in results else ()
-                results[seed], hard = _decide(task, copies.decoder(index), unit, seed, before)
-                if not results[seed].decision and results[seed].wrong[-1] <= recipe.hopeless:
-                    going.append(index)
-                    pools[seed] = np.concatenate([hard[: recipe.pool], pools.get(seed, hard[:0])])[: 3 * recipe.pool]
+                results[seed] = _decide(task, copies.decoder(index), arithmetic, seed, before)
+            latest = [results[seed] for seed in copies.seeds]
+            going = [n for n, of in enumerate(latest) if not of.decision and of.wrong[-1] <= recipe.hopeless]
             proved = sum(bool(of.decision) for of in results.values())
             if not going or number == recipe.rounds or (enough is not None and proved >= enough):
                 break
             copies = copies.chosen(going)
-            pool = [pools[seed] for seed in copies.seeds] if recipe.pool else None
-            copies.descend(recipe.round_steps, recipe.round_rate, pool, f"round {number + 1}", progress)
+            copies.descend(recipe.round_steps, recipe.round_rate, f"round {number + 1}", progress)
     return tuple(results[seed] for seed in seeds)
 
 
 def _decide(
-    task: ColumnTask, decoder: Decoder, unit: float, seed: int, before: tuple[float, ...]
-) -> tuple[TrainedDecoder, Ints]:
-    """What is proved of a decoder, and the inputs at the ends of its ranges, the least margin first."""
-    table = tabulate_ranges(decoder, task, unit)
-    ranges = find_ranges(table)
-    ends = end_margins(table, ranges)
-    stops = (False, True) if task.layout.stop else (False,)
-    claims = tuple(claim_ranges(table, ranges, ends, stop=stop) for stop in stops)
-    wrong = float((ends.min(1) <= 0).mean())
-    hard = ranges.inputs.reshape(-1, *ranges.inputs.shape[2:])[np.argsort(ends, axis=None, kind="stable")]
-    decision = Decision(task, decoder, claims)
-    return TrainedDecoder(seed, decoder, decision, len(before), (*before, wrong)), hard
+    task: ColumnTask, decoder: Decoder, arithmetic: Arithmetic, seed: int, before: tuple[float, ...]
+) -> TrainedDecoder:
+    """What is proved of a decoder, and the share of the mixture that it answers wrongly."""
+    inputs = mixture_of(task).vary(TESTED, np.random.default_rng([seed, 2]))
+    wrong = float((forced_margins(decoder, task, inputs) <= 0).any(1).mean())
+    decision = decide(decoder, task, arithmetic=arithmetic, seconds=SECONDS, seed=seed)
+    return TrainedDecoder(seed, decoder, decision, len(before), (*before, wrong))
 
 
 class _Copies:
@@ -185,7 +175,7 @@ class _Copies:
         copies.weights = {name: of.detach()[list(which)].requires_grad_() for name, of in self.weights.items()}
         return copies
 
-    def descend(self, steps: int, rate: float, pools: list[Ints] | None, stage: str, progress: Report | None) -> None:
+    def descend(self, steps: int, rate: float, stage: str, progress: Report | None) -> None:
         """Adam on the cross entropy; gradients of each copy are clipped to length 1."""
         import torch
 
@@ -196,7 +186,7 @@ class _Copies:
         begin = time.monotonic()
         for step in range(steps):
             if step % AHEAD == 0:
-                batches = self._rows(min(AHEAD, steps - step), pools)
+                batches = self._rows(min(AHEAD, steps - step))
             adam.param_groups[0]["lr"] = (
                 rate * min(1, (step + 1) / 100) * (0.01 + 0.495 * (1 + math.cos(math.pi * step / steps)))
             )
@@ -212,19 +202,14 @@ class _Copies:
                 spent = time.monotonic() - begin
                 progress(Progress(stage, step + 1, steps, spent / (step + 1) * (steps - step - 1)))
 
-    def _rows(self, count: int, pools: list[Ints] | None) -> Ints:
+    def _rows(self, count: int) -> Ints:
         """(copies, count, batch, tokens) prompts, right answers, and a stop token if one must follow."""
-        batch, rows = self.recipe.batch, []
-        for index, seed in enumerate(self.seeds):
-            rng = self.rngs[seed]
-            inputs = self.mixture.draw(count * batch, rng).reshape(count, batch, *self.task.positions.shape)
-            if pools is not None:
-                inputs[:, : batch // 2] = pools[index][rng.integers(0, len(pools[index]), (count, batch // 2))]
-            inputs = inputs.reshape(-1, *self.task.positions.shape)
-            tokens = self.task.rows(inputs)
-            stops = np.full((len(tokens), 1), self.task.layout.stop[:1] or 0)
-            rows.append(np.concatenate([tokens, stops], axis=1) if self.task.layout.stop else tokens)
-        return np.stack(rows).reshape(len(rows), count, batch, -1)
+        rows, task = [], self.task
+        for seed in self.seeds:
+            tokens = task.rows(self.mixture.draw(count * self.recipe.batch, self.rngs[seed]))
+            stops = np.full((len(tokens), min(1, len(task.layout.stop))), task.layout.stop[:1], np.int64)
+            rows.append(np.concatenate([tokens, stops], axis=1))
+        return np.stack(rows).reshape(len(rows), count, self.recipe.batch, -1)
 
 
 @contextmanager

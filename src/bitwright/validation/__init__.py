@@ -1,6 +1,6 @@
 """Validation: run every input of an algorithm through an engine, and compare every output with an oracle."""
 
-from bitwright.validation.functions import ArrayFunction, Function, HeldFunction, given_oracle
+from bitwright.validation.functions import Function, given_oracle
 from bitwright.validation.oracles import UNKNOWN, Arithmetic, Oracle
 from bitwright.validation.tally import BrokenBound, Failure, Tally
 from bitwright.validation.task import Task
@@ -9,11 +9,9 @@ from bitwright.validation.validate import Validation, Verdict, make_task, valida
 __all__ = [
     "UNKNOWN",
     "Arithmetic",
-    "ArrayFunction",
     "BrokenBound",
     "Failure",
     "Function",
-    "HeldFunction",
     "Oracle",
     "Tally",
     "Task",

@@ -8,29 +8,28 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.rules import RuleEngine
 from bitwright.program import Algorithm
 from bitwright.program.ensure_runs import Runs
 from bitwright.running.run import run_batch
 from bitwright.running.sliced.lanes import Numbers, Rows
-from bitwright.running.sliced.runs import Look, Outcome, SlicedRuns
+from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.encoding.packed import pack_words, unpack
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
-from bitwright.validation.task import Inputs, Prepared, Task, values_of
+from bitwright.validation.task import Inputs, Task, values_of
 from bitwright.validation.walk import Walker
 
 
-def judged(task: Task, rows: Rows, count: int, outcome: Outcome, look: Look | None = None) -> Tally:
+def judged(task: Task, rows: Rows, count: int, outcome: Outcome) -> Tally:
     """Compares runs with the oracle of a task, or with the rules where it has none, and tries every `ensure` line.
 
     A run that was cut off is neither right nor wrong; it agrees with an oracle that says that it never ends.
     """
     inputs, outputs = task.inputs.values(rows, count), values_of(task.algorithm.outputs, outcome.outputs, count)
     if task.oracle is None:
-        right = _by_rules(task.algorithm, task.limit, unpack(rows, count), look)
+        right = _by_rules(task.algorithm, task.limit, unpack(rows, count))
     else:
-        right = expected(task.oracle, task.algorithm, inputs, count, look)
+        right = expected(task.oracle, task.algorithm, inputs, count)
     found, names = list(outputs.values()), list(outputs)
     differs = np.zeros(count, dtype=bool)
     for given, wanted in zip(found, right.outputs, strict=True):
@@ -85,20 +84,12 @@ def _first(
     ]
 
 
-def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray, look: Look | None) -> Expected:
+def _by_rules(algorithm: Algorithm, limit: int, inputs: BoolArray) -> Expected:
     """What the plain `templates` engine gives; of runs that do not end in time it does not know more than we."""
-    count, engine = len(inputs), RuleEngine(algorithm.program)
-    final, halted = [], []
-    part = max(engine.chunk, -(-count // 16))
-    for at in range(0, count, part):
-        states = algorithm.states(inputs[at : at + part])
-        done = run_batch(algorithm, states, engine=engine, limit=limit, workers=1)
-        final.append(done.states[:, algorithm.output_bits])
-        halted.append(done.halted)
-        if look:
-            look(min(1.0, (at + part) / count))
-    outputs = values_of(algorithm.outputs, pack_words(np.concatenate(final)), count)
-    return Expected(list(outputs.values()), np.zeros(count, dtype=bool), ~np.concatenate(halted))
+    count = len(inputs)
+    done = run_batch(algorithm, algorithm.states(inputs), limit=limit, workers=1)
+    outputs = values_of(algorithm.outputs, pack_words(done.states[:, algorithm.output_bits]), count)
+    return Expected(list(outputs.values()), np.zeros(count, dtype=bool), ~done.halted)
 
 
 Runner = SlicedRuns | Walker
@@ -106,15 +97,11 @@ _lock = Lock()
 _kept: tuple[str, Runner] | None = None  # in each process: what runs the batches of one validation, by its token
 
 
-def run_batch_of(ready: Prepared, number: int, look: Look | None = None) -> Tally:
-    """The tally of one batch; `look` is told how much of it is done."""
-    task = ready.task
+def run_batch_of(task: Task, number: int) -> Tally:
+    """The tally of one batch."""
     count = task.size(number)
     rows = task.inputs.rows(number * task.batch, count)
-    # Where every input is judged by itself that takes long beside the compiled loops, and little beside other engines.
-    running = 1.0 if task.oracle is not None and task.oracle.arrays else 0.1 if task.sliced else 0.9
-    outcome = _runner(ready).run(rows, count, look and (lambda share: look(running * share)))
-    return judged(task, rows, count, outcome, look and (lambda share: look(running + (1 - running) * share)))
+    return judged(task, rows, count, _runner(task).run(rows, count))
 
 
 def forget() -> None:
@@ -124,19 +111,17 @@ def forget() -> None:
         _kept = None
 
 
-def _runner(ready: Prepared) -> Runner:
+def _runner(task: Task) -> Runner:
     """Made once in each process for one validation, and used for no other."""
     global _kept
     with _lock:
-        if _kept is None or _kept[0] != ready.token:
-            _kept = (ready.token, _make(ready))
+        if _kept is None or _kept[0] != task.token:
+            decisions = task.engine.decisions if task.sliced else None
+            answered = task.engine.sliced if isinstance(task.engine, CellEngine) else None
+            runner = (
+                Walker(task.algorithm, task.engine, task.limit)
+                if decisions is None
+                else SlicedRuns(task.algorithm, task.limit, decisions, program=answered)
+            )
+            _kept = (task.token, runner)
         return _kept[1]
-
-
-def _make(ready: Prepared) -> Runner:
-    task = ready.task
-    decisions = task.engine.decisions if task.sliced else None
-    if decisions is not None:
-        answered = task.engine.sliced if isinstance(task.engine, CellEngine) else None
-        return SlicedRuns(task.algorithm, task.limit, decisions, program=answered)
-    return Walker(task.algorithm, task.engine, task.limit)

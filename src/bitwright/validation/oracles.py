@@ -15,9 +15,9 @@ from bitwright.bits import BoolArray, any_digits, shorten
 from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Algorithm
 from bitwright.program.ensure_runs import Runs
-from bitwright.program.ensures import Combined, EnsureLine, Expression, Named, names_in
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Expression, Named, names_in
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers
-from bitwright.running.sliced.runs import Look
 
 Values = Mapping[str, Any]
 
@@ -86,9 +86,7 @@ class Expected:
     unknown: BoolArray  # (count,) the oracle cannot say
 
 
-def expected(
-    oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int, look: Look | None = None
-) -> Expected:
+def expected(oracle: Oracle, algorithm: Algorithm, values: Mapping[str, Numbers], count: int) -> Expected:
     """Asks the oracle about these inputs."""
     names = [word.name for word in algorithm.outputs]
     if oracle.arrays and values:
@@ -106,8 +104,6 @@ def expected(
         else:
             for name, column in zip(names, columns, strict=True):
                 column[place] = whole_number(output_of(answer, name, oracle), oracle, name)
-        if look and place % 128 == 0:
-            look(place / count)
     return Expected(columns, endless, unknown)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -25,7 +25,6 @@ from bitwright.program import Algorithm, Program, Word
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, numbers
 from bitwright.theory.encoding.packed import unpack
 from bitwright.theory.ranges import blocks_range
-from bitwright.validation.functions import Function
 from bitwright.validation.oracles import Oracle, ValueOracle
 from bitwright.validation.tally import ANY_TABLE, Tally
 
@@ -108,6 +107,7 @@ class Task:
     oracle: Oracle | None
     limit: int
     plain: bool = False  # walk through the engine itself, even where the bit-sliced loops make the same steps
+    token: str = field(default_factory=lambda: uuid4().hex, init=False)  # no other task has it, nor a changed copy
 
     @property
     def examples(self) -> int:
@@ -136,48 +136,27 @@ class Task:
         return min(self.batch, self.inputs.count - number * self.batch)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A validation that is ready to start, or under way."""
-
-    task: Task
-    token: str  # no other validation has it, so nothing that is kept under it can be mistaken
-
-    def describe(self) -> dict[str, Any]:
-        """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
-        task, oracle = self.task, self.task.oracle
-        content = None
-        if isinstance(oracle, Function):
-            content = oracle.sources.digest
-            if oracle.sources.hidden is not None:
-                raise InputError(
-                    f"a file to resume from cannot say whether the oracle is the same: {oracle.sources.hidden}, which "
-                    "can run what no import line names; use import lines, or leave out the file"
-                )
-        elif isinstance(oracle, ValueOracle):
-            content = oracle.digest
-        elif oracle is not None:
-            raise InputError(f"a file to resume from cannot say whether the oracle {oracle.name} is the same")
-        rules = replace(task.algorithm, invariants=())  # which are not tested
-        return {
-            "algorithm": sha256(rules.text().encode()).hexdigest(),
-            **task.engine.describe(),
-            "inputs": task.inputs.count,
-            "random": task.inputs.random,
-            "sample seed": task.inputs.seed,
-            "oracle": "the rules" if oracle is None else oracle.name,
-            "oracle's content": content,
-            "step limit": task.limit,
-            "batch": task.batch,
-            "plain": not task.sliced,
-        }
-
-
-def prepare(task: Task) -> Prepared:
-    """Reads the file of a function; networks are read, or trained, when their engine is made."""
-    if isinstance(task.oracle, Function):
-        task = replace(task, oracle=task.oracle.read())
-    return Prepared(task, uuid4().hex)
+def describe(task: Task) -> dict[str, Any]:
+    """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
+    oracle = task.oracle
+    if oracle is not None and not isinstance(oracle, ValueOracle):
+        raise InputError(
+            f"a file to resume from cannot say whether the oracle {oracle.name} is the same; leave out the file, or "
+            "write ensure lines"
+        )
+    rules = replace(task.algorithm, invariants=())  # which are not tested
+    return {
+        "algorithm": sha256(rules.text().encode()).hexdigest(),
+        **task.engine.describe(),
+        "inputs": task.inputs.count,
+        "random": task.inputs.random,
+        "sample seed": task.inputs.seed,
+        "oracle": "the rules" if oracle is None else oracle.name,
+        "oracle's content": None if oracle is None else oracle.digest,
+        "step limit": task.limit,
+        "batch": task.batch,
+        "plain": not task.sliced,
+    }
 
 
 FORMAT = "bitwright validation 3"
@@ -188,8 +167,8 @@ _WHAT = "a validation file"
 class ProgressFile:
     """The file of one validation; what it is about is found once, at the beginning."""
 
-    def __init__(self, path: Path, ready: Prepared) -> None:
-        self._path, self._task, self._of = path, ready.task, ready.describe()
+    def __init__(self, path: Path, task: Task) -> None:
+        self._path, self._task, self._of = path, task, describe(task)
 
     def save(self, batches: int, tally: Tally) -> None:
         """Writes that the first `batches` batches are done."""

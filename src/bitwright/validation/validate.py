@@ -6,24 +6,22 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any, Literal
 
 from bitwright.bits import any_digits
 from bitwright.engines.protocol import Engine
-from bitwright.errors import short_repr
+from bitwright.errors import InputError, short_repr
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
 from bitwright.running.sentences import cells_sentence
-from bitwright.running.sliced.runs import Look
 from bitwright.theory.decisions import Triple
-from bitwright.validation.functions import HeldFunction
+from bitwright.validation.functions import Function
 from bitwright.validation.judge import forget, run_batch_of
 from bitwright.validation.oracles import Oracle
 from bitwright.validation.report import document, report
 from bitwright.validation.tally import Failure, Tally
-from bitwright.validation.task import Prepared, ProgressFile, Task, choose_inputs, prepare
+from bitwright.validation.task import ProgressFile, Task, choose_inputs
 from bitwright.workers import Workers, in_threads
 
 Verdict = Literal["exact", "not exact", "not decided"]
@@ -134,39 +132,34 @@ def make_task(
 
 
 def validate(
-    task: Task,
-    workers: Workers | None = None,
-    progress: Progress | None = None,
-    resume: Path | None = None,
-    along: Progress | None = None,
+    task: Task, workers: Workers | None = None, progress: Progress | None = None, resume: Path | None = None
 ) -> Validation:
     """Runs a task; the result does not depend on the workers. With `resume` it continues from that file and updates it.
 
-    The file of a function is read once, now; later changes to it have no effect. `progress` gets the number of inputs
-    that are done after every batch; `along` also gets estimates within a batch, from any thread.
+    `progress` gets the number of inputs that are done after every batch.
     """
     begin = time.perf_counter()
     workers = workers or Workers()
-    if isinstance(task.oracle, HeldFunction):
-        task.oracle.check_stays_here(workers.kind != "serial", resume is not None)
-    ready = prepare(task)
-    file = ProgressFile(resume, ready) if resume else None
+    if isinstance(task.oracle, Function) and task.oracle.function is not None and (workers.kind != "serial" or resume):
+        what = "a file to resume from cannot say whether it is the same" if resume else "workers cannot share it"
+        raise InputError(
+            f"{task.oracle.name} is a function of this process, so {what}; put it into a file and name it, "
+            "oracle='MODULE:FUNCTION'"
+        )
+    file = ProgressFile(resume, task) if resume else None
     done, tally = file.load() if file else (0, Tally())
     known = tally.evaluations
-    numbers = iter(range(done, task.batches))
     decisions = task.engine.decisions
     saved = begin - _SAVE_EVERY  # the first batch is saved at once
-    watch = _Watch(along, task, done)
 
     def save() -> None:
         if file:
             file.save(done, tally)
 
-    results = _results(ready, workers, numbers, watch)
+    results = _results(task, workers, iter(range(done, task.batches)))
     try:
         for part in results:
             done, tally = done + 1, tally + part
-            watch.finish(done)
             if progress:
                 progress(tally.inputs, task.inputs.count)
             if time.perf_counter() - saved > _SAVE_EVERY:
@@ -185,45 +178,9 @@ def validate(
     return Validation(task, tally, seconds, rate, margin, worst, misjudged)
 
 
-class _Watch:
-    """The progress of a validation, including batches under way."""
-
-    def __init__(self, along: Progress | None, task: Task, done: int) -> None:
-        self._along, self._task, self._done = along, task, done
-        self._shares: dict[int, float] = {}
-        self._lock = Lock()
-        self._tell()
-
-    def look(self, number: int) -> Look | None:
-        """The function that one batch reports its progress to."""
-
-        def note(share: float) -> None:
-            with self._lock:
-                self._shares[number] = share
-            self._tell()
-
-        return note if self._along else None
-
-    def finish(self, done: int) -> None:
-        """Batches come to an end in their order."""
-        with self._lock:
-            self._done = done
-            self._shares = {number: share for number, share in self._shares.items() if number >= done}
-
-    def _tell(self) -> None:
-        task = self._task
-        with self._lock:
-            under_way = sum(share * task.size(number) for number, share in self._shares.items())
-            done = min(self._done * task.batch, task.inputs.count)
-        if self._along:
-            self._along(done + int(under_way), task.inputs.count)
-
-
-def _results(ready: Prepared, workers: Workers, numbers: Iterator[int], watch: _Watch) -> Generator[Tally, None, None]:
+def _results(task: Task, workers: Workers, numbers: Iterator[int]) -> Generator[Tally]:
     if workers.kind != "serial":
-        yield from workers.map(run_batch_of, ready, numbers, floats=ready.task.engine.library)
-    elif ready.task.sliced:
-        yield from in_threads(lambda number: run_batch_of(ready, number, watch.look(number)), numbers)
-    else:
-        for number in numbers:
-            yield run_batch_of(ready, number, watch.look(number))
+        return workers.map(run_batch_of, task, numbers, floats=task.engine.library)
+    if task.sliced:
+        return in_threads(lambda number: run_batch_of(task, number), numbers)
+    return (run_batch_of(task, number) for number in numbers)

@@ -14,10 +14,10 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.running.endings import ending_of
 from bitwright.running.loop import Ends, drive
-from bitwright.running.observers import Margins, Observer, StepComparison, View
+from bitwright.running.observers import Margins, StepComparison
 from bitwright.running.sliced.lanes import Rows
 from bitwright.running.sliced.plan import SlicedPlan, plan
-from bitwright.running.sliced.runs import Look, Outcome, is_cut_off, triples
+from bitwright.running.sliced.runs import Outcome, is_cut_off, triples
 from bitwright.theory.encoding.packed import pack_words, unpack
 
 
@@ -45,7 +45,7 @@ class Walker:
         self._algorithm, self._engine, self._limit = algorithm, engine, limit
         self._rules, self._plan = Definition(algorithm.program), plan(algorithm.program)
 
-    def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
+    def run(self, inputs: Rows, count: int) -> Outcome:
         """The same question as SlicedRuns.run."""
         algorithm, limit = self._algorithm, self._limit
         states = algorithm.states(unpack(inputs, count))
@@ -56,10 +56,7 @@ class Walker:
         for at in range(0, count, part):
             some, margins = states[at : at + part], Margins(beyond=True)
             watching.first = at
-            progress = _Share(look, at / count, len(some) / count)
-            observers = [watching, margins, progress]
-            ends.append(drive(self._engine, some, ending_of(algorithm), limit, observers))
-            progress.finish()
+            ends.append(drive(self._engine, some, ending_of(algorithm), limit, [watching, margins]))
             if margins.smallest is not None:
                 smallest.append(float(margins.smallest.min(initial=np.inf)))
         final, halted = (np.concatenate([getattr(end, name) for end in ends]) for name in ("states", "halted"))
@@ -101,22 +98,3 @@ class Comparison(StepComparison):
         truth = np.zeros_like(states)
         truth[:, written] = m > 0
         return truth
-
-
-class _Share(Observer):
-    """Tells how much of a whole is done, of which these runs are a part."""
-
-    def __init__(self, look: Look | None, before: float, part: float) -> None:
-        self._look, self._before, self._part = look, before, part
-
-    def start(self, view: View) -> None:
-        self._runs = len(view.rows)
-
-    def after(self, view: View) -> None:
-        if self._look:
-            ended = 1 - int(np.count_nonzero(view.running)) / self._runs
-            self._look(self._before + self._part * min(1.0, max(view.step / max(1, view.limit), ended)))
-
-    def finish(self) -> None:
-        if self._look:
-            self._look(self._before + self._part)

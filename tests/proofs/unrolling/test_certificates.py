@@ -62,19 +62,9 @@ def test_a_changed_refutation_does_not_hold(tmp_path):
     assert "the refutation does not hold" in checked(folder, "check_at_size.py").err
 
 
-def test_changed_laws_and_rules_do_not_hold(tmp_path):
+def test_changed_rules_do_not_hold(tmp_path):
     folder = tmp_path / "c"
     certificate = certified(folder, "addition", 4)
-    law = certificate["laws"][0]
-    for other in (
-        {**law, "weights": {**law["weights"], "c[2]": 5}},
-        {**law, "weights": {**law["weights"], "p[1]": 2}},
-        {**law, "exponent": law["exponent"] - 1},
-        {**law, "since": 3},
-        None,
-    ):
-        rewrite(folder, {**certificate, "laws": [other]})
-        assert checked(folder, "check_at_size.py").code == 1, other
     for old, new in (
         ("write p[2]", "write p[3]"),
         ("when c[4]=1 write c[4]\n", ""),
@@ -87,32 +77,3 @@ def test_changed_laws_and_rules_do_not_hold(tmp_path):
         (folder / "rules.bw").write_text(rules)
     rewrite(folder, {**certificate, "rules": "0" * 64})
     assert "other rules" in checked(folder, "check_at_size.py").err
-
-
-def test_a_proof_by_cut_points_holds_and_a_changed_one_does_not(tmp_path):
-    folder = tmp_path / "c"
-    certificate = certified(folder, "multiplication", 4)
-    done = checked(folder, "check_rounds.py")
-    assert (done.code, done.out) == (0, "HOLDS: product == multiplicand * multiplier\n"), done.err
-    relations, law = certificate["relations"], certificate["laws"]["multiplier[1]=1 sum_p"]
-    for change in (
-        {"off": certificate["off"][:-1]},
-        {"off": [*certificate["off"], "sum_p[1]"]},
-        {"exponents": [7]},
-        {"exponents": [9]},
-        {"measure": {"word": "multiplier", "down": False}},
-        {"measure": {"word": "sum_p", "down": True}},
-        {"relations": {**relations, "multiplier[1]=1 sum_p": {"sum_p": 1}}},
-        {"relations": {**relations, "entry sum_p": {"in.multiplier": 1}}},
-        {"relations": {name: value for name, value in relations.items() if name != "multiplier[1]=0 multiplicand"}},
-        {"laws": {"multiplier[1]=1 sum_p": {**law, "since": 1}}},
-        {"laws": {}},
-    ):
-        rewrite(folder, {**certificate, **change})
-        assert checked(folder, "check_rounds.py").code == 1, change
-    others = (("steps 76", "steps 75"), ("start to_check_lsb\n", ""), ("ensure product ==", "ensure product + 1 =="))
-    for old, new in others:
-        rules = (folder / "rules.bw").read_text()
-        rewrite_rules(folder, certificate, old, new)
-        assert checked(folder, "check_rounds.py").code == 1, new
-        (folder / "rules.bw").write_text(rules)

@@ -20,7 +20,7 @@ from bitwright.proofs.unrolling.runs import Stepper, unroll
 from bitwright.running.run import run_batch
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-NAMES = ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation", "multiplication"]
+NAMES = ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation"]
 THIRD = """
 let l = 4
 bits x[l] r0[l+1] r1[l+1] r2[l+1] quotient[l]
@@ -85,9 +85,9 @@ def test_examples_are_proved_at_their_sizes(name):
         assert prove_at_size(example(name, l)).verdict == "proved", l
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "multiplication"])
 def test_a_mutant_is_proved_only_if_it_is_right(name, monkeypatch):
-    """Without runs and samples beforehand: only graph, laws, cut points and solver decide."""
+    """Without runs and samples beforehand: only the graph and the solver decide."""
     monkeypatch.setattr(proofs, "_wrong_run", lambda _: None)
     monkeypatch.setattr(solver, "_sampled", lambda *_: {})
     rng, decided = random.Random(3), {True: 0, False: 0}

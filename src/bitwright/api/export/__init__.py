@@ -5,4 +5,4 @@ from bitwright.api.export.claims import ExportClaim, try_states
 from bitwright.api.export.js_file import js_text, js_types
 from bitwright.api.export.model import Exported, exported_cells
 
-__all__ = ["ExportClaim", "Exported", "c_text", "exported_cells", "exported_whole", "js_text", "js_types", "try_states"]
+__all__ = ["ExportClaim", "Exported", "c_text", "exported_cells", "js_text", "js_types", "try_states"]

@@ -18,7 +18,12 @@ _PER_LINE = 24
 
 def filled(asset: str, pieces: Mapping[str, object]) -> str:
     """A template among the assets, each {{name}} replaced by its piece."""
-    before, *rest = (files(__package__) / "assets" / asset).read_text("utf-8").split("{{")
+    return fill((files(__package__) / "assets" / asset).read_text("utf-8"), pieces)
+
+
+def fill(template: str, pieces: Mapping[str, object]) -> str:
+    """A template with each {{name}} replaced by its piece."""
+    before, *rest = template.split("{{")
     return before + "".join(str(pieces[name]) + after for name, _, after in (part.partition("}}") for part in rest))
 
 

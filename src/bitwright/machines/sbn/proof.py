@@ -13,13 +13,13 @@ from bitwright.errors import counted
 from bitwright.machines.sbn.loaded import Loaded
 from bitwright.machines.sbn.machine_b import steps_per_instruction
 from bitwright.program import Algorithm, Word
-from bitwright.program.ensures import Combined, EnsureLine, names_in
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, names_in
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.proofs.unrolling.numbers import Blasted
-from bitwright.proofs.unrolling.rounds import UndecidedError
 from bitwright.proofs.unrolling.runs import NODES, RunTooLargeError, Stepper, start_state, value
-from bitwright.proofs.unrolling.solver import Lemma, Prover
+from bitwright.proofs.unrolling.solver import Lemma, Prover, UndecidedError
 
 MOST_INSTRUCTIONS = 2_000  # on all paths together
 Memory = list[tuple[Literal, ...]]  # words, lowest bit first

@@ -61,7 +61,7 @@ class OnnxModel:
                 raise InputError("some of its weights are in files that it does not name in a way that can be read")
             onnx.checker.check_model(model)
             found = cls(str(path), data)
-            _ = found.tensors, found.columns
+            _ = found.tensors, found.columns, found._output
         except InputError:
             raise
         except Exception as error:  # of protocol buffers, and of onnx's own kinds
@@ -146,6 +146,8 @@ class OnnxModel:
 
     @property
     def _output(self) -> str:
+        if not self._model.graph.output:
+            raise InputError(f"{self.name} has no output; a network to certify has one for each bit")
         return str(self._model.graph.output[0].name)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -15,37 +15,19 @@ from bitwright.errors import Problem, ProgramError, listing
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches, stated
 from bitwright.program.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Expression, Named
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import MAX_BITS, IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
-from bitwright.program.text.lets import blaming, check_lets
 from bitwright.program.text.lexer import TOO_MANY
-from bitwright.program.text.parser import SyntaxTree, parse_plain
-from bitwright.program.text.plain import PlainReader
+from bitwright.program.text.parser import SyntaxTree
 from bitwright.program.text.rows import Budget, Rows
 from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import Token, WrongError
 
 MAX_WORK = 30_000_000  # a program of a million templates needs about five million
 _ALTERNATIVES = 256  # alternatives of the bit-to-bit comparisons of one rule
-
-
-def expand(
-    tree: SyntaxTree,
-    name: str,
-    description: str,
-    work: int = MAX_WORK,
-    lets: Mapping[str, int] | None = None,
-    needs_rules: bool = True,
-) -> Algorithm:
-    """The algorithm that these statements describe; raises ProgramError with every problem.
-
-    `work` is how many rows, conditions and writes they may stand for; `lets` override the values of `let` lines. With
-    `needs_rules` a text without rules is an error.
-    """
-    check_lets(name, tree, lets)
-    return blaming(lets or {}, lambda given: Expansion(tree, work, given, needs_rules).algorithm(name, description))
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -134,7 +116,7 @@ class Expansion:
         if not shapes and not self.problems:
             self.problems.append(Problem(1, 1, "no bits are declared; start with a line such as: bits p[4] q[4]"))
 
-    def shape(self, token: Token, extents: tuple[syntax.Expression, ...]) -> tuple[int, ...]:
+    def shape(self, token: Token, extents: tuple[Expression, ...]) -> tuple[int, ...]:
         if token.text in self.lets:
             raise WrongError(token, f"'{token.text}' is already a number; choose another name for the bits")
         shape, size = [], 1
@@ -155,19 +137,8 @@ class Expansion:
             token = self.tree.statements[0].token
             self.problems.append(token.problem(f"{self.layout.size:,} bits; a program may declare {MAX_BITS:,}"))
             return None
-        reader = PlainReader(self.layout, self.budget)
-        blocks: list[BitFamily] = []
-        rules: list[RuleFamily] = []
-        for item in self.tree.statements:
-            if isinstance(item, syntax.PlainLines):
-                blocks += reader.blocks(item.blocks, lambda line: self.attempt(self.blocks, parse_plain(line)) or ())
-            elif isinstance(item, syntax.Block):
-                blocks += self.attempt(self.blocks, item) or ()
-        for item in self.tree.statements:
-            if isinstance(item, syntax.PlainLines):
-                rules += reader.rules(item.rules, lambda line: self.attempt(self.rules, parse_plain(line)) or ())
-            elif isinstance(item, syntax.WhenClause):
-                rules += self.attempt(self.rules, item) or ()
+        blocks = [block for item in self.each(syntax.Block) for block in self.attempt(self.blocks, item) or ()]
+        rules = [rule for item in self.each(syntax.WhenClause) for rule in self.attempt(self.rules, item) or ()]
         cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
         if self.needs_rules and not any(rule.count for rule in rules) and not self.problems:
             first = next(iter(self.each(syntax.WhenClause)), None)
@@ -236,7 +207,7 @@ class Expansion:
             if len(left.rows) != rows.count:
                 raise WrongError(test.left.token, "only a single bit can be left open with =*")
             return [[(left, np.full(rows.count, value))] for value in (0, 1)]
-        if isinstance(right, syntax.Name) and right.token.text in self.layout:
+        if isinstance(right, Named) and right.text in self.layout:
             right = syntax.BitRef(right.token, ())
         if isinstance(right, syntax.BitRef):
             other = rows.pick(right, origin)
@@ -316,12 +287,12 @@ class Expansion:
         member = port.members[0]
         whole = not member.parts or (member.parts[0].first is None and member.parts[0].last is None)
         extents = self.extents.get(member.token.text, ())
-        if whole and len(port.members) == len(extents) == 1 and isinstance(extents[0], syntax.Name):
-            return extents[0].token.text
+        if whole and len(port.members) == len(extents) == 1 and isinstance(extents[0], Named):
+            return extents[0].text
         return ""
 
     @cached_property
-    def extents(self) -> dict[str, tuple[syntax.Expression, ...]]:
+    def extents(self) -> dict[str, tuple[Expression, ...]]:
         """The extents of each declared array."""
         items = (item for declaration in self.each(syntax.BitsDeclaration) for item in declaration.items)
         return {token.text: extents for token, extents in items}
@@ -400,10 +371,33 @@ class Expansion:
     ) -> Picks:
         return _joined(rows.pick(reference, origin, written=written) for reference in references)
 
-    def number(self, expression: syntax.Expression) -> int:
+    def number(self, expression: Expression) -> int:
         return int(self.rows().evaluate(expression))
 
 
 def _joined(parts: Iterable[Picks]) -> Picks:
     collected = [Picks(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)), *parts]
     return Picks(np.concatenate([p.rows for p in collected]), np.concatenate([p.bits for p in collected]))
+
+
+def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
+    """The result of `read` for these values; problems that the text does not have without them mention the values."""
+    try:
+        return read(lets)
+    except ProgramError as error:
+        if not lets:
+            raise
+        given = f" (with {listing([f'{name}={value}' for name, value in lets.items()])} given)"
+        own = _problems_without(read)
+        raise ProgramError(
+            problem if problem in own else replace(problem, message=problem.message + given)
+            for problem in error.problems
+        ) from None
+
+
+def _problems_without(read: Callable[[Mapping[str, int]], object]) -> tuple[object, ...]:
+    try:
+        read({})
+    except ProgramError as error:
+        return error.problems
+    return ()

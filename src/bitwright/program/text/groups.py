@@ -11,7 +11,6 @@ Those of parts.bw are known in every text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,7 +24,6 @@ from bitwright.text.scanner import Token, WrongError
 
 MAX_WORDS = 200_000  # of all groups after expansion
 MAX_DEPTH = 20  # groups that use groups
-_USED = re.compile(r"^[ \t]*(?:group|use)\b", re.MULTILINE)
 _OPERATORS = frozenset(["+", "-", "*", "//", "%", "^"])
 
 
@@ -37,11 +35,6 @@ class Group:
     parameters: tuple[str, ...] | None  # None where the head could not be read
     lines: list[list[Token]] = field(default_factory=list)
     ours: bool = False  # of parts.bw: what it says has no place in the text that uses it
-
-
-def has_groups(text: str) -> bool:
-    """Whether a text may define or use groups."""
-    return _USED.search(text) is not None
 
 
 def without_groups(

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 from bitwright.bits import shorten
 from bitwright.errors import Problem, suggestion
-from bitwright.program.ensure_text import ExpressionReader, read_tokens
+from bitwright.program.ensure_text import MAX_CLAUSES, ExpressionReader, read_tokens
+from bitwright.program.expressions import DIGITS, Combined, Constant, Expression, Named
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text import syntax
 from bitwright.program.text.forms import FOREIGN, FORMS, way_out
-from bitwright.program.text.groups import has_groups, without_groups
+from bitwright.program.text.groups import without_groups
 from bitwright.program.text.lexer import MAX_NUMBER, STATEMENTS, TOO_MANY, tokenize
-from bitwright.program.text.plain import split_plain
 from bitwright.text.problems import MAX_PROBLEMS
 from bitwright.text.scanner import END, Token, WrongError
 
-MAX_CLAUSES = 50  # indices and conditions of a statement, and extents of an array
 COMPASS = (
     *((way,) for way in ("north", "south", "west", "east")),
     *((row, column) for row in ("north", "south") for column in ("west", "east")),
@@ -47,17 +45,12 @@ class SyntaxTree:
         )
 
 
-def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
-    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it.
-
-    Without the short way for plain lines it gives the same, only later.
-    """
+def parse_statements(text: str) -> SyntaxTree:
+    """Reads every statement; one that cannot be read is reported and left out, and reading goes on below it."""
     tree = SyntaxTree()
-    rest, plain = split_plain(text) if short_way and not has_groups(text) else (text, {})
-    for tokens in without_groups(tokenize(rest, tree.problems, tree.broken), tree.problems, tree.broken):
+    for tokens in without_groups(tokenize(text, tree.problems, tree.broken), tree.problems, tree.broken):
         try:
-            run = plain.get(tokens[0].line)
-            tree.statements.append(_Line(tokens).statement() if run is None else run)
+            tree.statements.append(_Line(tokens).statement())
         except WrongError as error:
             tree.problems += [error.problem] if error.problem else []
             tree.broken.append(tokens)
@@ -65,12 +58,6 @@ def parse_statements(text: str, short_way: bool = True) -> SyntaxTree:
                 tree.problems.append(tokens[0].problem(TOO_MANY))
                 break
     return tree
-
-
-def parse_plain(plain: syntax.PlainLine) -> Any:
-    """Parses a plain line in the long way; its tokens have their place in the file."""
-    (tokens,) = tokenize(plain.source, [], [])
-    return _Line([token._replace(line=plain.line) for token in tokens]).statement()
 
 
 class _Line(ExpressionReader):
@@ -81,14 +68,9 @@ class _Line(ExpressionReader):
 
     # Token level.
 
-    def expect(self, text: str) -> Token:
-        if (token := self.accept(text)) is None:
-            raise self.refuse(f"expected '{text}'")
-        return token
-
     def name(self, what: str) -> Token:
         if self.next.kind != "name":
-            raise self.refuse(f"expected {what}")
+            raise self.refuse(what)
         if self.next.text in KEYWORDS:
             message = f"'{self.next.text}' is a word of the language; choose another name ({self.form})"
             raise WrongError(self.next, message)
@@ -100,7 +82,7 @@ class _Line(ExpressionReader):
         known = [word for word in sorted(KEYWORDS) if word not in STATEMENTS]
         typo = self.next.kind == "name" and self.next.text not in KEYWORDS
         hint = hint or (suggestion(self.next.text, known) if typo else "")
-        return WrongError(self.next, f"{expected}, found {self.next}{hint} (the form is: {self.form})")
+        return super().refuse(expected, f"{hint} (the form is: {self.form})")
 
     def text(self) -> str:
         """The statement as it was written, in one line; words stay apart, even if they come from a group."""
@@ -144,7 +126,7 @@ class _Line(ExpressionReader):
         self.form = FORMS[token.text]
         statement = readers[token.text](token)
         if self.next.kind != END:
-            raise self.refuse("expected the end of the line", way_out(self.next, token.text))
+            raise self.refuse("the end of the line", way_out(self.next, token.text))
         return statement
 
     def let(self, token: Token) -> syntax.Let:
@@ -157,10 +139,10 @@ class _Line(ExpressionReader):
         return self.bits(token)
 
     def bits(self, token: Token) -> syntax.BitsDeclaration:
-        items: list[tuple[Token, tuple[syntax.Expression, ...]]] = []
+        items: list[tuple[Token, tuple[Expression, ...]]] = []
         while not items or self.next.kind == "name":
             name = self.name("a name")
-            extents: list[syntax.Expression] = []
+            extents: list[Expression] = []
             if self.accept("["):
                 extents.append(self.expression())
                 while self.accept(","):
@@ -188,7 +170,7 @@ class _Line(ExpressionReader):
         while not self.accept("write"):
             self.accept("and")
             if self.next.kind != "name" or self.next.text in KEYWORDS:
-                raise self.refuse("expected another condition or 'write'", way_out(self.next, "when"))
+                raise self.refuse("another condition or 'write'", way_out(self.next, "when"))
             tests.append(self.test())
         targets = () if self.accept("nothing") else self.references()
         if self.next.text in ("write", "when") and targets:
@@ -202,7 +184,7 @@ class _Line(ExpressionReader):
             self.refuse_foreign(left)
             if not left.parts and (hint := suggestion(left.token.text, ["write"])):
                 raise WrongError(left.token, f"expected 'write', found {left.token}{hint}")
-            raise self.refuse(f"expected '=' or '!=' after {left.token}")
+            raise self.refuse(f"'=' or '!=' after {left.token}")
         if same and self.accept("*"):
             return syntax.Test(left, same, None)
         bit = self.next.kind == "name" and self.tokens[self.at + 1].text == "["
@@ -236,7 +218,7 @@ class _Line(ExpressionReader):
 
     def graph(self, token: Token) -> syntax.GraphLine:
         words: list[Token] = []
-        degree: syntax.Expression | None = None
+        degree: Expression | None = None
         while not words or self.accept(","):
             words.append(self.name("a word"))
             if words[-1].text not in GRAPH_WORDS:
@@ -274,6 +256,9 @@ class _Line(ExpressionReader):
 
     # Inside a statement.
 
+    def index_name(self) -> Token:
+        return self.name("an index")
+
     def references(self) -> tuple[syntax.BitRef, ...]:
         found = [self.reference()]
         while self.next.kind == "name" and self.next.text not in KEYWORDS:
@@ -304,22 +289,16 @@ class _Line(ExpressionReader):
         return syntax.IndexPart(first, self.expression() if self.accept("..") else first)
 
     def clauses(self) -> syntax.Clauses:
-        ranges: list[syntax.IndexRange] = []
-        while self.accept("for") or (ranges and self.accept(",")):
-            name = self.name("an index")
-            self.expect("in")
-            first = self.expression()
-            self.expect("..")
-            ranges.append(syntax.IndexRange(name, first, self.expression()))
-            self.check_count(ranges, "a statement has", "indices")
-        conditions: list[syntax.ComparedNumbers] = []
+        ranges = self.ranges(self.expression)
+        conditions: list[Combined] = []
         while self.accept("and") if conditions else self.accept("if"):
             left = self.expression()
             if self.next.text not in ("<", "<=", ">", ">=", "=", "!="):
-                raise self.refuse("expected a comparison such as '<'")
-            conditions.append(syntax.ComparedNumbers(self.take(), left, self.expression()))
+                raise self.refuse("a comparison such as '<'")
+            sign = self.take()
+            conditions.append(Combined("==" if sign.text == "=" else sign.text, left, self.expression(), sign))
             self.check_count(conditions, "'if' takes", "conditions")
-        return syntax.Clauses(tuple(ranges), tuple(conditions))
+        return syntax.Clauses(ranges, tuple(conditions))
 
     def check_count(self, found: Sequence[object], who: str, what: str) -> None:
         """Refuses more than a text can mean: each of them is evaluated for every row."""
@@ -328,28 +307,23 @@ class _Line(ExpressionReader):
 
     # Expressions.
 
-    def expression(self) -> syntax.Expression:
+    def expression(self) -> Expression:
         self.signs = 0
-        found: syntax.Expression = self.sum()
+        number = self.next.kind == "number" and self.tokens[self.at + 1].text in ("]", ",", "")  # most of long texts
+        found: Expression = self.atom() if number else self.sum()
         return found
 
-    def combined(self, sign: Token, left: syntax.Expression, right: syntax.Expression) -> syntax.Operation:
-        return syntax.Operation(sign, left, right)
-
-    def negative(self, minus: Token, body: syntax.Expression) -> syntax.Operation:
-        return syntax.Operation(minus, syntax.Number(minus, 0), body)
-
-    def atom(self) -> syntax.Expression:
+    def atom(self) -> Expression:
         token = self.next
         if token.kind == "number":
             if len(token.text) > 10 or int(token.text) >= MAX_NUMBER:
                 raise WrongError(token, f"a number must be below 2^31, got {token}")
-            return syntax.Number(self.take(), int(token.text))
+            return Constant(int(self.take().text), token)
         digits = self.take() if token.text == "digits" and self.tokens[self.at + 1].text == "(" else None
         if opened := self.accept("("):
-            inner: syntax.Expression = self.nested(opened, self.sum)
+            inner: Expression = self.nested(opened, self.sum)
             self.expect(")")
-            return syntax.Digits(digits, inner) if digits else inner
+            return Combined(DIGITS, Constant(2), inner, digits) if digits else inner
         if token.kind == "name" and token.text not in KEYWORDS:
-            return syntax.Name(self.take())
-        raise self.refuse("expected a number or a name")
+            return Named(token.text, token=self.take())
+        raise self.refuse("a number or a name")

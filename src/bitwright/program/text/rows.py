@@ -9,7 +9,7 @@ import numpy as np
 
 from bitwright.errors import counted, suggestion
 from bitwright.program.assemble import Picks
-from bitwright.program.ensures import ARITHMETIC, COMPARISONS
+from bitwright.program.expressions import ARITHMETIC, COMPARISONS, DIGITS, Combined, Constant, Expression, Named
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import Field, IntArray, Layout
 from bitwright.program.text import syntax
@@ -26,13 +26,6 @@ class Budget:
 
     def __post_init__(self) -> None:
         self.left = self.limit
-
-    def affords(self, amount: int) -> bool:
-        """Spends the amount if it is left, and says whether it was."""
-        if self.exhausted or self.left < amount:
-            return False
-        self.left -= amount
-        return True
 
     def spend(self, amount: int, token: Token) -> None:
         self.left -= amount
@@ -61,7 +54,7 @@ class Rows:
     def expand(self, clauses: syntax.Clauses) -> None:
         """Replaces the single row by all combinations that the clauses allow."""
         for item in clauses.ranges:
-            name = item.token.text
+            name = item.name
             if name in self.indices or name in self.lets or name in self.layout:
                 raise WrongError(item.token, f"index '{name}' is already a name; choose another")
             first, last = self.each(item.first), self.each(item.last)
@@ -71,8 +64,7 @@ class Rows:
             self.count = len(rows)
         for condition in clauses.conditions:
             left, right = self.each(condition.left), self.each(condition.right)
-            sign = condition.token.text
-            allowed = COMPARISONS["==" if sign == "=" else sign](left, right)
+            allowed = COMPARISONS[condition.sign](left, right)
             self.indices = {name: array[allowed] for name, array in self.indices.items()}
             self.count = int(np.count_nonzero(allowed))
 
@@ -135,20 +127,21 @@ class Rows:
             raise WrongError(reference.token, f"{declared} is an array; write {name}[{stars}] for all of it")
         return declared
 
-    def each(self, expression: syntax.Expression) -> IntArray:  # (count,)
+    def each(self, expression: Expression) -> IntArray:  # (count,)
         """The value of an expression in every row."""
         return np.broadcast_to(np.asarray(self.evaluate(expression), dtype=np.int64), (self.count,))
 
-    def evaluate(self, expression: syntax.Expression) -> IntArray:
+    def evaluate(self, expression: Expression) -> IntArray:
         """The value of an expression: a single number where it depends on no index."""
-        if isinstance(expression, syntax.Number):
+        if isinstance(expression, Constant):
             return np.asarray(expression.value, dtype=np.int64)
-        if isinstance(expression, syntax.Name):
+        if isinstance(expression, Named):
             return self.named(expression.token)
-        if isinstance(expression, syntax.Digits):
-            return np.asarray(_digits(self.evaluate(expression.value)), dtype=np.int64)
+        assert isinstance(expression, Combined)
         left, right = self.evaluate(expression.left), self.evaluate(expression.right)
-        sign = expression.token.text
+        sign = expression.sign
+        if sign == DIGITS:
+            return np.asarray(_digits(right), dtype=np.int64)
         if sign in ("//", "%") and not np.all(right):
             raise WrongError(expression.token, f"division by zero in '{sign}'")
         value = self.power(expression.token, left, right) if sign == "^" else ARITHMETIC[sign](left, right)
@@ -184,7 +177,7 @@ def _constant_bit(declared: Field, parts: tuple[syntax.IndexPart, ...]) -> int |
     place = 0
     for part, extent in zip(parts, declared.shape, strict=True):
         index = part.first
-        if index is not part.last or not isinstance(index, syntax.Number) or not 1 <= index.value <= extent:
+        if index is not part.last or not isinstance(index, Constant) or not 1 <= index.value <= extent:
             return None
         place = place * extent + index.value - 1
     return declared.offset + place

@@ -3,51 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from bitwright.program import ensures
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Expression, IndexRange
 from bitwright.text.scanner import Token
-
-# Expressions over integers.
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    token: Token
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    token: Token
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    token: Token  # the operator
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Digits:
-    """`digits(E)`: how many binary digits a number has; at least 1."""
-
-    token: Token
-    value: Expression
-
-
-Expression = Number | Name | Operation | Digits
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedNumbers:
-    token: Token
-    left: Expression
-    right: Expression
-
-
-# Bits.
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +39,11 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexRange:
-    token: Token  # the index's name
-    first: Expression
-    last: Expression
-
-
-@dataclass(frozen=True, slots=True)
 class Clauses:
     """`for i in a..b, j in c..d if i < j`: the rows of a statement."""
 
     ranges: tuple[IndexRange, ...] = ()
-    conditions: tuple[ComparedNumbers, ...] = ()
+    conditions: tuple[Combined, ...] = ()  # comparisons
 
 
 # Statements; `token` is the keyword that opens one, `text` how it was written.
@@ -199,33 +151,9 @@ class Ensure:
     """`ensure` or `invariant`, by its token, and what is true."""
 
     token: Token
-    line: ensures.EnsureLine
-
-
-class PlainLine(NamedTuple):
-    """`when p[1]=1 write q[1]` or `block p[1] q[1]`: a line without indices, not yet taken apart."""
-
-    line: int
-    column: int
-    source: str
-    left: str  # its conditions, or the bits of the block
-    right: str  # what it writes
-
-    def text(self) -> str:
-        """The statement as it was written, without its comment."""
-        return " ".join(self.source.partition("#")[0].split())
-
-
-@dataclass(frozen=True, slots=True)
-class PlainLines:
-    """Plain lines with nothing between them."""
-
-    token: Token
-    blocks: list[PlainLine]
-    rules: list[PlainLine]
+    line: EnsureLine
 
 
 Statement = (
     Let | BitsDeclaration | Block | Cell | WhenClause | Start | PortLine | Chain | GraphLine | Count | Halt | Ensure
-    | PlainLines
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import fmpz_poly
 
-from bitwright.program.text import syntax
+from bitwright.program.expressions import Combined, Expression
 from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
 
 Growth = fmpz_poly
@@ -33,10 +33,10 @@ def never_negative_power(a: Growth, least: int) -> bool:
     return never_negative(Growth([int(one) << -least * (degree - at) for at, one in enumerate(a.coeffs())]), 1)
 
 
-def growth_of(reader: SizeReader, part: syntax.Expression) -> Growth:
+def growth_of(reader: SizeReader, part: Expression) -> Growth:
     """An expression of a rule text as a polynomial in its size; raises NoChainError for any other."""
-    if isinstance(part, syntax.Operation):
-        sign, left, right = part.token.text, growth_of(reader, part.left), growth_of(reader, part.right)
+    if isinstance(part, Combined):
+        sign, left, right = part.sign, growth_of(reader, part.left), growth_of(reader, part.right)
         if sign == "^":
             if right.degree() > 0 or not 0 <= right[0] <= 8:
                 outside(part.token, "this power is no polynomial in the size")

@@ -13,14 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from bitwright.program import ensures
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import Combined, Constant, Expression, Named
-from bitwright.program.text import syntax
-from bitwright.program.text.lets import plain_lets
-from bitwright.program.text.parser import parse_statements
-from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, fixed_numbers, outside, plain, statements
-from bitwright.proofs.function.specification import value_of
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Constant, Expression, Named, evaluate, names_in, shown
+from bitwright.program.text import RuleText, syntax
+from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, outside
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.text.scanner import Token
 
@@ -41,32 +38,24 @@ class RingBlock:
 class Ring:
     """Rules on a ring or torus; raises NoChainError for a text that is none."""
 
-    def __init__(self, text: str, lets: Mapping[str, int]) -> None:
-        tree = parse_statements(text)
-        numbers = {**plain_lets(text), **lets}
-        extents = [
-            extent
-            for item in tree.statements
-            if isinstance(item, syntax.BitsDeclaration)
-            for _, several in item.items
-            for extent in (several or (None,))
-        ]
-        shapes = {_extent(extent) for extent in extents}
+    def __init__(self, rules: RuleText, lets: Mapping[str, int]) -> None:
+        tree, numbers = rules.tree, {**rules.numbers, **lets}
+        shapes = {_extent(extent) for several in rules.extents.values() for extent in (several or (None,))}
         self.sizes: tuple[str, ...] = shapes.pop() if len(shapes) == 1 else ()
         if not self.sizes or len(set(self.sizes)) < len(self.sizes) or not {*self.sizes} <= {*numbers}:
             raise NoChainError("not all arrays have the one length of a ring")
         self.numbers: dict[str, int] = {}  # those that do not depend on a size
-        for item in tree.statements:
-            if isinstance(item, syntax.Let) and item.name.text not in self.sizes:
-                value = numbers.get(item.name.text, self._value(item.value, self.numbers))
+        for name, expression in rules.lets.items():
+            if name not in self.sizes:
+                value = numbers.get(name, self._value(expression, self.numbers))
                 if value is not None:
-                    self.numbers[item.name.text] = value
-        self.about = CoveredSizes(dict.fromkeys(self.sizes, 1), fixed_numbers(tree, self.numbers))
+                    self.numbers[name] = value
+        self.about = CoveredSizes(dict.fromkeys(self.sizes, 1), rules.fixed(self.numbers))
         self.blocks: list[RingBlock] = []
         self.block_of: dict[str, RingBlock] = {}
         self.words: dict[str, dict[str, str]] = {"input": {}, "output": {}}
         self.steps: int | None = None
-        lines = list(statements(tree))
+        lines = tree.statements
         for item in lines:
             if isinstance(item, syntax.Block):
                 self._block(item)
@@ -134,9 +123,9 @@ class Ring:
         for item in clauses.ranges:
             first, last = self._value(item.first, self.numbers), self._value(item.last, self.numbers)
             if first is not None and last is not None:
-                fixed[item.token.text] = range(first, last + 1)
-            elif first == 1 and isinstance(item.last, syntax.Name) and item.last.token.text in self.sizes:
-                swept[item.last.token.text] = item.token.text
+                fixed[item.name] = range(first, last + 1)
+            elif first == 1 and isinstance(item.last, Named) and item.last.text in self.sizes:
+                swept[item.last.text] = item.name
             else:
                 outside(item.token, f"the range of a ring is 1..{self.sizes[0]}")
         if set(swept) != set(self.sizes) or len(swept) + len(fixed) < len(clauses.ranges):
@@ -148,36 +137,24 @@ class Ring:
             if all(self._allowed(condition, known) for condition in clauses.conditions):
                 yield known, tuple(swept[size] for size in self.sizes)
 
-    def _allowed(self, condition: syntax.ComparedNumbers, known: Known) -> bool:
-        left, right = self._value(condition.left, known), self._value(condition.right, known)
-        if left is None or right is None:
+    def _allowed(self, condition: Expression, known: Known) -> bool:
+        if (value := self._value(condition, known)) is None:
             outside(condition.token, "a condition on a position of the ring")
-        sign = condition.token.text
-        return bool(ensures.COMPARISONS["==" if sign == "=" else sign](left, right))
+        return bool(value)
 
-    def _value(self, part: syntax.Expression, known: Known) -> int | None:
+    def _value(self, part: Expression, known: Known) -> int | None:
         """The value of an expression; None where it depends on a size or a position."""
-        if isinstance(part, syntax.Number):
-            return part.value
-        if isinstance(part, syntax.Name):
-            return known.get(part.token.text)
-        if isinstance(part, syntax.Digits):
+        try:
+            return int(evaluate(part, lambda name: known[name.text]))
+        except (KeyError, ZeroDivisionError):
             return None
-        left, right = self._value(part.left, known), self._value(part.right, known)
-        if left is None or right is None or (part.token.text in ("//", "%") and right == 0):
-            return None
-        if part.token.text == "^" and not 0 <= right <= 64:
-            return None
-        found = ensures.combined(part.token.text, left, right)
-        assert isinstance(found, int)
-        return found
 
     def _shift(self, bit: syntax.BitRef, indices: Iterable[str]) -> Shift:
         """The distance of `x[i]`, `x[i%w+1]` or `x[(i-2)%w+1]` from position i."""
         part = bit.parts[0] if len(bit.parts) == 1 else None
         if part is None or part.first is None or part.first is not part.last:
             outside(bit.token, f"{bit.token.text} is given no single index")
-        found = self.turned(plain(part.first), tuple(indices))
+        found = self.turned(part.first, tuple(indices))
         if found is None:
             outside(bit.token, f"this index is no place on a ring of {'*'.join(self.sizes)}")
         return found
@@ -224,16 +201,16 @@ class Ring:
         return wanted
 
 
-def ring_lemma(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[Ring, str]:
+def ring_lemma(rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[Ring, str]:
     """Proves all `ensure` lines on every ring; gives the ring, and how. Raises NoChainError where that fails."""
-    ring = Ring(text, lets)
+    ring = Ring(rules, lets)
     if any(frozenset() in block.rules for block in ring.blocks):
         raise NoChainError("a rule matches where all bits are off")
     tried = sum(_tried(ring, line) for line in algorithm.ensures)
     return ring, f"a finite lemma, {tried:,} neighbourhoods"
 
 
-def _tried(ring: Ring, line: ensures.EnsureLine) -> int:
+def _tried(ring: Ring, line: EnsureLine) -> int:
     """How many neighbourhoods there are; a line that is not true in one of them was met in no run."""
     indices = {item.last.text: item.name for item in line.ranges if isinstance(item.last, Named)}
     if set(indices) != set(ring.sizes) or any(item.first != Constant(1) for item in line.ranges):
@@ -243,7 +220,7 @@ def _tried(ring: Ring, line: ensures.EnsureLine) -> int:
     own = tuple(indices[size] for size in ring.sizes)
     bits: dict[Named, tuple[bool, Bit]] = {}
     constants: dict[Named, int] = {}
-    for name in ensures.names_in(line.truth, inside=False):
+    for name in names_in(line.truth, inside=False):
         if name.index is None:
             if name.text not in ring.numbers or name.entered:
                 raise NoChainError(f"'{name.text}' in a line about a ring")
@@ -253,7 +230,7 @@ def _tried(ring: Ring, line: ensures.EnsureLine) -> int:
         shift = ring.turned(name.index, own)
         array = ring.words["input" if entered else "output"].get(name.text)
         if shift is None or array is None:
-            raise NoChainError(f"{ensures.shown(name)} is no bit of the ring")
+            raise NoChainError(f"{shown(name)} is no bit of the ring")
         bits[name] = entered, (array, shift)
     arrays = set(ring.words["input"].values())
     inputs = {bit for entered, bit in bits.values() if entered}
@@ -270,7 +247,7 @@ def _tried(ring: Ring, line: ensures.EnsureLine) -> int:
         for _ in range(ring.steps or 0):
             state = ring.after(state)
         values = {name: int(bit in (start if entered else state)) for name, (entered, bit) in bits.items()}
-        if not value_of(line.truth, constants | values):
+        if not evaluate(line.truth, (constants | values).__getitem__):
             raise NoChainError(f"{line} is not true in some neighbourhood")
     return 1 << len(free)
 
@@ -279,11 +256,11 @@ def _moved(at: Shift, by: Shift) -> Shift:
     return tuple(one + more for one, more in zip(at, by, strict=True))
 
 
-def _extent(part: syntax.Expression | None) -> tuple[str, ...]:
+def _extent(part: Expression | None) -> tuple[str, ...]:
     """The sizes of which a length is the product; none where it is something else."""
-    if isinstance(part, syntax.Name):
-        return (part.token.text,)
-    if isinstance(part, syntax.Operation) and part.token.text == "*":
+    if isinstance(part, Named):
+        return (part.text,)
+    if isinstance(part, Combined) and part.sign == "*":
         return _extent(part.left) + _extent(part.right)
     return ()
 

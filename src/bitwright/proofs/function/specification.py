@@ -13,9 +13,19 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from bitwright.program import ensures
-from bitwright.program.ensures import COMPARISONS, Combined, Constant, EnsureLine, Expression, Named, Negation
-from bitwright.program.text.parser import parse_statements
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import (
+    COMPARISONS,
+    CONNECTIVES,
+    Combined,
+    Constant,
+    Expression,
+    Named,
+    Negation,
+    evaluate,
+    names_in,
+    shown,
+)
 from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
 from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
 from bitwright.proofs.function.machine import Memo
@@ -82,7 +92,7 @@ class Specification:
 
     def __init__(self, chain: ChainProgram, line: EnsureLine) -> None:
         self.chain, self.line = chain, line
-        self.reader = SizeReader(parse_statements(chain.text), chain.size, chain.numbers)
+        self.reader = SizeReader(chain.rules, chain.size, chain.numbers)
         self.seen: list[SeenTerms] = []
         self.sums: list[LinearTerm] = []
         self.local: _Local | None = None
@@ -112,7 +122,7 @@ class Specification:
             return LinearTerm(constant=part.value)
         if isinstance(part, Named):
             return self._name(part)
-        if isinstance(part, Negation) or part.sign in (*COMPARISONS, *ensures.CONNECTIVES):
+        if isinstance(part, Negation) or part.sign in (*COMPARISONS, *CONNECTIVES):
             outside(part.token, "a truth is used as a number")
         if part.sign == "^":
             return self._power(part)
@@ -180,7 +190,7 @@ class Specification:
             above = chain.extra - 1 - at
             if index.size == chain.unit and above in (0, 1):
                 return (LAST, BEFORE)[above], word.track
-        return outside(name.token, f"{ensures.shown(name)} is no bit near an end")
+        return outside(name.token, f"{shown(name)} is no bit near an end")
 
     def _power(self, part: Combined) -> LinearTerm:
         base, exponent = self.affine(part.left), self.affine(part.right)
@@ -202,7 +212,7 @@ class Specification:
         if isinstance(part, Negation):
             body = self._truth(part.body)
             return lambda signs: not body(signs)
-        if isinstance(part, Combined) and part.sign in ensures.CONNECTIVES:
+        if isinstance(part, Combined) and part.sign in CONNECTIVES:
             one, two = self._truth(part.left), self._truth(part.right)
             if part.sign == "and":
                 return lambda signs: one(signs) and two(signs)
@@ -296,7 +306,7 @@ class Specification:
 def _is_truth(part: Expression) -> bool:
     """Whether an expression is a truth, or a bit that is compared as one."""
     if isinstance(part, Combined):
-        return part.sign in (*COMPARISONS, *ensures.CONNECTIVES)
+        return part.sign in (*COMPARISONS, *CONNECTIVES)
     return isinstance(part, Negation)
 
 
@@ -399,7 +409,7 @@ class _Local:
         self.line, self.index = line, item.name
         self.constants: dict[Named, int] = {}
         self.names: list[tuple[Named, int, int, bool]] = []  # name, distance, track, whether it is an input
-        for name in ensures.names_in(line.truth, inside=False):
+        for name in names_in(line.truth, inside=False):
             if name.index is None:
                 form = spec.affine(name, item.name)
                 if not form.fixed:
@@ -409,7 +419,7 @@ class _Local:
             word, entered = spec.weights_of(name)
             at = spec.affine(name.index, item.name)
             if word is None or word.first is None or word.track is None or at.index != {item.name: 1} or at.size:
-                outside(name.token, f"{ensures.shown(name)} is not at a fixed distance from position {item.name}")
+                outside(name.token, f"{shown(name)} is not at a fixed distance from position {item.name}")
             self.names.append((name, at.constant + word.first - 1, word.track, entered))
         self.top = max(distance for _, distance, _, _ in self.names)
         self.span = self.top - min(distance for _, distance, _, _ in self.names)
@@ -437,15 +447,4 @@ class _Local:
             name: letters[len(letters) - 1 - (self.top - distance)][entered] >> track & 1
             for name, distance, track, entered in self.names
         }
-        return bool(value_of(self.line.truth, self.constants | values))
-
-
-def value_of(part: Expression, values: Mapping[Named, int]) -> Any:
-    """The value of an expression whose constants and bits have these values."""
-    if isinstance(part, Constant):
-        return part.value
-    if isinstance(part, Named):
-        return values[part]
-    if isinstance(part, Negation):
-        return not value_of(part.body, values)
-    return ensures.combined(part.sign, value_of(part.left, values), value_of(part.right, values))
+        return bool(evaluate(self.line.truth, (self.constants | values).__getitem__))

@@ -16,9 +16,10 @@ import numpy as np
 
 from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import Algorithm
+from bitwright.program.expressions import shown
 from bitwright.program.text import parse, syntax
-from bitwright.program.text.lets import words_of
 from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.rule_text import words_of
 from bitwright.proofs.function.affine import outside
 from bitwright.proofs.function.shapes import LAST, OFF, AtSize, NoShapeError, Shape, State
 from bitwright.proofs.unrolling.graph import FALSE
@@ -106,7 +107,7 @@ def found_wait(at: AtSize, state: State, timer: str, tree: SyntaxTree, number: i
 def _extents(tree: SyntaxTree) -> dict[str, str]:
     """The lengths of all arrays, as they are written."""
     declared = [item for item in tree.statements if isinstance(item, syntax.BitsDeclaration)]
-    return {token.text: ",".join(map(_shown, parts)) for item in declared for token, parts in item.items}
+    return {token.text: ",".join(map(shown, parts)) for item in declared for token, parts in item.items}
 
 
 def _text(tree: SyntaxTree, extents: Mapping[str, str], timer: str, busy: Sequence[str], inputs: Sequence[str]) -> str:
@@ -114,19 +115,13 @@ def _text(tree: SyntaxTree, extents: Mapping[str, str], timer: str, busy: Sequen
     lets, lines = [], []
     for item in tree.statements:
         if isinstance(item, syntax.Let):
-            lets.append(f"let {item.name.text} = {_shown(item.value)}")
+            lets.append(f"let {item.name.text} = {shown(item.value)}")
         elif isinstance(item, syntax.Block | syntax.WhenClause):
             first = item.members[0] if isinstance(item, syntax.Block) else item.tests[0].left
             lines += [item.text] * (first.token.text in busy)
     declared = " ".join(f"{array}[{extents[array]}]" if extents[array] else array for array in busy)
     ports = [f"input {' '.join(inputs)}", *(f"output {array}" for array in busy)]
     return "\n".join([*lets, f"bits {declared}", *lines, *ports, f"steps {extents[timer]}"])
-
-
-def _shown(part: syntax.Expression) -> str:
-    if isinstance(part, syntax.Operation):
-        return f"({_shown(part.left)} {part.token.text} {_shown(part.right)})"
-    return part.token.text if not isinstance(part, syntax.Digits) else f"digits({_shown(part.value)})"
 
 
 def _sums(text: str, inputs: Sequence[str], busy: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -190,8 +185,8 @@ class Path:
 def check_ranges(item: syntax.Statement) -> None:
     """Refuses what a single index can stretch: `write x[i..l]` reaches further at larger sizes."""
     targets = item.targets if isinstance(item, syntax.WhenClause) else ()
-    swept = {one.token.text for one in getattr(item, "clauses", syntax.Clauses()).ranges}
+    swept = {one.name for one in getattr(item, "clauses", syntax.Clauses()).ranges}
     for target in targets:
         for part in target.parts:
-            if part.first is not part.last and words_of(part) & swept:
+            if part.first is not part.last and words_of([part]) & swept:
                 outside(target.token, "a range of bits that depends on an index")

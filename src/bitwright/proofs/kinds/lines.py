@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
-from bitwright.program.text import syntax
-from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.expressions import DIGITS, Combined, Constant, Expression, Named, Negation
+from bitwright.program.text import RuleText, syntax
 from bitwright.proofs.kinds.affine import Affine, feasible
 from bitwright.text.scanner import Token
 
@@ -47,7 +47,7 @@ class Case:
 class Reader:
     """Reads expressions; `lets` are the expressions of numbers that follow from the sizes."""
 
-    def __init__(self, sizes: Mapping[str, int], lets: Mapping[str, syntax.Expression]) -> None:
+    def __init__(self, sizes: Mapping[str, int], lets: Mapping[str, Expression]) -> None:
         self.sizes, self.lets = sizes, lets
         self.left = 20_000  # cases of a text
 
@@ -64,7 +64,7 @@ class Reader:
             yield from self._conditions(clauses, case, 0)
             return
         item = clauses.ranges[at]
-        name = item.token.text
+        name = item.name
         for (first, last), now in self.pair(item.first, item.last, case):
             length = (last - first).constant
             if length is not None and length < MOST_ROWS:
@@ -86,26 +86,24 @@ class Reader:
             return
         condition = clauses.conditions[at]
         for (left, right), now in self.pair(condition.left, condition.right, case):
-            more, sign = left - right, condition.token.text
-            ways = {"<": [[-more - 1]], "<=": [[-more]], ">": [[more - 1]], ">=": [[more]], "=": [[more, -more]]}
-            for way in ways.get(sign, [[more - 1], [-more - 1]]):
+            more = left - right
+            ways = {"<": [[-more - 1]], "<=": [[-more]], ">": [[more - 1]], ">=": [[more]], "==": [[more, -more]]}
+            for way in ways.get(condition.sign, [[more - 1], [-more - 1]]):
                 for row in now.where(*way):
                     yield from self._conditions(clauses, row, at + 1)
 
-    def pair(
-        self, first: syntax.Expression, second: syntax.Expression, case: Case
-    ) -> Iterator[tuple[tuple[Affine, Affine], Case]]:
+    def pair(self, first: Expression, second: Expression, case: Case) -> Iterator[tuple[tuple[Affine, Affine], Case]]:
         """The affine forms of two expressions, in each case."""
         for one, now in self.form(first, case):
             for other, then in self.form(second, now):
                 yield (one, other), then
 
-    def form(self, expression: syntax.Expression, case: Case) -> Iterator[tuple[Affine, Case]]:
+    def form(self, expression: Expression, case: Case) -> Iterator[tuple[Affine, Case]]:
         """The affine form of an expression, in each case."""
-        if isinstance(expression, syntax.Number):
+        if isinstance(expression, Constant):
             yield Affine.of(expression.value), case
-        elif isinstance(expression, syntax.Name):
-            name = expression.token.text
+        elif isinstance(expression, Named):
+            name = expression.text
             if name in case.values:
                 yield case.values[name], case
             elif name in self.lets:
@@ -113,17 +111,14 @@ class Reader:
                     yield value, replace(now, values=case.values)
             else:
                 yield Affine.of(name), case
-        elif isinstance(expression, syntax.Digits):
-            for inner, now in self.form(expression.value, case):
-                if inner.constant is None:
-                    raise NotCoveredError(f"digits({inner}) is not affine", expression.token)
-                yield Affine.of(max(1, int(abs(inner.constant)).bit_length())), now
+        elif isinstance(expression, Negation):
+            raise NotCoveredError("a truth is used as a number", expression.token)
         else:
             for (left, right), now in self.pair(expression.left, expression.right, case):
-                yield from self._operation(expression.token, left, right, now)
+                yield from self._operation(expression, left, right, now)
 
-    def _operation(self, token: Token, left: Affine, right: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
-        sign, by, of = token.text, right.constant, left.constant
+    def _operation(self, part: Combined, left: Affine, right: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
+        token, sign, by, of = part.token, part.sign, right.constant, left.constant
         if sign in "+-":
             yield (left + right if sign == "+" else left - right), case
         elif sign == "*" and (by is not None or of is not None):
@@ -134,6 +129,10 @@ class Reader:
             yield from self._divided(token, left, int(by), case)
         elif sign in ("//", "%"):
             yield from self._by_a_size(token, left, right, case)
+        elif sign == DIGITS:
+            if by is None:
+                raise NotCoveredError(f"digits({right}) is not affine", token)
+            yield Affine.of(max(1, int(abs(by)).bit_length())), case
         else:
             raise NotCoveredError(f"({left}) {sign} ({right}) is not affine", token)
 
@@ -199,32 +198,29 @@ class Lines:
     """Cells, blocks and rules of a text, given its sizes with their smallest values and the numbers that follow."""
 
     def __init__(
-        self, tree: SyntaxTree, sizes: Mapping[str, int], lets: Mapping[str, syntax.Expression], rest_as_cells: bool
+        self, rules: RuleText, sizes: Mapping[str, int], lets: Mapping[str, Expression], rest_as_cells: bool
     ) -> None:
-        self.tree, self.sizes = tree, sizes
-        self.extents = {
-            token.text: extents for item in self.each(syntax.BitsDeclaration) for token, extents in item.items
-        }
+        self.text, self.extents = rules, rules.extents
         self.reader = Reader(sizes, lets)
         self.rest_as_cells = rest_as_cells
 
     @cached_property
     def cells(self) -> list[LineCase]:
         """Without `cell` lines, every block is a cell; in a node program, every block that is in no other."""
-        lines: list[syntax.Cell | syntax.Block] = [*self.each(syntax.Cell)]
+        lines: list[syntax.Cell | syntax.Block] = [*self.text.each(syntax.Cell)]
         if not lines or self.rest_as_cells:
-            lines += self.each(syntax.Block)
+            lines += self.text.each(syntax.Block)
         return [found for line in lines for found in self.members(line, "")]
 
     @cached_property
     def blocks(self) -> list[LineCase]:
         """The blocks; their indices have one mark."""
-        return [found for line in self.each(syntax.Block) for found in self.members(line, "'")]
+        return [found for line in self.text.each(syntax.Block) for found in self.members(line, "'")]
 
     @cached_property
     def rules(self) -> list[LineCase]:
         """The rules; their indices have two marks."""
-        return [found for line in self.each(syntax.WhenClause) for found in self.rule(line)]
+        return [found for line in self.text.each(syntax.WhenClause) for found in self.rule(line)]
 
     def members(self, line: syntax.Cell | syntax.Block, mark: str) -> Iterator[LineCase]:
         """The cases of a line that groups bits."""
@@ -247,7 +243,7 @@ class Lines:
             yield (), (), case
             return
         right = tests[0].right
-        if isinstance(right, syntax.Name) and right.token.text in self.extents:
+        if isinstance(right, Named) and right.text in self.extents:
             right = syntax.BitRef(right.token, ())
         references = [tests[0].left, *([right] if isinstance(right, syntax.BitRef) else [])]
         for bits, now in self.several(references, case, constant=True):
@@ -275,7 +271,7 @@ class Lines:
         parts = reference.parts or tuple(syntax.IndexPart(None, None) for _ in extents)
         found: list[tuple[tuple[tuple[Affine, Affine], ...], Case]] = [((), case)]
         for part, extent in zip(parts, extents, strict=True):
-            one = syntax.Number(reference.token, 1)
+            one = Constant(1, reference.token)
             first, last = part.first or one, part.last or extent
             found = [
                 ((*ranges, ends), now)
@@ -310,10 +306,6 @@ class Lines:
                 found += [form - 1 for form in forms if len(forms) == 1]
         return found
 
-    def each(self, kind: type[Line]) -> Iterator[Line]:
-        """The statements of one sort."""
-        return (item for item in self.tree.statements if isinstance(item, kind))
-
 
 def _own(clauses: syntax.Clauses, mark: str) -> frozenset[str]:
-    return frozenset(item.token.text + mark for item in clauses.ranges)
+    return frozenset(item.name + mark for item in clauses.ranges)

@@ -1,4 +1,4 @@
-"""Proofs at a fixed size: all runs of a program as one graph of literals, laws, cut points and a SAT solver."""
+"""Proofs at a fixed size: all runs of a program as one graph of literals, and a SAT solver."""
 
 from bitwright.proofs.unrolling.proof import SizeProof, prove_at_size, prove_at_sizes
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bitwright.program.ensures import Constant, EnsureLine, Expression, Named, Negation
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Constant, Expression, Named, Negation
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 

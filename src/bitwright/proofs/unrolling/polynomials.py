@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import Combined, Constant, EnsureLine, Expression, Named
+from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Constant, Expression, Named
 
 Key = TypeVar("Key")
 Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
-Bounds = tuple[int, int]  # the least and the greatest value
 
 
 def combine(a: Mapping[Key, Any], b: Mapping[Key, Any], factor: int = 1) -> dict[Key, Any]:
@@ -59,27 +59,6 @@ def inputs_by_name(algorithm: Algorithm, taken: Iterable[str]) -> dict[str, Poly
     return {name: {(f"in.{name}",): 1} for name in others}
 
 
-def vanishes(a: Polynomial, exponent: int) -> bool:
-    """Whether every coefficient is a multiple of 2^exponent, so that a is 0 modulo it whatever the names stand for."""
-    return all(value % (1 << exponent) == 0 for value in a.values())
-
-
-def bounds(a: Polynomial, of: Mapping[str, Bounds]) -> Bounds:
-    """Numbers between which a lies if its names do.
-
-    >>> bounds({("x",): 2, (): -1}, {"x": (0, 3)})
-    (-1, 5)
-    """
-    low = high = 0
-    for names, value in a.items():
-        ends = [value]
-        for name in names:
-            ends = [end * bound for end in ends for bound in of[name]]
-            ends = [min(ends), max(ends)]
-        low, high = low + min(ends), high + max(ends)
-    return low, high
-
-
 @dataclass(frozen=True)
 class Equation:
     """That a polynomial is 0 modulo 2^exponent; without an exponent, that it is 0."""
@@ -95,23 +74,6 @@ def weaker_equation(statement: EnsureLine) -> Equation | None:
         return None
     (left, e), (right, f) = sides
     return Equation(combine(left, right, -1), min((x for x in (e, f) if x is not None), default=None))
-
-
-def stronger_equation(statement: EnsureLine, of: Mapping[str, Bounds]) -> Equation | None:
-    """A congruence from which `A == B` or `A == B mod 2^e` follows, for names within bounds; None if none is known."""
-    sides = _sides(statement)
-    if sides is None:
-        return None
-    (left, e), (right, f) = sides
-    difference = combine(left, right, -1)
-    if e is None and f is None:
-        return Equation(difference, max(map(abs, bounds(difference, of))).bit_length())
-    if e is not None and f is not None:
-        return Equation(difference, e) if e == f else None
-    exponent, plain = (e, right) if e is not None else (f, left)
-    assert exponent is not None
-    low, high = bounds(plain, of)
-    return Equation(difference, exponent) if low >= 0 and high < 1 << exponent else None
 
 
 def _sides(statement: EnsureLine) -> tuple[tuple[Polynomial, int | None], tuple[Polynomial, int | None]] | None:

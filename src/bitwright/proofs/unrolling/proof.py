@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
 from random import Random
@@ -15,22 +15,18 @@ import numpy as np
 
 from bitwright.bits import from_bits, shorten
 from bitwright.errors import InputError, counted
-from bitwright.program import Algorithm, Word
-from bitwright.program.ensures import EnsureLine
+from bitwright.program import Algorithm
 from bitwright.proofs.claims import ONE_SIZE, Claim
 from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input, wrong_input_of_all
-from bitwright.proofs.unrolling.laws import BitLaw, LawFinder, law_document, linear, weight_of
 from bitwright.proofs.unrolling.numbers import Blasted
-from bitwright.proofs.unrolling.polynomials import stronger_equation
-from bitwright.proofs.unrolling.rounds import Rounds, UndecidedError
-from bitwright.proofs.unrolling.runs import RunTooLargeError, UnrolledRun, unroll
-from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, NoSolverError, Prover
+from bitwright.proofs.unrolling.runs import RunTooLargeError, unroll
+from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, NoSolverError, Prover, UndecidedError
 from bitwright.running.progress import Progress, as_progress
 
 _TRIED = 64  # random inputs that are run first, and as many extreme ones
 _STEPS = 10_000  # that these take at most, where nothing else is declared
 _MOST_BITS, _WORK = 16, 1 << 36  # of inputs that are all tried, and template-steps of their runs: some seconds
-FORMAT = "bitwright function at a size 1"
+FORMAT = "bitwright function at a size 2"
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]
 
 
@@ -40,8 +36,8 @@ class SizeProof:
 
     >>> from dataclasses import replace
     >>> from bitwright import addition
-    >>> print(prove_at_size(replace(addition(8), ensures=("sum == p + q",))).sentence)
-    proved at size 8 (laws)
+    >>> print(prove_at_size(replace(addition(8), ensures=("sum == p + q",))).sentence.partition(",")[0])
+    proved at size 8 (CaDiCaL
     """
 
     algorithm: Algorithm
@@ -49,7 +45,6 @@ class SizeProof:
     method: str
     lemmas: tuple[Lemma, ...] = ()  # that a solver proved
     counterexample: dict[str, int] | None = None  # an input whose run was replayed, and is wrong
-    found: dict[str, Any] = field(default_factory=dict, repr=False)  # laws and relations, for the certificate
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
@@ -73,7 +68,7 @@ class SizeProof:
         """What a checker needs besides the rules and the proofs of the lemmas."""
         rules = hashlib.sha256(self.algorithm.text().encode()).hexdigest()
         lemmas = [{"file": f"{lemma.name}.lrat", "cnf": lemma.digest} for lemma in self.lemmas]
-        return {"format": FORMAT, "verdict": self.verdict, "rules": rules, "lemmas": lemmas, **self.found}
+        return {"format": FORMAT, "verdict": self.verdict, "rules": rules, "lemmas": lemmas}
 
     def claim(self) -> Claim:
         """The proof as a link of the chain."""
@@ -89,9 +84,9 @@ def prove_at_size(
 ) -> SizeProof:
     """Proves that every run of an algorithm does what its `ensure` lines say, at the size that it has.
 
-    Laws and structure come first, then CaDiCaL with a limit of conflicts for each lemma, so that the verdict is the
-    same on every machine. With `invariant at BIT` lines the proof goes round by round. A folder receives the rules, the
-    certificate, and the formulas (DIMACS) and proofs (LRAT) of all lemmas, if everything is proved.
+    Structure comes first, then CaDiCaL with a limit of conflicts for each lemma, so that the verdict is the same on
+    every machine. A folder receives the rules, the certificate, and the formulas (DIMACS) and proofs (LRAT) of all
+    lemmas, if everything is proved.
     """
     if conflicts < 1:
         raise InputError(f"the limit of conflicts must be 1 or more, got {conflicts}")
@@ -101,7 +96,7 @@ def prove_at_size(
         return SizeProof(algorithm, "refuted", "a run", counterexample=wrong)
     prover = Prover(conflicts, folder, as_progress(progress, f"proving {algorithm.name}"))
     reasons = []
-    for method in (_by_rounds, _by_instructions, _by_unrolling, _by_trying):
+    for method in (_by_instructions, _by_unrolling, _by_trying):
         try:
             found = method(algorithm, prover)
         except (UndecidedError, RunTooLargeError, NoSolverError) as error:
@@ -151,15 +146,6 @@ def _named(numbers: Mapping[str, int | str]) -> str:
     return named if len(numbers) > 1 else named.partition("=")[2]
 
 
-def _by_rounds(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
-    """By the invariants at the first bit that has some."""
-    cuts = [line for line in algorithm.invariants if line.at is not None]
-    if not cuts:
-        return None
-    rounds = Rounds(algorithm, [line for line in cuts if line.at == cuts[0].at], prover)
-    return SizeProof(algorithm, "proved", rounds.prove(), tuple(prover.lemmas), found=rounds.found)
-
-
 def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
     """Of code for a machine: by lemmas about its instructions, and the paths of the code."""
     proof = None if algorithm.computer is None else algorithm.computer.proof(algorithm, prover)
@@ -176,18 +162,13 @@ def _by_instructions(algorithm: Algorithm, prover: Prover) -> SizeProof | None:
 def _by_unrolling(algorithm: Algorithm, prover: Prover) -> SizeProof:
     """By all steps of a run in one graph."""
     run = unroll(algorithm)
-    known: list[int] = []  # goals that laws prove: they help with the others
     goals = list(run.ended)
-    laws: list[dict[str, Any] | None] = []
     for line in algorithm.ensures:
-        stated = Blasted(run.graph, line, run.inputs, run.outputs).goals()
-        law = _by_law(algorithm, run, line)
-        (goals if law is None else known).extend(stated)
-        laws.append(None if law is None else law_document(algorithm.program, law))
-    lemma = prover.prove("outputs", run.graph, goals, known)
+        goals += Blasted(run.graph, line, run.inputs, run.outputs).goals()
+    lemma = prover.prove("outputs", run.graph, goals)
     if lemma.verdict == "proved":
-        how = ["laws"] * any(laws) + [f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}"] * bool(lemma.clauses)
-        return SizeProof(algorithm, "proved", ", ".join(how) or "structure", tuple(prover.lemmas), found={"laws": laws})
+        how = f"CaDiCaL, {counted(lemma.conflicts, 'conflict')}" if lemma.clauses else "structure"
+        return SizeProof(algorithm, "proved", how, tuple(prover.lemmas))
     if lemma.verdict == "refuted":
         return _refuted(algorithm, prover, [bool(lemma.failing[node]) for node in run.graph.inputs])
     raise UndecidedError(f"CaDiCaL found no proof within {prover.conflicts:,} conflicts")
@@ -216,32 +197,6 @@ def _refuted(algorithm: Algorithm, prover: Prover, bits: Sequence[bool]) -> Size
     if wrong_input(algorithm, [inputs]) is not None:
         return SizeProof(algorithm, "refuted", "CaDiCaL", tuple(prover.lemmas), inputs)
     raise UndecidedError(f"CaDiCaL gave an input, {inputs}, whose run is right")
-
-
-def _by_law(algorithm: Algorithm, run: UnrolledRun, line: EnsureLine) -> BitLaw | None:
-    """The law that proves an equation which is linear in outputs and inputs, if there is one."""
-    words: dict[str, tuple[Word, bool]] = {word.name: (word, False) for word in algorithm.inputs}
-    words |= {word.name: (word, True) for word in algorithm.outputs}
-    words |= {f"in.{word.name}": (word, False) for word in algorithm.inputs}
-    equation = stronger_equation(line, {name: bounds_of(word) for name, (word, _) in words.items()})
-    if run.states is None or equation is None or equation.exponent is None:
-        return None
-    if any(len(names) > 1 for names in equation.difference):
-        return None
-    wanted: dict[int, int] = {}
-    rest = [(1, equation.difference.get((), 0))]  # what is not of outputs
-    for names, factor in equation.difference.items():
-        for word, is_output in [words[names[0]]] if names else []:
-            for place, bit in enumerate(word.bits):
-                weight = factor * (1 << place) * (-1 if word.signed and place == len(word.bits) - 1 else 1)
-                if is_output:
-                    wanted[bit] = wanted.get(bit, 0) + weight
-                else:
-                    rest.append((run.states[0][bit], weight))
-    law = LawFinder(algorithm.program).law(run.states, wanted, equation.exponent)
-    now = weight_of(run.states[law.since], law.weights, equation.exponent)
-    wanted_now = linear([(literal, -weight) for literal, weight in rest], equation.exponent)
-    return law if now == wanted_now else None
 
 
 def _wrong_run(algorithm: Algorithm) -> Inputs | None:

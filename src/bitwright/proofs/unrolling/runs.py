@@ -45,7 +45,6 @@ class Stepper:
 
 
 NODES = 1_000_000  # of a graph; larger ones are not decided
-_KEPT = 20_000_000  # bits of all states that are kept
 
 
 class RunTooLargeError(Exception):
@@ -60,7 +59,6 @@ class UnrolledRun:
     inputs: dict[str, Number]
     outputs: dict[str, Number]
     ended: list[Literal]  # they hold where the run has ended within its limit
-    states: list[list[Literal]] | None  # all of them, where every run takes the same number of steps
 
 
 def value(state: list[Literal], word: Word) -> Number:
@@ -88,16 +86,11 @@ def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
     kept = algorithm.output_bits.tolist()
     ended, taken, earlier = FALSE, 0, state
     final = dict.fromkeys(kept, FALSE)  # what the outputs were where the run has ended
-    states: list[list[Literal]] | None = []
     while True:
-        if states is not None:
-            states.append(state)
         circling = algorithm.halt is not None and taken > 0 and state == earlier
         last = circling or taken == algorithm.steps
         now, after = _ends(algorithm, stepper, state, last)
         now = graph.both(now, ended ^ 1)
-        if ended != FALSE or len(states or ()) * len(state) > _KEPT:
-            states = None
         final = {bit: graph.either(final[bit], graph.both(now, state[bit])) for bit in kept}
         ended = graph.either(ended, now)
         if ended == TRUE or last:
@@ -112,7 +105,7 @@ def unroll(algorithm: Algorithm, nodes: int = NODES) -> UnrolledRun:
         word.name: value([final.get(bit, FALSE) for bit in range(algorithm.program.bits)], word)
         for word in algorithm.outputs
     }
-    return UnrolledRun(graph, inputs, outputs, [ended], states if now == TRUE else None)
+    return UnrolledRun(graph, inputs, outputs, [ended])
 
 
 def _ends(

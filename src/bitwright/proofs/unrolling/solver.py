@@ -24,6 +24,10 @@ CONFLICTS = 200_000  # in a lemma; then it is not decided
 _SAMPLES = 256  # random inputs that are tried first
 
 
+class UndecidedError(Exception):
+    """A proof was not found; the message says what could not be proved."""
+
+
 class NoSolverError(InputError):
     """The solver is not installed."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from bitwright.theory.encoding.packed import unpack
 _FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
 _CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and never touched, the others fit the cache
 _MEMORY = 1 << 27  # the same for programs that fit no cache
-_PARTS = 16  # looks at how far a batch is
-Look = Callable[[float], None]  # is told the share that is done
 COMPILING = "compiling the loops of the bit-sliced engine, once; this may take half a minute or more"
 
 
@@ -68,7 +65,7 @@ class SlicedRuns:
         fitting = min(max(_FEW, min(_MANY, _CACHE // (8 * rows))), _MEMORY // (8 * rows))
         self._words = words or max(1, fitting)  # to run at a time, so that they stay in a core's own cache
 
-    def run(self, inputs: Rows, count: int, look: Look | None = None) -> Outcome:
+    def run(self, inputs: Rows, count: int) -> Outcome:
         """Runs the first `count` of the inputs, which hold the bits of all input words one after the other."""
         words, p = inputs.shape[1], self._plan
         found = self._kernel.Found(
@@ -80,15 +77,7 @@ class SlicedRuns:
             totals=np.zeros(3, dtype=np.int64),
         )
         valid, room = first_lanes(count, words), self._kernel.room_for(p.tables, self._words)
-        part = self._words * max(1, words // self._words // _PARTS)
-        for at in range(0, words, part):
-            some = slice(at, at + part)
-            rows, outputs = (np.ascontiguousarray(array[:, some]) for array in (inputs, found.outputs))
-            here = found._replace(outputs=outputs, unfinished=found.unfinished[some], beyond=found.beyond[some])
-            self._kernel.run_from_python(rows, valid[some], room, self._ports, p.tables, self._needed, here)
-            found.outputs[:, some] = outputs
-            if look:
-                look(min(1.0, (at + part) / words))
+        self._kernel.run_from_python(inputs, valid, room, self._ports, p.tables, self._needed, found)
         evaluations, steps, wrong_steps = found.totals.tolist()
         return Outcome(
             outputs=found.outputs,

@@ -56,10 +56,8 @@ class Algebra:
         text = ""
         for number in range(len(self.kept)):
             added, powers = self._added(way, number, shaped)
-            text += (
-                f"  - destruct K{number + 1} as (k & K). exists (k + ({added}))%Z. {powers}\n"
-                f"    rewrite {', '.join(['?val_off', *up])}; rewrite {', '.join(['?val_off', *down])} in *; clear - K; rewrite Z.mul_add_distr_r, <- K; ring.\n"
-            )
+            off = {"up": ", ".join(["?val_off", *up]), "down": ", ".join(["?val_off", *down])}
+            text += shaped.form("kept", number=number + 1, added=added, powers=powers, **off)
         return ("  each idtac.\n" if len(self.kept) > 1 else "") + text
 
     def _added(self, way: Path, number: int, shaped: Shaped) -> tuple[str, str]:
@@ -165,10 +163,7 @@ class Algebra:
             for one in dict.fromkeys([exponent, *lengths.values()])
             if one != AffineIndex(0, 1, 0)
         )
-        return (
-            f"destruct K{number} as (k & K). rewrite ?Z in K. apply small_multiple in K; [clear - K; lia|]. clear K.\n"
-            f"    {ranges}{products}\n    pose proof (pow_two l ltac:(lia)). set (q := 2 ^ Z.of_nat l) in *. {powers}clearbody q. nia.\n"
-        )
+        return shaped.form("concluded", number=number, ranges=ranges, products=products, powers=powers)
 
 
 def _power(exponent: AffineIndex) -> str:

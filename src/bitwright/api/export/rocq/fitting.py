@@ -6,13 +6,15 @@ they were compared with bitwright's own are written into the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
-from bitwright.api.export.rocq.listed import Bit, Listed
+from bitwright.api.export.rocq.listed import Bit, Listed, Row
 from bitwright.errors import BitwrightError
-from bitwright.program.ensures import Combined, Constant, Expression, Named
+from bitwright.program.expressions import Combined, Constant, Expression, Named
 
 FITTED = range(9, 14)  # sizes that families are fitted to
 COMPARED = range(1, 33)
@@ -70,6 +72,23 @@ def affine_of(part: Expression, size: str, index: str = "") -> AffineIndex | Non
     return None
 
 
+def affine_through(points: Mapping[int, Sequence[tuple[int, int]]]) -> AffineIndex:
+    """The affine function that has these values: of each size pairs of a row and a value."""
+    slopes = ((b[1] - a[1]) // (b[0] - a[0]) for own in points.values() for a, b in pairwise(own))
+    slope = next(slopes, 0)
+    (l, one), (more, other), *_ = ((l, own[0][1] - slope * own[0][0]) for l, own in sorted(points.items()))
+    size = (other - one) // (more - l)
+    found = AffineIndex(slope, size, one - size * l)
+    if any(found.at(row, l) != value for l, own in points.items() for row, value in own):
+        raise NotAffineError("a number is no affine function of the size")
+    return found
+
+
+def affine_in(values: Mapping[int, int]) -> AffineIndex:
+    """The affine function of the size that has these values."""
+    return affine_through({l: [(0, value)] for l, value in values.items()})
+
+
 @dataclass(frozen=True)
 class Item:
     """A bit `x[index]`, a flag without an index, or all bits of an array up to one."""
@@ -87,13 +106,20 @@ class Item:
 
 @dataclass(frozen=True)
 class Segment:
-    """Rows first..last of one form: a list of lists of items, and what else distinguishes the form."""
+    """Rows first..last of one form."""
 
-    form: Hashable
-    items: tuple[tuple[Item, ...], ...]
+    form: tuple[int, ...]
+    items: tuple[tuple[Item, ...], ...]  # of each list of bits
+    ordered: int  # in the first of them the order matters
     first: AffineIndex
     last: AffineIndex
     single: bool  # there is one row at every size
+
+    def at(self, l: int) -> Iterator[Row]:
+        """Its rows at a size."""
+        for i in range(self.first.at(0, l), (self.first if self.single else self.last).at(0, l) + 1):
+            groups = tuple(tuple(bit for item in group for bit in item.at(i, l)) for group in self.items)
+            yield Row(self.form, groups, self.ordered)
 
 
 @dataclass(frozen=True)
@@ -115,34 +141,27 @@ class Link:
     pieces: tuple[Piece, ...]
 
 
+Place = tuple[int, int, int, int]  # a row, and where it is found: segment, template, row
+
+
 @dataclass(frozen=True)
 class FittedFamilies:
     """All of a program as functions of l."""
 
-    rules: tuple[Segment, ...]  # form: the values of the conditions; items: conditions, then writes
-    cells: tuple[Segment, ...]  # form: kind and number of blocks; items: blocks, then ports
+    rules: tuple[Segment, ...]
+    cells: tuple[Segment, ...]
     to_cell: tuple[Link, ...]  # of each segment of rules: in which segment of cells, at which row
     to_rule: tuple[tuple[Link, ...], ...]  # of each segment of cells, for each template of its kind
-    places: Mapping[
-        int, Sequence[tuple[int, int]]
-    ]  # at the sizes fitted: of each rule of the program its segment and row
+    places: Mapping[int, Sequence[tuple[int, int]]]  # at the sizes fitted: of each rule its segment and row
     least: int  # from this size on
     compared: tuple[int, ...]  # sizes at which rules and cells are those of the program
 
     @property
     def compared_sizes(self) -> str:
         """Those sizes as text, such as `1..32, 48`."""
-        parts: list[list[int]] = []
-        for size in self.compared:
-            if parts and parts[-1][-1] == size - 1:
-                parts[-1][1:] = [size]
-            else:
-                parts.append([size])
-        return ", ".join("..".join(map(str, part)) for part in parts)
-
-
-Place = tuple[int, int, int, int]  # a row, and where it is found: segment, template, row
-Row = tuple[Hashable, tuple[tuple[tuple[str, int | None, bool], ...], ...]]
+        runs = groupby(enumerate(self.compared), key=lambda pair: pair[1] - pair[0])
+        ends = [[size for _, size in run] for _, run in runs]
+        return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in ends)
 
 
 def fitted(make: Callable[[int], Listed], *own: int) -> FittedFamilies:
@@ -157,231 +176,148 @@ def fitted(make: Callable[[int], Listed], *own: int) -> FittedFamilies:
     if len(known) < len(FITTED):
         raise NotAffineError(f"there is no such program at all of the sizes {FITTED[0]}..{FITTED[-1]}")
     wholes = _whole_arrays(known)
-    rules = {
-        l: [(rule.family, _rule_row(rule.conditions, rule.writes, wholes)) for rule in p.rules]
-        for l, p in known.items()
-    }
-    cells = {
-        l: [(0, _cell_row(cell.kind, cell.blocks, cell.wires, wholes)) for cell in p.cells] for l, p in known.items()
-    }
-    rule_segments, rule_places = _segments(rules)
-    cell_segments, cell_places = _segments(cells)
-    to_cell: list[dict[int, list[Place]]] = [{l: [] for l in known} for _ in rule_segments]
-    to_rule: list[dict[int, dict[int, list[Place]]]] = [{} for _ in cell_segments]
+    rules, rule_places = _segments(
+        {l: [_numbered(rule, wholes, rule.family) for rule in p.rules] for l, p in known.items()}
+    )
+    cells, cell_places = _segments({l: [_numbered(cell, wholes) for cell in p.cells] for l, p in known.items()})
+    to_cell: list[dict[int, list[Place]]] = [{l: [] for l in known} for _ in rules]
+    to_rule: list[dict[int, dict[int, list[Place]]]] = [{} for _ in cells]
     for l, program in known.items():
         for rule, (segment, i) in zip(program.rules, rule_places[l], strict=True):
             cell, row = cell_places[l][rule.cell]
             to_cell[segment][l].append((i, cell, rule.template, row))
             to_rule[cell].setdefault(rule.template, {}).setdefault(l, []).append((row, segment, 0, i))
-    found = FittedFamilies(
-        tuple(rule_segments),
-        tuple(cell_segments),
-        tuple(map(link, to_cell)),
-        tuple(tuple(link(own[template]) for template in sorted(own)) for own in to_rule),
-        rule_places,
-        0,
-        (),
-    )
-    right = [l for l, program in programs.items() if _same(found, program, l)]
+    links = tuple(map(link, to_cell)), tuple(tuple(link(own[template]) for template in sorted(own)) for own in to_rule)
+    right = [l for l, p in programs.items() if _same(p.rules, rules, l) and _same(p.cells, cells, l)]
     wrong = [l for l in programs if l not in right]
     if wrong and wrong[-1] >= FITTED[0]:
         raise NotAffineError(
             f"the families found at the sizes {FITTED[0]}..{FITTED[-1]} are not those of size {wrong[-1]}"
         )
     least = wrong[-1] + 1 if wrong else min(programs)
-    return replace(found, least=least, compared=tuple(l for l in right if l >= least))
+    compared = tuple(l for l in right if l >= least)
+    return FittedFamilies(tuple(rules), tuple(cells), *links, rule_places, least, compared)
+
+
+def fitted_row(rows: Mapping[int, Row]) -> Segment:
+    """The row that a program has once, as a function of the size; raises NotAffineError."""
+    ((segment,), _) = _segments({l: [_numbered(row, None)] for l, row in rows.items()})
+    return segment
+
+
+def _same(rows: Sequence[Row], segments: Sequence[Segment], l: int) -> bool:
+    """Whether these families are the rules, or the cells, of a program, in any order."""
+    return Counter(row.key for row in rows) == Counter(row.key for segment in segments for row in segment.at(l))
 
 
 def _whole_arrays(known: Mapping[int, Listed]) -> frozenset[str]:
-    """Arrays that some list has from 1 on, in a length that grows with the size."""
-    longest: dict[str, dict[int, int]] = {}
+    """Arrays that some list of written or wired bits has from 1 on, in a length that grows with the size."""
+    longest: Counter[tuple[str, int]] = Counter()
     for l, program in known.items():
-        lists = [rule.writes for rule in program.rules] + [wire for cell in program.cells for wire in cell.wires]
-        for bits in lists:
+        for bits in (bits for row in (*program.rules, *program.cells) for bits in row.groups[row.ordered :]):
             for array, members in groupby(bits, key=lambda bit: bit[0]):
-                longest.setdefault(array, {})[l] = max(longest.get(array, {}).get(l, 0), len(list(members)))
-    return frozenset(
-        array for array, length in longest.items() if length.get(FITTED[-1], 0) > length.get(FITTED[0], 0) > 1
-    )
+                longest[array, l] = max(longest[array, l], len(list(members)))
+    arrays = {array for array, _ in longest}
+    return frozenset(array for array in arrays if longest[array, FITTED[-1]] > longest[array, FITTED[0]] > 1)
 
 
-def _items(bits: Sequence[Bit], wholes: frozenset[str]) -> tuple[tuple[str, int | None, bool], ...]:
-    items: list[tuple[str, int | None, bool]] = []
-    for array, members in groupby(bits, key=lambda bit: bit[0]):
-        places = [index for _, index in members]
-        if any(len(index) > 1 for index in places):
-            raise NotAffineError(f"{array} has more than one index")
-        if array in wholes and len(places) > 1 and [index[0] for index in places] == list(range(1, len(places) + 1)):
-            items.append((array, len(places), True))
-        else:
-            items += [(array, index[0] if index else None, False) for index in places]
-    return tuple(items)
+class _Numbered(NamedTuple):
+    """A row of a program: what it has in common with other rows of a segment, and its indices."""
+
+    key: tuple[int, tuple[int, ...], int, tuple[tuple[tuple[str, bool, bool], ...], ...]]  # family, form, items
+    numbers: tuple[int, ...]
 
 
-def _rule_row(conditions: Sequence[tuple[Bit, bool]], writes: Sequence[Bit], wholes: frozenset[str]) -> Row:
-    tested = tuple(item for bit, _ in conditions for item in _items([bit], frozenset()))
-    return tuple(value for _, value in conditions), (tested, _items(writes, wholes))
+def _numbered(row: Row, wholes: Collection[str] | None, family: int = 0) -> _Numbered:
+    """A row for fitting; `wholes` are the arrays that lists without an order may have as a whole, None for all."""
+    groups, numbers = [], []
+    for at, bits in enumerate(row.groups):
+        items: list[tuple[str, bool, bool]] = []
+        for array, members in groupby(bits, key=lambda bit: bit[0]):
+            places = [index for _, index in members]
+            if any(len(index) > 1 for index in places):
+                raise NotAffineError(f"{array} has more than one index")
+            upwards = len(places) > 2 and places == [(n,) for n in range(1, len(places) + 1)]
+            whole = at >= row.ordered and upwards and (wholes is None or array in wholes)
+            own = places[-1:] if whole else places
+            items += [(array, bool(index), whole) for index in own]
+            numbers += [index[0] for index in own if index]
+        groups.append(tuple(items))
+    return _Numbered((family, row.form, row.ordered, tuple(groups)), tuple(numbers))
 
 
-def _cell_row(
-    kind: int, blocks: Sequence[Sequence[Bit]], wires: Sequence[Sequence[Bit]], wholes: frozenset[str]
-) -> Row:
-    own = tuple(tuple(item for bit in block for item in _items([bit], frozenset())) for block in blocks)
-    return (kind, len(blocks)), own + tuple(_items(wire, wholes) for wire in wires)
-
-
-def _numbers(row: Row) -> list[int]:
-    return [index for group in row[1] for _, index, _ in group if index is not None]
-
-
-def _shape(row: Row) -> Hashable:
-    return row[0], tuple(tuple((array, index is None, whole) for array, index, whole in group) for group in row[1])
-
-
-def _segments(
-    rows: Mapping[int, Sequence[tuple[int, Row]]],
-) -> tuple[list[Segment], dict[int, list[tuple[int, int]]]]:
+def _segments(rows: Mapping[int, Sequence[_Numbered]]) -> tuple[list[Segment], dict[int, list[tuple[int, int]]]]:
     """Rows of one family and one shape whose indices grow evenly; and of each row its segment and the value of i."""
-    cut = {l: _cut(own) for l, own in rows.items()}
-    sizes = sorted(rows)
+    cut = {l: list(_cut(own)) for l, own in rows.items()}
     if len({len(parts) for parts in cut.values()}) > 1:
         raise NotAffineError("the number of stretches of one form depends on the size")
     segments: list[Segment] = []
     places: dict[int, list[tuple[int, int]]] = {l: [] for l in rows}
-    for number, parts in enumerate(zip(*(cut[l] for l in sizes), strict=True)):
-        rows_of = {l: [rows[l][at][1] for at in part] for l, part in zip(sizes, parts, strict=True)}
-        shapes = {_shape(row) for own in rows_of.values() for row in own}
-        counts = {l: len(own) for l, own in rows_of.items()}
-        if len(shapes) > 1:
+    for number, parts in enumerate(zip(*cut.values(), strict=True)):
+        own = dict(zip(cut, parts, strict=True))
+        keys = {row.key for part in parts for row in part}
+        if len(keys) > 1:
             raise NotAffineError("rows that take each other's place at different sizes are of different forms")
-        start = {l: _numbers(own[0]) for l, own in rows_of.items()}
-        growth = {
-            tuple(b - a for a, b in zip(start[l], _numbers(own[1]), strict=True))
-            for l, own in rows_of.items()
-            if len(own) > 1
-        }
-        if len(growth) > 1:
-            raise NotAffineError("indices grow in different ways at different sizes")
-        single = set(counts.values()) == {1}
-        if not single and not growth:
-            raise NotAffineError("a stretch of one form has too few rows")
-        slope = [0] * len(start[sizes[0]]) if single else list(growth.pop())
-        anchor = slope.index(1) if 1 in slope else None
-        first = AffineIndex(0, 0, 1) if anchor is None else affine_in({l: start[l][anchor] for l in sizes})
-        last = affine_in({l: first.at(0, l) + counts[l] - 1 for l in sizes})
-        indices = []
-        for place, g in enumerate(slope):
-            offset = affine_in({l: start[l][place] - g * first.at(0, l) for l in sizes})
-            indices.append(AffineIndex(g, offset.size, offset.constant))
-        form, groups = rows_of[sizes[0]][0]
-        values = iter(indices)
+        single = all(len(part) == 1 for part in parts)
+        indices = [
+            affine_through({l: [(k, row.numbers[at]) for k, row in enumerate(part)] for l, part in own.items()})
+            for at in range(len(parts[0][0].numbers))
+        ]
+        anchor = next((index for index in indices if index.row == 1), AffineIndex(0, 0, 1))  # its value is i
+        first = AffineIndex(0, anchor.size, anchor.constant)
+        last = affine_in({l: first.at(0, l) + len(part) - 1 for l, part in own.items()})
+        values = iter([index.plus(first, -index.row) for index in indices])
+        ((_, form, ordered, groups),) = keys
         items = tuple(
-            tuple(Item(array, None if index is None else next(values), whole) for array, index, whole in group)
+            tuple(Item(array, next(values) if indexed else None, whole) for array, indexed, whole in group)
             for group in groups
         )
-        segments.append(Segment(form, items, first, last, single))
-        for l in sizes:
-            places[l] += [(number, first.at(0, l) + row) for row in range(counts[l])]
+        segments.append(Segment(form, items, ordered, first, last, single))
+        for l, part in own.items():
+            places[l] += [(number, first.at(0, l) + k) for k in range(len(part))]
     return segments, places
 
 
-def _cut(rows: Sequence[tuple[int, Row]]) -> list[range]:
+def _cut(rows: Sequence[_Numbered]) -> Iterator[Sequence[_Numbered]]:
     """Stretches of rows of one family, one shape and even growth; of two rows that a longer stretch follows, one."""
-    found, at = [], 0
+    at = 0
     while at < len(rows):
         end = _end(rows, at)
         if end == at + 2 and _end(rows, at + 1) > at + 3:
             end = at + 1
-        found.append(range(at, end))
+        yield rows[at:end]
         at = end
-    return found
 
 
-def _end(rows: Sequence[tuple[int, Row]], at: int) -> int:
-    key, numbers, end = (rows[at][0], _shape(rows[at][1])), [_numbers(rows[at][1])], at + 1
-    while end < len(rows) and (rows[end][0], _shape(rows[end][1])) == key:
-        numbers.append(_numbers(rows[end][1]))
-        if len(numbers) > 2 and any(c - b != b - a for a, b, c in zip(*numbers[-3:], strict=True)):
+def _end(rows: Sequence[_Numbered], at: int) -> int:
+    end = at + 1
+    while end < len(rows) and rows[end].key == rows[at].key:
+        last = [row.numbers for row in rows[max(at, end - 2) : end + 1]]
+        if len(last) == 3 and any(c - b != b - a for a, b, c in zip(*last, strict=True)):
             break
         end += 1
     return end
-
-
-def affine_in(values: Mapping[int, int]) -> AffineIndex:
-    """The affine function of the size that has these values."""
-    sizes = sorted(values)
-    slope = values[sizes[1]] - values[sizes[0]]
-    found = AffineIndex(0, slope, values[sizes[0]] - slope * sizes[0])
-    if any(found.at(0, l) != value for l, value in values.items()):
-        raise NotAffineError("a number is no affine function of the size")
-    return found
 
 
 def link(rows: Mapping[int, Sequence[Place]]) -> Link:
     """Where rows are found, as ranges of rows and affine functions of them."""
     for modulus in _MODULI:
         try:
-            pieces = [piece for residue in range(modulus) for piece in _pieces(rows, modulus, residue)]
+            return Link(modulus, tuple(p for residue in range(modulus) for p in _pieces(rows, modulus, residue)))
         except NotAffineError:
             continue
-        return Link(modulus, tuple(pieces))
     raise NotAffineError("the cells of a rule's rows are no affine function of them")
 
 
-def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> list[Piece]:
-    sizes = sorted(rows)
-    runs = []
-    for l in sizes:
-        part = sorted(((i - residue) // modulus, *where) for i, *where in rows[l] if i % modulus == residue)
-        runs.append([(key, [(k, row) for k, _, _, row in run]) for key, run in groupby(part, key=lambda x: x[1:3])])
-    if len({tuple(key for key, _ in own) for own in runs}) > 1:
+def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> Iterator[Piece]:
+    runs = {}
+    for l, own in sorted(rows.items()):
+        part = sorted(((i - residue) // modulus, *where) for i, *where in own if i % modulus == residue)
+        runs[l] = [(key, [(k, row) for k, _, _, row in run]) for key, run in groupby(part, key=lambda x: x[1:3])]
+    if len({tuple(key for key, _ in own) for own in runs.values()}) > 1:
         raise NotAffineError("the order of cells depends on the size")
-    found = []
-    for parts in zip(*runs, strict=True):
-        own = {l: run for l, (_, run) in zip(sizes, parts, strict=True)}
-        slopes = {(b[1] - a[1]) // (b[0] - a[0]) for run in own.values() for a, b in pairwise(run)} or {0}
-        slope = slopes.pop()
-        offset = affine_in({l: run[0][1] - slope * run[0][0] for l, run in own.items()})
-        row = AffineIndex(slope, offset.size, offset.constant)
-        if any(row.at(k, l) != value for l, run in own.items() for k, value in run):
-            raise NotAffineError("cells do not follow rows evenly")
-        found.append(
-            Piece(residue, affine_in({l: run[-1][0] for l, run in own.items()}), parts[0][0][0], parts[0][0][1], row)
-        )
-    return found
-
-
-def _same(found: FittedFamilies, program: Listed, l: int) -> bool:
-    """Whether these families are the rules and cells of this program."""
-    rules = [
-        (frozenset(zip(_bits(items[0], i, l), form, strict=True)), frozenset(_bits(items[1], i, l)))
-        for form, items, i in _rows(found.rules, l)
-    ]
-    cells = [
-        (
-            form[0],
-            *(tuple(_bits(group, i, l)) for group in items[: form[1]]),
-            *(frozenset(_bits(group, i, l)) for group in items[form[1] :]),
-        )
-        for form, items, i in _rows(found.cells, l)
-    ]
-    own_rules = [(frozenset(rule.conditions), frozenset(rule.writes)) for rule in program.rules]
-    own_cells = [(cell.kind, *cell.blocks, *map(frozenset, cell.wires)) for cell in program.cells]
-    return (
-        len(rules) == len(own_rules)
-        and set(rules) == set(own_rules)
-        and len(cells) == len(own_cells)
-        and set(cells) == set(own_cells)
-    )
-
-
-def _rows(segments: Sequence[Segment], l: int) -> list[tuple[tuple, tuple[tuple[Item, ...], ...], int]]:  # type: ignore[type-arg]
-    return [
-        (segment.form, segment.items, i)  # type: ignore[misc]
-        for segment in segments
-        for i in range(segment.first.at(0, l), (segment.first if segment.single else segment.last).at(0, l) + 1)
-    ]
-
-
-def _bits(items: Sequence[Item], i: int, l: int) -> list[Bit]:
-    return [bit for item in items for bit in item.at(i, l)]
+    for parts in zip(*runs.values(), strict=True):
+        found = {l: run for l, (_, run) in zip(runs, parts, strict=True)}
+        last = affine_in({l: run[-1][0] for l, run in found.items()})
+        (target, template), _ = parts[0]
+        yield Piece(residue, last, target, template, affine_through(found))

@@ -1,8 +1,10 @@
-"""A program's rules and cells as plain lists: what the files for Rocq are printed from, and compared with."""
+"""A program's rules and cells as rows of bits: what the files for Rocq are printed from, and compared with."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.program import Program
@@ -12,23 +14,30 @@ Bit = tuple[str, tuple[int, ...]]  # p[2] is ("p", (2,)), a flag is ("flag", ())
 
 
 @dataclass(frozen=True)
-class ListedRule:
-    """One template. Its conditions are in the order in which its cell has the bits of the block."""
+class Row:
+    """Lists of bits, and what else is in it; the order of bits matters in the first lists.
 
-    family: int  # the line or call that wrote it
-    conditions: tuple[tuple[Bit, bool], ...]
-    writes: tuple[Bit, ...]
-    cell: int  # its place in the list of cells
-    template: int  # its number in the kind of its cell
+    A rule has the bits that it tests, in the order of its cell, and those that it writes; its form are the values that
+    it tests for. A cell has the bits of each block and those that each port is wired to; its form is its kind.
+    """
+
+    form: tuple[int, ...]
+    groups: tuple[tuple[Bit, ...], ...]
+    ordered: int = 1  # how many lists
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for rows that are the same rule or cell."""
+        return self.form, self.groups[: self.ordered], *map(frozenset, self.groups[self.ordered :])
 
 
 @dataclass(frozen=True)
-class ListedCell:
-    """One cell: its kind in the pattern, the bits of its blocks, and the bits that each port is wired to."""
+class ListedRule(Row):
+    """One template."""
 
-    kind: int
-    blocks: tuple[tuple[Bit, ...], ...]
-    wires: tuple[tuple[Bit, ...], ...]
+    family: int = 0  # the line or call that wrote it
+    cell: int = 0  # its place in the list of cells
+    template: int = 0  # its number in the kind of its cell
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Listed:
     """A program of one size, family by family."""
 
     rules: tuple[ListedRule, ...]
-    cells: tuple[ListedCell, ...]
+    cells: tuple[Row, ...]
 
 
 def listed(program: Program, pattern: Pattern) -> Listed:
@@ -44,51 +53,36 @@ def listed(program: Program, pattern: Pattern) -> Listed:
     wiring = Wiring(program, pattern)
     grouping = program.cells.tiled(wiring.tile)
     bits = [bit_named(name) for name in program.layout.names]
-    cells: list[tuple[int, ListedCell, list[int]]] = []
+    found: list[tuple[tuple[int, int], Row, list[int]]] = []
     for wired in wiring.kinds:
-        ports = len(pattern.kinds[wired.kind].ports)
-        wires: list[list[list[Bit]]] = [[[] for _ in range(ports)] for _ in range(len(wired.blocks))]
-        for cell, port, bit in zip(
-            wired.wire_cell.tolist(), wired.wire_port.tolist(), wired.wire_bit.tolist(), strict=True
-        ):
+        kind = pattern.kinds[wired.kind]
+        wires: list[list[list[Bit]]] = [[[] for _ in kind.ports] for _ in wired.blocks]
+        for cell, port, bit in zip(wired.wire_cell, wired.wire_port, wired.wire_bit, strict=True):
             wires[cell][port].append(bits[bit])
-        for row, own in zip(wires, wired.blocks.tolist(), strict=True):
-            blocks = tuple(tuple(bits[bit] for bit in grouping.bits_in(block, program)) for block in own)
-            said = tuple(tuple(sorted(port)) for port in row)
-            cells.append((int(grouping.of_block[own[0]]), ListedCell(wired.kind, blocks, said), own))
-    place = {cell: (int(grouping.families.of[cell]), int(grouping.families.index[cell])) for cell, _, _ in cells}
-    cells.sort(key=lambda item: place[item[0]])
-    first: dict[int, tuple[int, int]] = {}  # of each block: its cell in this order, and its first template there
-    for at, (_, cell, own) in enumerate(cells):
-        count = 0
-        for block, (_, configurations) in zip(own, pattern.kinds[cell.kind].blocks, strict=True):
-            first[block] = (at, count)
-            count += len(configurations)
-    return Listed(_rules(program, pattern, cells, first, bits), tuple(cell for _, cell, _ in cells))
-
-
-def _rules(
-    program: Program,
-    pattern: Pattern,
-    cells: list[tuple[int, ListedCell, list[int]]],
-    first: dict[int, tuple[int, int]],
-    bits: list[Bit],
-) -> tuple[ListedRule, ...]:
-    families, found = program.rule_families, []
-    for family in range(len(families)):
-        for template in families.members(family).tolist():
+        for ports, blocks in zip(wires, wired.blocks.tolist(), strict=True):
+            members = (tuple(bits[bit] for bit in grouping.bits_in(block, program)) for block in blocks)
+            cell = int(grouping.of_block[blocks[0]])
+            place = int(grouping.families.of[cell]), int(grouping.families.index[cell])
+            row = Row((wired.kind,), (*members, *(tuple(sorted(port)) for port in ports)), len(blocks))
+            found.append((place, row, blocks))
+    found.sort(key=lambda cell: cell[0])
+    where = {}  # of each block: its cell in this order, its bits, its first template there, and its configurations
+    for at, (_, row, blocks) in enumerate(found):
+        own = pattern.kinds[row.form[0]].blocks
+        counts = accumulate((len(configurations) for _, configurations in own), initial=0)
+        for block, tested, count, (_, table) in zip(blocks, row.groups, counts, own, strict=False):
+            where[block] = at, tested, count, table
+    rules = []
+    for family in range(len(program.rule_families)):
+        for template in program.rule_families.members(family).tolist():
             block, config = int(program.template_block[template]), int(program.template_config[template])
-            at, count = first[block]
-            _, cell, own = cells[at]
-            value = {
-                bits[bit]: bool(config >> place & 1) for place, bit in enumerate(program.block_members(block).tolist())
-            }
-            ordered = cell.blocks[own.index(block)]
-            table = pattern.kinds[cell.kind].blocks[own.index(block)][1]
-            number = count + table.index(sum(value[bit] << place for place, bit in enumerate(ordered)))
+            at, tested, count, table = where[block]
+            on = {bits[bit]: config >> place & 1 for place, bit in enumerate(program.block_members(block).tolist())}
+            values = tuple(on[bit] for bit in tested)
+            number = count + table.index(sum(value << place for place, value in enumerate(values)))
             writes = tuple(sorted(bits[bit] for bit in program.writes(template).tolist()))
-            found.append(ListedRule(family, tuple((bit, value[bit]) for bit in ordered), writes, at, number))
-    return tuple(found)
+            rules.append(ListedRule(values, (tested, writes), 1, family, at, number))
+    return Listed(tuple(rules), tuple(row for _, row, _ in found))
 
 
 def bit_named(name: str) -> Bit:

@@ -1,8 +1,8 @@
 """From a proof by rounds to a theorem: a loop with an invariant at a bit, for Rocq.
 
 What the phases compute are theorems of the verified checker, each in a file of its own (`phases`). The file about the loop has
-the steps from one shape of the arrays to the next (`shaped`), the paths of a round and the rest (`turns`), and the algebra of
-the invariant (`algebra`); `Rounds.v` joins them. Nothing here has to be believed.
+the steps from one shape of the arrays to the next (`shaped`), the paths of a round, what comes after the last round, and the
+algebra of the invariant (`algebra`); `Rounds.v` joins them. Nothing here has to be believed.
 """
 
 from __future__ import annotations
@@ -11,15 +11,27 @@ from collections.abc import Mapping
 
 from bitwright.api.export.rocq.algebra import Algebra
 from bitwright.api.export.rocq.fitting import FittedFamilies, NotAffineError
-from bitwright.api.export.rocq.printed import IMPORTS, comment, listing, next_lemmas
-from bitwright.api.export.rocq.shaped import RULES, Shaped, affine, conjunction, pattern, word_name, word_names
-from bitwright.api.export.rocq.turns import PhaseFile, TurnsText, phase_files
+from bitwright.api.export.rocq.phases import PhaseFile, PhaseText, phase_files
+from bitwright.api.export.rocq.printed import comment, listing, next_lemmas
+from bitwright.api.export.rocq.shaped import (
+    Shaped,
+    affine,
+    cases_of,
+    conjunction,
+    pattern,
+    taken,
+    word_name,
+    word_names,
+)
+from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.words import Words, output_name, with_names
 from bitwright.program import Algorithm
-from bitwright.program.ensures import Combined, Constant, Expression, Named
+from bitwright.program.expressions import Combined, Constant, Expression, Named
 from bitwright.program.text import syntax
 from bitwright.proofs.function.growth import Growth, growth_of
 from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.function.shapes import OFF
+from bitwright.proofs.function.waiting import Path
 
 
 def rounds_files(
@@ -27,12 +39,12 @@ def rounds_files(
 ) -> tuple[dict[str, str], int]:
     """The files, the one with the theorem last, and the size from which on it holds; raises NotAffineError."""
     files = phase_files(name, proof)
-    text = _Text(name, algorithm, families, sized, proof, files)
+    text = LoopText(name, algorithm, families, sized, proof, files)
     found = {f"{name}/{one.module}.v": one.text for one in files.values()}
     return {**found, f"{name}/Function.v": with_names(text.file())}, text.least
 
 
-class _Text:
+class LoopText:
     """The file about the loop, part by part."""
 
     def __init__(
@@ -44,115 +56,172 @@ class _Text:
         proof: RoundsProof,
         files: Mapping[str, PhaseFile],
     ) -> None:
-        self.name, self.algorithm, self.families, self.proof = name, algorithm, families, proof
-        self.words = Words.of(algorithm, sized)
-        self.modules = [one.module for one in files.values()]
+        self.algorithm, self.families, self.proof, self.files = algorithm, families, proof, files
+        words = self.words = Words.of(algorithm, sized)
         lengths = [affine(length) for length in proof.lengths.values()]
         long = next(l for l in range(1, 99) if all(length.at(0, l) >= 1 for length in lengths))
         self.least = max(families.least, long, *(one.families.least for one in files.values()))
-        self.shaped = Shaped(proof, self.least)
-        self.inputs = " ".join(self.words.variables.values())
-        self.start = f"(start l {self.inputs})"
-        self.steps = _steps(proof, sized)
-        self.turns = TurnsText(self.shaped, Algebra(proof, self.words.variables), files, self.steps, self.inputs)
         if any(way.states[-1][proof.measure][0] == "up" for way in proof.ways):
             raise NotAffineError(f"{proof.measure} loses its highest bits, and Rocq's loop takes a word that is halved")
+        inputs = " ".join(words.variables.values())
+        self.form = Templates(
+            "loop", name=name, given=words.given, bounds=words.bounds, inputs=inputs, least=self.least
+        )
+        shaped = self.shaped = Shaped(proof, self.least, self.form)
+        self.algebra = Algebra(proof, words.variables)
+        self.kept = [f"K{number}" for number in range(1, len(self.algebra.kept) + 1)]
+        self.shown = list(dict.fromkeys(proof.array_of(word.name) for word in algorithm.outputs))
+        self.others = [word for word in proof.words if word not in (*self.shown, proof.measure)]
+        self.form.pieces |= {
+            "about": comment(algorithm.name),
+            "start": f"(start l {inputs})",
+            "steps": _steps(proof, sized),
+            "known": " ".join(["L", *(f"B{number}" for number in range(len(words.variables)))]),
+            "words": word_names(proof.words),
+            "word_pattern": word_names(proof.words, " & "),
+            "kept_pattern": pattern(self.kept),
+            "measure": proof.measure,
+            "measured": shaped.values()[proof.measure],
+            "length": shaped.length(proof.measure),
+            "outs": word_names(self.shown),
+            "out_pattern": word_names(self.shown, " & "),
+            "picked": word_names(self.shown, ", "),
+        }
 
     def file(self) -> str:
-        arrays = self.shaped.single
-        rewrites = " | ".join(f"rewrite next_{array}'" for array in arrays)
-        return (
-            f"(** What {comment(self.algorithm.name)} computes: a loop with an invariant. Nothing is proved by hand. *)\n{IMPORTS}"
-            f"From Bitwright Require Import Rules Words Rounds.\nFrom {self.name} Require {' '.join(['Net Families', *self.modules])}.\n"
-            "Import ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope. Local Open Scope nat_scope.\n\n"
-            + self._words()
-            + "\n(** What a step makes of each bit. *)\n"
-            + next_lemmas(arrays.items(), self.families.rules, RULES, "next_")
-            + f"Ltac stepped := first [{rewrites}].\n"
-            + self.turns.text()
-            + self._ends()
-            + self._begins()
-            + self._theorems()
-        )
-
-    @property
-    def _bounds(self) -> str:
-        return "".join(
-            f"0 <= {variable} < 2 ^ Z.of_nat ({self.words.length(word)}) -> "
-            for word, variable in self.words.variables.items()
-        )
-
-    @property
-    def _known(self) -> str:
-        return " ".join(["L", *(f"B{number}" for number in range(len(self.words.variables)))])
-
-    def _words(self) -> str:
-        text = f"(** The first state, and the outputs. *)\nDefinition start {self.words.given} : state name := all_of {listing(self.words.start())}.\n"
+        proof, shaped, arrays = self.proof, self.shaped, self.shaped.single
+        outputs = ""
         for word, parts in self.words.outputs.items():
             value = " + ".join(part.text("s") for part in parts)
-            text += f"Definition {output_name(word)} (l : nat) (s : state name) : Z := ({value})%Z.\n"
-        return text
-
-    def _ends(self) -> str:
-        """What holds when the measure is 0, and that it stays so."""
-        proof, turns = self.proof, self.turns
-        outputs = {word.name: proof.array_of(word.name) for word in self.algorithm.outputs}
-        values = {name: f"({self.shaped.values()[array]})" for name, array in outputs.items()}
-        lines = [self._line(line.truth, values) for line in self.algorithm.ensures]
-        outs, picked = word_names(turns.shown), ", ".join(map(word_name, turns.shown))
-        opened = " & ".join(map(word_name, turns.shown))
-        others = f"exists {', '.join(map(word_name, turns.others))}. " if turns.others else ""
-        first = "left. " if any(len(way.states) > 2 for way in proof.resting) else ""
-        proofs = "".join(f"  - {turns.algebra.concludes(line, self.shaped)}" for line in self.algorithm.ensures)
-        return (
-            "\n(** In the end the outputs are what is ensured. *)\nLocal Open Scope Z_scope.\n"
-            f"Definition done' {self.words.given} (s : state name) : Prop :=\n  exists {outs}, resting' l {outs} s /\\ {conjunction(lines)}.\n"
-            f"Lemma ends' {self.words.given} s : ({self.least} <= l)%nat -> {self._bounds}cut_with' l {self.inputs} s 0 -> done' l {self.inputs} s.\n"
-            f"Proof.\n  intros {self._known} ({' & '.join(map(word_name, proof.words))} & H & {pattern(turns.kept)} & Z). symmetry in Z. exists {picked}.\n"
-            f"  split; [unfold resting'; {others.replace('. ', '; ')}{first.replace('. ', '; ')}unfold cut' in H; unfold rest'; shapes; each ltac:(first [assumption | eapply holds_off; eassumption])|].\n"
-            f"{'  each idtac.' + chr(10) if len(lines) > 1 else ''}{proofs}Qed.\n"
-            f"Lemma done_stays' {self.words.given} s : ({self.least} <= l)%nat -> done' l {self.inputs} s -> done' l {self.inputs} (step ({RULES} l) s).\n"
-            f"Proof. intros L ({opened} & D & E). exists {picked}. split; [exact (stays' l {outs} s L D)|exact E]. Qed.\n"
+            outputs += f"Definition {output_name(word)} (l : nat) (s : state name) : Z := ({value})%Z.\n"
+        invariants = (
+            self.form("invariant", number=number, equation=equation)
+            for number, equation in enumerate(self.algebra.equations(shaped.values()), 1)
+        )
+        known: set[str] = set()
+        paths = [self._path(number, way, known) for number, way in enumerate(proof.ways, 1)]
+        return self.form(
+            "file",
+            modules=" ".join(["Net Families", *(one.module for one in self.files.values())]),
+            first_state=listing(self.words.start()),
+            outputs=outputs,
+            nexts=next_lemmas(arrays.items(), self.families.rules, "Families.rules", "next_"),
+            rewrites=" | ".join(f"rewrite next_{array}'" for array in arrays),
+            cut=shaped.define("cut'", proof.cut_state, word_names(proof.words)),
+            invariants="".join(invariants),
+            kept=conjunction(self._keeping()),
+            paths="".join(paths),
+            round_cases=cases_of(proof.ways),
+            applied_paths=" | ".join(f"eapply path_{number}'; eassumption" for number in range(1, len(paths) + 1)),
+            **self._rest(),
+            **self._ends(),
         )
 
-    def _begins(self) -> str:
-        """The start is a cut state, with the invariant."""
-        bits = ", ".join(f'(bits_of {self.start} "{word}")' for word in self.proof.words)
+    def _keeping(self) -> list[str]:
+        pieces = self.form.pieces
+        return [f"kept_{at}' l {pieces['inputs']} {pieces['words']}" for at in range(1, len(self.kept) + 1)]
+
+    def _path(self, number: int, way: Path, known: set[str]) -> str:
+        """One path of a round, step by step; `known` are the phases that have their lemmas."""
+        proof, shaped, last, words = self.proof, self.shaped, len(way.states) - 1, list(self.proof.words)
+        assumptions, states, steps = shaped.assumptions(way), "", ""
+        for at in range(last):
+            before, after = "cut'" if not at else f"state_{number}_{at}'", f"state_{number}_{at + 1}'"
+            own, phase = word_names(words), None
+            if at in way.waits:
+                phase = PhaseText(shaped, self.files[way.waits[at].text], str(number), way, at, words)
+                words += phase.new
+            ended = word_names(words)
+            if at + 1 < last:
+                states += shaped.define(after, way.states[at + 1], ended)
+            else:
+                after, ended = "cut'", shaped.shapes(proof.words, way.states[-1])
+            if phase is None:
+                states += shaped.step(f"step_{number}_{at}'", way, own, before, after, ended)
+                fact = f"(step_{number}_{at}' l {own} _ {assumptions['names']} H{at})"
+                steps += f"  pose proof {fact} as H{at + 1}. apply reaches_step in R.\n"
+                continue
+            states += phase.own_nexts() if phase.file.module not in known else ""
+            known.add(phase.file.module)
+            states += phase.lemmas(before, after, ended)
+            ks, equations = ([f"{letter}{at}_{array}" for array in phase.sums] for letter in "kE")
+            fact = f"(phase_{number}_{at}' l {own} _ {assumptions['names']} H{at})"
+            opened = taken(fact, [*map(word_name, phase.new), *ks, f"H{at + 1}", *equations])
+            steps += f"  {opened}. apply (reaches_run _ _ _ _ {phase.timer}) in R.\n"
+        return self.form(
+            "path",
+            **assumptions,
+            number=number,
+            states=states,
+            keeping="".join(f" {one} ->" for one in self._keeping()),
+            kept_names=" ".join(self.kept),
+            proof=steps,
+            moved=self.algebra.moved(way, shaped),
+            measure_word=word_name(proof.measure),
+            final=shaped.shape(proof.measure, way.states[-1][proof.measure]),
+            ended=shaped.shapes(proof.words, way.states[-1], ", "),
+            last=f"H{last}",
+            facts=" ".join(f"H{at}" for at in range(last + 1)),
+            keeps=self.algebra.keeps(way, shaped),
+        )
+
+    def _rest(self) -> dict[str, object]:
+        """What comes after the last round: the measure is 0, and the outputs stay."""
+        proof, shaped, words = self.proof, self.shaped, word_names([*self.shown, *self.others])
+        resting = enumerate(proof.resting, 1)  # every state but the last, which is the first of the next path
+        states = [(number, way, at) for number, way in resting for at in range(len(way.states) - 1)]
+
+        def name(number: int, at: int) -> str:
+            return f"rest_{number}_{at}'" if at else "rest'"
+
+        defined = shaped.define("rest'", {**proof.cut_state, proof.measure: OFF}, words)
+        cases, steps, applied = [f"rest' l {words} s"], "", []
+        for number, way, at in states:
+            if at:
+                defined += shaped.define(name(number, at), way.states[at], words)
+                cases.append(f"({conjunction([f'{name(number, at)} l {words} s', *shaped.facts(way)])})")
+            last = at + 1 == len(way.states) - 1
+            ended = shaped.shapes([*self.shown, *self.others], way.states[-1]) if last else words
+            after = "rest'" if last else name(number, at + 1)
+            steps += shaped.step(f"rest_step_{number}_{at}'", way, words, name(number, at), after, ended)
+            assumed = " ltac:(assumption)" * len(way.fixed)
+            applied.append(f"pose proof (rest_step_{number}_{at}' l {words} s L{assumed} H) as N")
+        names = dict.fromkeys(["resting'", "rest'", *(name(number, at) for number, _, at in states)])
+        some = bool(self.others)
+        return {
+            "rest_states": defined,
+            "exist_others": f"exists {word_names(self.others)}, " * some,
+            "resting": " \\/ ".join(cases),
+            "rest_steps": steps,
+            "open_others": f"destruct H as ({word_names(self.others, ' & ')} & H). " * some,
+            "rest_cases": cases_of(proof.resting, "C"),
+            "applied_rests": " | ".join(applied),
+            "some_others": "eexists; " * len(self.others),
+            "outputs_hold": conjunction(shaped.holds(array, word_name(array)) for array in self.shown),
+            "unfold_rest": ", ".join(names),
+            "pick_others": f"exists {word_names(self.others, ', ')}; " * some,
+            "pick_rest": "left; " * any(len(way.states) > 2 for way in proof.resting),
+        }
+
+    def _ends(self) -> dict[str, object]:
+        """What holds when the measure is 0; that the start is a cut state, with the invariant; and the theorem."""
+        proof, shaped, ensures, pieces = self.proof, self.shaped, self.algorithm.ensures, self.form.pieces
+        names = [word.name for word in self.algorithm.outputs]
+        values = {name: f"({shaped.values()[proof.array_of(name)]})" for name in names}
+        outputs = {name: f"{output_name(name)} l s" for name in names}
         lengths = {word: self.words.length(word) for word in self.words.variables}
-        return (
-            f"Lemma begins' {self.words.given} : ({self.least} <= l)%nat -> {self._bounds}\n"
-            f"  exists m, cut_with' l {self.inputs} {self.start} m /\\ 0 <= m < 2 ^ Z.of_nat {self.shaped.length(self.proof.measure)}.\n"
-            f"Proof.\n  intros {self._known}. eexists. split; [exists {bits}|apply val_range].\n"
-            "  split; [unfold cut'; each ltac:(first [apply holds_bits | starting])|split; [|reflexivity]].\n"
-            f"{self.turns.algebra.starts(self.shaped, self.start, lengths)}Qed.\n\n"
-        )
-
-    def _theorems(self) -> str:
-        turns, outputs = self.turns, {word.name: f"{output_name(word.name)} l s" for word in self.algorithm.outputs}
-        conclusion = " /\\\n  ".join(f"({self._line(line.truth, outputs)})" for line in self.algorithm.ensures)
-        unfold = ", ".join(map(output_name, outputs))
-        outs, steps = word_names(turns.shown), f"({self.steps})%nat"
-        shown = [f"O_{array}" for array in turns.shown]
-        fact = f"(shown' l {outs} s D)"
-        opened = f"pose proof {fact} as {shown[0]}" if len(shown) == 1 else f"destruct {fact} as {pattern(shown)}"
-        rewrites = ", ".join(f"(holds_word _ _ _ _ {one})" for one in shown)
-        length = self.shaped.length(self.proof.measure)
-        return (
-            f"(** The rules compute it at every size from {self.least} on. *)\n"
-            f"Theorem rules_compute {self.words.given} : ({self.least} <= l)%nat -> {self._bounds}\n"
-            f"  let s := run ({RULES} l) {steps} {self.start} in\n  {conclusion}.\n"
-            f"Proof.\n  intros {self._known} s. destruct (begins' l {self.inputs} {self._known}) as (m & C & M).\n"
-            f"  destruct (rounds ({RULES} l) (cut_with' l {self.inputs}) (done' l {self.inputs}) {length} {steps}\n"
-            f"    (fun s m => round' l {self.inputs} s m L) (fun s => ends' l {self.inputs} s {self._known})\n"
-            f"    (fun s => done_stays' l {self.inputs} s L) {self.start} m ltac:(lia) C M) as ({' & '.join(map(word_name, turns.shown))} & D & E).\n"
-            f"  fold s in D. clearbody s. {opened}. unfold {unfold}. rewrite {rewrites}. exact E.\nQed.\n\n"
-            "(** This network, in the cells of the program, computes it. *)\n"
-            f"Theorem network_computes {self.words.given} : ({self.least} <= l)%nat -> {self._bounds}\n"
-            f"  let s := run_by_cells Net.net Net.kinds (Families.cells l) {steps} {self.start} in\n  {conclusion}.\n"
-            f"Proof.\n  intros {self._known} s. pose proof (Families.network_runs l ltac:(lia) {steps} {self.start}) as E. fold s in E.\n"
-            f"  pose proof (rules_compute l {self.inputs} {self._known}) as R. cbv zeta in R. clearbody s. unfold {unfold} in *.\n"
-            "  repeat rewrite (word_ext s _ _ _ E). exact R.\nQed.\nPrint Assumptions network_computes.\n"
-        )
+        shown = [f"O_{array}" for array in self.shown]
+        each = "  each idtac.\n" * (len(ensures) > 1)
+        return {
+            "lines": conjunction(self._line(line.truth, values) for line in ensures),
+            "line_proofs": each + "".join(self.algebra.concludes(line, shaped) for line in ensures),
+            "first_bits": ", ".join(f'(bits_of {pieces["start"]} "{word}")' for word in proof.words),
+            "starts": self.algebra.starts(shaped, str(pieces["start"]), lengths),
+            "conclusion": " /\\\n  ".join(f"({self._line(line.truth, outputs)})" for line in ensures),
+            "opened_outputs": taken(f"(shown' l {pieces['outs']} s D)", shown),
+            "output_names": ", ".join(map(output_name, names)),
+            "rewritten_outputs": ", ".join(f"(holds_word _ _ _ _ {one})" for one in shown),
+        }
 
     def _line(self, part: Expression, outputs: Mapping[str, str]) -> str:
         """An `ensure` line, with these texts for outputs."""
@@ -191,5 +260,5 @@ def growth_text(growth: Growth) -> str:
         for power, factor in reversed(list(enumerate(map(int, growth.coeffs()))))
         if factor
     ]
-    added, taken = [text for factor, text in terms if factor > 0], [text for factor, text in terms if factor < 0]
-    return " + ".join(added or ["0"]) + "".join(f" - {text}" for text in taken)
+    added, taken_off = [text for factor, text in terms if factor > 0], [text for factor, text in terms if factor < 0]
+    return " + ".join(added or ["0"]) + "".join(f" - {text}" for text in taken_off)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.words import bits_name
 from bitwright.program.text import syntax
 from bitwright.proofs.function.growth import Growth
@@ -15,7 +16,6 @@ from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import Shape, State
 from bitwright.proofs.function.waiting import Path
 
-RULES = "Families.rules"
 _ALL_OR_NOTHING = {"off": "false", "on": "true", "(only 1)": "true"}
 
 
@@ -30,15 +30,15 @@ def word_name(word: str) -> str:
     return bits_name(f"{array}'{phase}")
 
 
-def word_names(words: Iterable[str]) -> str:
-    return " ".join(map(word_name, words))
+def word_names(words: Iterable[str], between: str = " ") -> str:
+    return between.join(map(word_name, words))
 
 
 class Shaped:
     """The arrays of a loop, from size `least` on."""
 
-    def __init__(self, proof: RoundsProof, least: int) -> None:
-        self.proof, self.least = proof, least
+    def __init__(self, proof: RoundsProof, least: int, form: Templates) -> None:
+        self.proof, self.least, self.form = proof, least, form
         self.single = {  # whether an array is a bit without an index
             token.text: not extents
             for item in proof.tree.statements
@@ -59,8 +59,8 @@ class Shaped:
         moved = {"up": f"(up {word_name(word)})", "down": f"(down {self.length(array)} {word_name(word)})"}
         return what if not word else moved.get(what, word_name(word))
 
-    def shapes(self, words: Iterable[str], state: State) -> list[str]:
-        return [self.shape(word, state[word]) for word in words]
+    def shapes(self, words: Iterable[str], state: State, between: str = " ") -> str:
+        return between.join(self.shape(word, state[word]) for word in words)
 
     def value(self, array: str, bits: str) -> str:
         """The number that these bits are in this array."""
@@ -77,36 +77,37 @@ class Shaped:
 
     def state(self, state: State, but: Sequence[str] = ()) -> str:
         """What all arrays are, but some."""
-        return " /\\ ".join(
-            self.holds(array, self.shape(array, state[array])) for array in self.single if array not in but
-        )
+        return conjunction(self.holds(one, self.shape(one, state[one])) for one in self.single if one not in but)
 
-    def define(self, name: str, state: State, words: str, but: Sequence[str] = (), more: str = "") -> str:
+    def define(self, name: str, state: State, words: str, but: Sequence[str] = ()) -> str:
         given = f" ({words} : nat -> bool)" if words else ""
-        return f"Definition {name} (l : nat){given}{more} (s : state name) : Prop :=\n  {self.state(state, but)}.\n"
+        return self.form("state", lemma=name, given_words=given, holds=self.state(state, but))
 
     def facts(self, way: Path) -> list[str]:
         """The lowest bits of words on a path."""
         return [f"{word_name(word)} 1 = {'true' if bit else 'false'}" for word, bit in way.fixed.items()]
 
-    def given(self, way: Path) -> tuple[str, str]:
+    def assumptions(self, way: Path) -> dict[str, object]:
         """What a lemma about a path takes for granted, and the names of that in a proof."""
         facts = self.facts(way)
-        return " -> ".join([f"{self.least} <= l", *facts]), " ".join(["L", *(f"F{at}" for at in range(len(facts)))])
+        names = " ".join(["L", *(f"F{at}" for at in range(len(facts)))])
+        return {"assumed": " -> ".join([f"{self.least} <= l", *facts]), "names": names}
 
     def step(self, lemma: str, way: Path, words: str, before: str, after: str, ended: str) -> str:
         """That a step leads from one state to another, whose words are `ended`."""
-        given, names = self.given(way)
-        return (
-            f"Lemma {lemma} l {words} s : {given} -> {before} l {words} s -> {after} l {ended} (step ({RULES} l) s).\n"
-            f"Proof. intros {names} H. unfold {before} in H. unfold {after}. shapes. each ltac:(one_step stepped s). Qed.\n"
-        )
+        pieces = {"lemma": lemma, "words": words, "before": before, "after": after, "ended": ended}
+        return self.form("step", **pieces, **self.assumptions(way))
 
 
 def cases_of(ways: Iterable[Path], names: str = "F") -> str:
     """The case distinction on all bits that some path looks at, as the beginning of a tactic."""
     asked = dict.fromkeys(word for way in ways for word in way.fixed)
     return "".join(f"destruct ({word_name(word)} 1) eqn:{names}{at}; " for at, word in enumerate(asked))
+
+
+def taken(fact: str, names: Sequence[str]) -> str:
+    """A tactic that names the parts of a fact: a conjunction, or something that exists."""
+    return f"pose proof {fact} as {names[0]}" if len(names) == 1 else f"destruct {fact} as {pattern(names)}"
 
 
 def pattern(names: Sequence[str]) -> str:

@@ -1,27 +1,30 @@
-"""Inputs and outputs of a chain program as functions of the size: arrays from their first bit on, and single bits."""
+"""Inputs and outputs of a program as functions of the size: arrays from their first bit on, and single bits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, NotAffineError, affine_in
-from bitwright.api.export.rocq.listed import Bit, bit_named
+from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, fitted_row
+from bitwright.api.export.rocq.listed import Row, bit_named
 from bitwright.program import Algorithm
 
+Word = tuple[bool, str]  # whether it is an input, and its name
 ZERO = AffineIndex(0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Part:
-    """All bits of an array up to `length`, lowest first; without a length bit `index`, which counts 2^`exponent`."""
+class Part(Item):
+    """A bit of a word, which counts 2^`exponent`, or all bits of an array up to the index, lowest first."""
 
-    array: str
-    length: AffineIndex | None = None
-    index: AffineIndex | None = None
     exponent: AffineIndex = ZERO
+
+    @property
+    def length(self) -> AffineIndex | None:
+        """Of a whole array."""
+        return self.index if self.whole else None
 
     def text(self, s: str) -> str:
         if self.length is not None:
@@ -36,44 +39,17 @@ class Part:
     def bit(self, s: str) -> str:
         return f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({self.index.text()}))'
 
-    def at(self, l: int) -> list[Bit]:
-        """Its bits at a size."""
-        if self.length is not None:
-            return [(self.array, (place,)) for place in range(1, self.length.at(0, l) + 1)]
-        return [(self.array, () if self.index is None else (self.index.at(0, l),))]
 
-
-def parts_of(words: Mapping[int, Sequence[Bit]], arrays: bool = True) -> tuple[Part, ...]:
-    """The parts of a word, given by its bits at some sizes; single bits only, unless `arrays`."""
-    cut = {l: _cut(bits, arrays) for l, bits in words.items()}
-    shapes = {tuple((array, whole) for array, whole, _, _ in parts) for parts in cut.values()}
-    if len(shapes) > 1:
-        raise NotAffineError("a word has other parts at other sizes")
-    found = []
-    for place, (array, whole) in enumerate(shapes.pop()):
-        own = {l: parts[place] for l, parts in cut.items()}
-        if whole:
-            found.append(Part(array, affine_in({l: len(index) for l, (_, _, index, _) in own.items()})))
-            continue
-        indices = {l: index[0] for l, (_, _, index, _) in own.items()}
-        at = None if any(not index for index in indices.values()) else affine_in({l: i[0] for l, i in indices.items()})
-        found.append(Part(array, None, at, affine_in({l: exponent for l, (_, _, _, exponent) in own.items()})))
+def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
+    """The parts of a word, lowest first."""
+    found: list[Part] = []
+    exponent = ZERO
+    for item in items:
+        if item.whole and found:
+            raise NotAffineError(f"a word has all bits of {item.array} above others")
+        found.append(Part(item.array, item.index, item.whole, exponent))
+        exponent = exponent.plus(item.index if item.whole and item.index else AffineIndex(0, 0, 1))
     return tuple(found)
-
-
-def _cut(bits: Sequence[Bit], arrays: bool) -> list[tuple[str, bool, list[tuple[int, ...]], int]]:
-    """Array, whether it is a whole array, its indices, and the exponent of the first bit."""
-    found: list[tuple[str, bool, list[tuple[int, ...]], int]] = []
-    run = 0
-    while arrays and run < len(bits) and bits[run] == (bits[0][0], (run + 1,)):
-        run += 1
-    if run > 2:  # whole arrays stand at the bottom: their first bit counts 1
-        found.append((bits[0][0], True, [index for _, index in bits[:run]], 0))
-    else:
-        run = 0
-    return found + [
-        (array, False, [index], exponent) for exponent, (array, index) in enumerate(bits) if exponent >= run
-    ]
 
 
 @dataclass(frozen=True)
@@ -88,50 +64,27 @@ class Words:
     @classmethod
     def of(cls, algorithm: Algorithm, sized: Mapping[int, Algorithm]) -> Words:
         """Those of an algorithm, fitted at some of the sizes given and compared at all of them."""
-        known = {l: sized[l] for l in FITTED}
-        words: dict[str, dict[str, tuple[Part, ...]]] = {"inputs": {}, "outputs": {}}
-        for sort, found in words.items():
-            for number, word in enumerate(getattr(algorithm, sort)):
-                if word.signed:
-                    raise NotAffineError(f"{word.name} is signed")
-                found[word.name] = parts_of(
-                    {l: [_bit(a, b) for b in getattr(a, sort)[number].bits] for l, a in known.items()}
-                )
-        inputs = {}
-        for name, (part, *others) in words["inputs"].items():
-            if others or part.length is None:
-                raise NotAffineError(f"the input {name} is no array from its first bit on")
-            inputs[name] = part
-        start = {l: _start(a) for l, a in known.items()}
-        if len({len(bits) for bits in start.values()}) > 1:
+        for word in (*algorithm.inputs, *algorithm.outputs):
+            if word.signed:
+                raise NotAffineError(f"{word.name} is signed")
+        rows = {l: _row(one) for l, one in sized.items()}
+        known = {l: rows[l] for l in FITTED}
+        if len({len(row.groups[0]) for row in known.values()}) > 1:
             raise NotAffineError("more bits are on at the start of longer words")
-        started = parts_of(start, arrays=False) if any(start.values()) else ()
-        halts = {l: [_bit(a, a.halt)] for l, a in known.items() if isinstance(a.halt, int)}
-        made = cls(inputs, words["outputs"], started, parts_of(halts)[0] if halts else None)
+        segment = fitted_row(known)
+        started, halt, *words = map(_parts, segment.items)
+        inputs = {}
+        for word, (part, *others) in zip(algorithm.inputs, words, strict=False):
+            if others or not part.whole:
+                raise NotAffineError(f"the input {word.name} is no array from its first bit on")
+            inputs[word.name] = part
         for l, one in sized.items():
-            if not made._are_those_of(one, l):
+            if [rows[l]] != [*segment.at(l)]:
                 raise NotAffineError(f"inputs, outputs or start at size {l} are not those of larger sizes")
-            first = {*one.start, *(bit for word in one.inputs for bit in word.bits)}
-            if one.halt in first:
+            if one.halt in {*one.start, *(bit for word in one.inputs for bit in word.bits)}:
                 raise NotAffineError(f"the bit that ends a run may be on at the start, at size {l}")
-        return made
-
-    def _are_those_of(self, algorithm: Algorithm, l: int) -> bool:
-        """Whether they have the bits of an algorithm of size l."""
-        inputs = {word.name: [_bit(algorithm, bit) for bit in word.bits] for word in algorithm.inputs}
-        outputs = {word.name: [_bit(algorithm, bit) for bit in word.bits] for word in algorithm.outputs}
-        halt = [_bit(algorithm, algorithm.halt)] if isinstance(algorithm.halt, int) else []
-        return (
-            inputs == {name: part.at(l) for name, part in self.inputs.items()}
-            and outputs == {name: [bit for part in own for bit in part.at(l)] for name, own in self.outputs.items()}
-            and all(
-                part.exponent.at(0, l) == len([bit for other in own[:at] for bit in other.at(l)])
-                for own in self.outputs.values()
-                for at, part in enumerate(own)
-            )
-            and _start(algorithm) == sorted(bit for part in self.started for bit in part.at(l))
-            and halt == ([] if self.halt is None else self.halt.at(l))
-        )
+        outputs = zip((word.name for word in algorithm.outputs), words[len(inputs) :], strict=True)
+        return cls(inputs, dict(outputs), started, halt[0] if halt else None)
 
     @property
     def variables(self) -> dict[str, str]:
@@ -142,6 +95,28 @@ class Words:
     def given(self) -> str:
         """The size and the inputs, as a theorem takes them."""
         return f"(l : nat) ({' '.join(self.variables.values())} : Z)" if self.inputs else "(l : nat)"
+
+    @property
+    def bounds(self) -> str:
+        """That the inputs lie in their ranges."""
+        return " ".join(
+            f"0 <= {variable} < 2 ^ Z.of_nat ({self.length(word)}) ->" for word, variable in self.variables.items()
+        )
+
+    def is_bit(self, output: str) -> bool:
+        """Whether an output is a single bit, and so a truth."""
+        return [part.length for part in self.outputs[output]] == [None]
+
+    def parts(self, word: Word) -> tuple[Part, ...]:
+        """The arrays and bits of a word."""
+        return (self.inputs[word[1]],) if word[0] else self.outputs[word[1]]
+
+    def value(self, word: Word) -> str:
+        """The number that a word is, in a state s."""
+        entered, name = word
+        if entered:
+            return self.variables[name]
+        return f"Z.b2z ({output_name(name)} l s)" if self.is_bit(name) else f"{output_name(name)} l s"
 
     def length(self, word: str) -> str:
         length = self.inputs[word].length
@@ -157,35 +132,11 @@ class Words:
         return states + [f"Words.bit_on ({part.bit('')})" for part in self.started]
 
 
-_RESERVED = {  # keywords of terms, and the capital letters by which tactics call what they know
-    *[
-        "_",
-        "IF",
-        "Prop",
-        "SProp",
-        "Set",
-        "Type",
-        "as",
-        "at",
-        "cofix",
-        "do",
-        "else",
-        "end",
-        "exists",
-        "exists2",
-        "fix",
-        "for",
-        "forall",
-        "fun",
-        "if",
-        "in",
-        "is",
-        "lazymatch",
-        "let",
-    ],
-    *["match", "mod", "multimatch", "of", "return", "struct", "then", "using", "where", "with"],
-    *ascii_uppercase,
-}
+_KEYWORDS = (
+    "_ IF Prop SProp Set Type as at cofix do else end exists exists2 fix for forall fun if in is lazymatch let match mod "
+    "multimatch of return struct then using where with"
+)
+_RESERVED = {*_KEYWORDS.split(), *ascii_uppercase}  # by capital letters tactics call what they know
 _MARK = re.compile("⟦(input|output|bits) ([0-9a-f]*)⟧")
 _NOT_NAMES = re.compile(r'"[^"]*"|\(\*.*?\*\)', re.DOTALL)  # strings and comments
 _NAME = re.compile(r"[A-Za-z_][\w']*")
@@ -229,9 +180,12 @@ def with_names(text: str) -> str:
     return _MARK.sub(lambda mark: names[mark[0]], text)
 
 
-def _start(algorithm: Algorithm) -> list[Bit]:
-    return sorted(_bit(algorithm, bit) for bit in algorithm.start)
-
-
-def _bit(algorithm: Algorithm, number: int) -> Bit:
-    return bit_named(algorithm.program.layout.name_of(number))
+def _row(algorithm: Algorithm) -> Row:
+    """The bits at the start, the bit that ends a run, and those of each input and output."""
+    layout = algorithm.program.layout
+    halt = (algorithm.halt,) if isinstance(algorithm.halt, int) else ()
+    start, *words = (
+        tuple(bit_named(layout.name_of(bit)) for bit in bits)
+        for bits in (algorithm.start, halt, *(word.bits for word in (*algorithm.inputs, *algorithm.outputs)))
+    )
+    return Row((), (tuple(sorted(start)), *words), 2)
