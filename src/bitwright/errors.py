@@ -217,3 +217,13 @@ def listing(items: Sequence[str], most: int = 5) -> str:
     if len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])} and {len(items) - most:,} more"
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of a table as lines of text, each column as wide as its widest cell.
+
+    >>> columns([["name", "bits"], ["p", "10"]])
+    ['name  bits', 'p     10']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

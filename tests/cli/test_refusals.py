@@ -146,7 +146,6 @@ show whole.safetensors --text | --text
 show whole.safetensors --bits 2 | --bits
 show whole.safetensors --diagram x.svg | --diagram
 show addition --tile 1 --diagram x.png | --diagram .svg x.png
-show addition --tile 1 --diagram x.svg --blocks | --blocks --tile
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network
@@ -227,7 +226,7 @@ export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
 export whole.safetensors -o a.vnnlib | --to: vnnlib
 export whole.safetensors -o a.txt | 'a.txt' .c, .mjs, .js, .html .onnx, --to: vnnlib, rocq hub
 export float.safetensors --to c -o a.c | quantize
-export two --to c -o a.c | quantize
+export two --to c -o a.c | combine
 export whole.safetensors --to integer -o again.safetensors | quantized
 export whole.safetensors --to js -o a.c | .mjs .js js,
 export whole.safetensors --to c -o a.c --program multiplication | multiplication
