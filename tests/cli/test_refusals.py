@@ -156,7 +156,7 @@ compile none.py | none.py
 compile one.dec | one.dec
 compile examples/subleq/echo.sq --bits 8 | --bits
 certify addition -o x.bw | .json
-certify addition --check f --rounding sign | options
+certify addition --check f --rounding sign | --rounding --check
 certify addition --check /no/such.json | /no/such.json
 certify addition --check | --check
 certify addition --n declared | bound

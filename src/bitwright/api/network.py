@@ -231,7 +231,7 @@ class Network(Shown):
         files = network_files(place)
         if len(files) > 1:
             raise InputError(
-                f"{place} holds {len(files):,} networks; run averages them, and Network.combine makes one of them"
+                f"{place} holds {len(files):,} networks; run averages them, and Network.combine quantizes them into one"
             )
         if with_digest:
             check_network_file(files[0])

@@ -11,7 +11,7 @@ import numpy as np
 
 from bitwright.api.engines import check_tile
 from bitwright.api.open import subject
-from bitwright.errors import InputError, columns, counted, listing, option, printable, short_repr, shorten
+from bitwright.errors import InputError, Report, columns, counted, listing, option, printable, shorten
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.diagram import SBN_UNITS, diagram_svg
@@ -36,8 +36,8 @@ class KindOfCells:
     ports: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True)
-class KindsOfCells:
+@dataclass(frozen=True, repr=False)
+class KindsOfCells(Report):
     """All kinds of a program, and the pattern that networks of its cells are trained on.
 
     >>> from bitwright import addition
@@ -69,12 +69,7 @@ class KindsOfCells:
             f"{counted(self.pattern.local_states, 'local state')}"
         )
 
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *self._lines()])
-
-    def _lines(self) -> Iterator[str]:
+    def rows(self) -> Iterator[str]:
         for number, one in enumerate(self.kinds, 1):
             ruled = len(one.kind.blocks)
             only = f"; {ruled} of its {one.blocks} blocks {'has' if ruled == 1 else 'have'} rules"
