@@ -252,7 +252,8 @@ def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
         return None
     for seen in every_size_or_own(what).proof.kinds:  # type: ignore[union-attr]
         if seen.kind not in pattern.kinds:
-            return _joined(seen.sizes)
+            numbers = seen.sizes.values() if BITS in numbers_of(what) else ()
+            return ",".join(map(str, numbers)) or _joined(seen.sizes)
     return None
 
 
