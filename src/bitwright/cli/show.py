@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bitwright import Algorithm
 
 _DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
-_WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
 
 
 @opt.verb("show")
@@ -168,7 +167,6 @@ def _lines(found: dict[str, Any]) -> list[str]:
     kind = f"{found['weight_bits']}-bit integers" if found["integer"] else f"weights of {found['precision']}"
     padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
     descent = _DESCENTS[found["descent"]]
-    digest = " (not in the file, which an earlier version wrote)" if found["format"] == _WITHOUT_DIGEST else ""
     return [
         f"{found['file']}: a network of {kind}, trained for {found['trained_for']}",
         f"  width      {found['width']:,}; {found['bytes']:,} bytes",
@@ -180,7 +178,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"  error      {found['error']:.2g} at most on its examples"
         + (", before quantizing" if found["integer"] else ""),
         *(f"  {name:<10} sha256 {value}" for name, value in found["tensors"].items()),
-        f"  network    sha256 {found['digest']}{digest}",
+        f"  network    sha256 {found['digest']}",
         f"  {'program' if 'kinds' not in found else 'pattern'}    {found['program_id']}",
         f"  format     {found['format']}",
         f"  claim      {found['claim']}; {found['proof']} "
