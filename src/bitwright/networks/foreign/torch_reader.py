@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.networks.foreign.graph import Node, OperatorGraph
-from bitwright.networks.foreign.rows import by_rows
-from bitwright.networks.foreign.tensors import DIGITS, NotReadError
+from bitwright.networks.foreign.tensors import DIGITS, NotReadError, by_rows
 
 _NOTHING = ("Identity", "Dropout")  # when a network is evaluated
 _OTHERWISE = ("forward", "__call__", "_call_impl")  # attributes of an object that is not called as its class says
