@@ -22,7 +22,7 @@ from bitwright import InputError, addition, multiplication, train
 from bitwright.networks import Plan, Recipe, load_network, quantize
 from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
-from bitwright.networks.grid import grids
+from bitwright.networks.integer import grids
 from bitwright.networks.store import read_about
 from bitwright.workers import Workers, cores, linear_algebra
 from bitwright.workers.linear_algebra import kernel_name, one_thread
@@ -58,7 +58,7 @@ exact = {
     "certificate of floats": of(certify(addition(2), small).to_dict()),
     "certificate of integers": of(certify(multiplication(3), cells.quantize()).to_dict()),
     "certificate of the limit": of(certify(addition(8)).to_dict()),
-    "validation": written(lambda path: validate(addition(3), engine="limit", resume=path)),
+    "validation": of({**validate(addition(3), engine="limit").to_dict(), "seconds": 0, "evaluations_per_second": 0}),
 }
 trained = {
     "floats": train(multiplication(3), tile="all", width=2048, integer=False).digest,

@@ -16,7 +16,7 @@ from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import Target
 from bitwright.errors import InputError
 
-_WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
+_DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
 
 
 @opt.verb("show")
@@ -124,18 +124,17 @@ def _lines(found: dict[str, Any]) -> list[str]:
     several = f"{found['members']:,} networks, " if found["members"] > 1 else ""
     kind = f"{found['weight_bits']}-bit integers" if found["integer"] else f"weights of {found['precision']}"
     padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
-    digest = " (not in the file, which an earlier version wrote)" if found["format"] == _WITHOUT_DIGEST else ""
     facts = {
         "width": f"{found['width']:,}; {found['bytes']:,} bytes",
         "examples": f"K = {found['examples']:,}{padding}; {found['bits']:,} bits",
         "training": f"{several}seed {found['seed']}, member {found['member']}, start {found['start']}, "
-        f"{found['parametrization']} parametrization, {found['descent']} descent, {found['steps']:,} steps by "
+        f"{found['parametrization']} parametrization, {_DESCENTS[found['descent']]}, {found['steps']:,} steps by "
         f"{found['trainer']}",
         "kernel": found["kernel"],
         "executions": _learnt_from(found.get("executions")),
         "error": f"{found['error']:.2g} at most on its examples" + ", before quantizing" * found["integer"],
         **{name: f"sha256 {value}" for name, value in found["tensors"].items()},
-        "network": f"sha256 {found['digest']}{digest}",
+        "network": f"sha256 {found['digest']}",
         "pattern" if "kinds" in found else "program": found["program_id"],
         "format": found["format"],
         "claim": f"{found['claim']}; {found['proof']} "
