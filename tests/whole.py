@@ -57,9 +57,9 @@ def kernel_engine(program: Program, examples: int, rounding: Rounding, learnt: S
 def outputs_of(engine: Any, states: BoolArray) -> tuple[FloatArray, NDArray[np.int64]]:
     """The real outputs of an engine of the whole state, in the units of labels, before they are rounded; and n."""
     matched = np.array([np.isin(np.arange(engine.program.templates), engine.program.match(s)) for s in states])
-    decider, n = engine.cells.decider, np.count_nonzero(matched, axis=1)
+    decider, n = engine.decider, np.count_nonzero(matched, axis=1)
     if isinstance(decider, WholeNumbers):
-        sums, _ = decider.compared(0, matched, n)
+        sums, _ = decider.sums(0, matched, n)
         return sums / decider._network.scale[np.maximum(n, 1) - 1][:, None], n
     return decider.outputs(matched, n), n
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from bitwright.program import NodeProgram as NodeProgram
     from bitwright.program import Program as Program
     from bitwright.program import Word as Word
-    from bitwright.program.text.warned import parse as parse
+    from bitwright.program.text.lint import parse as parse
     from bitwright.running.run import Run as Run
 
     open = open_program
@@ -71,7 +71,7 @@ _names, __getattr__ = lazy_names(
         "bitwright.networks": "Recipe TrainingError",
         "bitwright.networks.foreign": "Model",
         "bitwright.program": "Algorithm Builder NodeProgram Program Word",
-        "bitwright.program.text.warned": "parse",
+        "bitwright.program.text.lint": "parse",
         "bitwright.running.run": "Run",
     },
 )

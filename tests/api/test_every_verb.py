@@ -72,7 +72,7 @@ def test_boards(tmp_path: Path, capsys: Captured) -> None:
     held.save(tmp_path / "boards.npz")
     told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3")
     found = bw.infer(held, grid=(3, 3))
-    assert found.to_dict() | {"file": None, "cell_file": None} == told
+    assert found.to_dict() | {"file": None} == told
     found.save(tmp_path / "rule.bw")
     assert bw.open(tmp_path / "rule.bw").inputs[0].name == "alive"
 

@@ -112,8 +112,8 @@ def graphml(body: str) -> str:
         (BOMB, "g.graphml DOCTYPE"),
         ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
         ("<html/>", NO_GRAPHML + "it has 0 graphs, and one is read"),
-        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "it has the node 'a' twice"),
-        (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of an edge is None, which is no node"),
+        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "node 2 has the id 'a', as node 1 has"),
+        (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of edge 1 is None, which is no node"),
         (
             graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'),
             NO_GRAPHML + "directed=true edge found in undirected graph.",

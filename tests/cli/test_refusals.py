@@ -147,6 +147,8 @@ show net.safetensors --let l=3 | --let .bw
 show whole.safetensors --text | --text
 show whole.safetensors --bits 2 | --bits
 show whole.safetensors --diagram x.svg | --diagram
+show addition --tile 1 --diagram x.png | --diagram .svg x.png
+show addition --tile 1 --diagram x.svg --blocks | --blocks --tile
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network

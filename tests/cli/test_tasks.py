@@ -44,7 +44,7 @@ def test_a_certificate_next_to_the_network_is_found_and_holds(capsys: Captured) 
     for command in (certify("--check"), certify("--check copy.json")):
         assert answer(capsys, command).startswith("copy.json holds: PROVED: ")
     assert "give --network" in refusal(capsys, "certify copy.task --check")
-    assert "leave out -o" in refusal(capsys, certify("--check copy.json -o other.json"))
+    assert "leave out -o and --resume" in refusal(capsys, certify("--check copy.json -o other.json"))
 
 
 @pytest.mark.usefixtures("files")
@@ -68,7 +68,34 @@ def test_a_certificate_that_does_not_hold_ends_with_1(capsys: Captured) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("seconds", ["nan", "inf"])
 def test_times_are_finite(capsys: Captured, seconds: str) -> None:
-    assert "--seconds must be a finite number" in refusal(capsys, certify("--seconds", seconds))
+    assert "--seconds must be a finite number of at least 0" in refusal(capsys, certify("--seconds", seconds))
+
+
+@pytest.mark.usefixtures("files")
+def test_what_is_done_is_kept_until_the_decoder_is_decided(capsys: Captured) -> None:
+    Path("copy.task").write_text(TEXT.replace("4", "20"))
+    save_decoder(bit_copier(8.0, length=20)[1], "copy.safetensors")
+    code, out, err = call(capsys, certify("-o copy.json --seconds 0"))
+    assert (code, out.startswith("NOT DECIDED")) == (1, True)
+    assert "copy.json.part" in err
+    assert Path("copy.json.part").is_file()
+    answer(capsys, certify("-o copy.json"))
+    assert not Path("copy.json.part").exists()
+    assert "leave out -o and --resume" in refusal(capsys, certify("--check copy.json --resume copy.part"))
+    assert "takes a .json file" in refusal(capsys, certify("-o copy.txt"))
+
+
+@pytest.mark.usefixtures("files")
+def test_margins_and_wrong_inputs_are_measured(capsys: Captured) -> None:
+    found = document(capsys, certify("--measure"))
+    assert found["smallest_margin"]["bound"] <= found["smallest_margin"]["attained"]
+    assert "wrong_inputs" not in found
+    assert "  margin " in answer(capsys, certify("--measure"))
+    save_decoder(bit_copier(0.0)[1], "copy.safetensors")
+    found = document(capsys, certify("--measure"))
+    assert 0 < found["wrong_inputs"]["least"] <= found["wrong_inputs"]["most"] <= 16
+    for option in ("--measure", "--seconds 3"):
+        assert "goes with tasks" in refusal(capsys, f"certify addition {option}")
 
 
 def test_help_names_examples_that_exist(capsys: Captured) -> None:
@@ -81,4 +108,4 @@ def test_help_names_examples_that_exist(capsys: Captured) -> None:
 
 def test_names_are_listed() -> None:
     assert set(transformers.__all__) <= set(dir(transformers))
-    assert "decide" in dir(transformers)
+    assert "read_task" in dir(transformers)

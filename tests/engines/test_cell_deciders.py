@@ -180,7 +180,7 @@ def test_averages_of_trained_networks() -> None:
         assert done.cells is not None
         assert done.cells["proved"] is False
     engine = made(task, "network", networks=3, width=256)
-    assert (engine.networks, engine.cells.decider.width, engine.right) == (3, 256, True)
+    assert (engine.networks, engine.decider.width, engine.right) == (3, 256, True)
     with pytest.raises(InputError, match=r"training.*program"):
         run(task, p=1, q=2, network=train(addition(2), tile="all", integer=False, width=64))
 

@@ -201,7 +201,7 @@ def test_integer_networks_show_their_sums_and_thresholds() -> None:
     hidden = np.maximum(network.first[:, [matched]].astype(np.int64).sum(axis=1), 0)
     ports = found.pattern.port_bits(kind)
     wanted = network.last[ports].astype(np.int64) @ hidden
-    on, _ = made.cells.ports(kind, made.wiring.numbers(state)[0][0])
-    sums, thresholds = made.cells.compared(kind, made.wiring.numbers(state)[0][0])
+    on, _ = made.decider.ports(kind, made.wiring.numbers(state)[0][0])
+    sums, thresholds = made.decider.compared(kind, made.wiring.numbers(state)[0][0])
     assert (sums[0] == wanted).all()
     assert ((sums > thresholds) == on).all()

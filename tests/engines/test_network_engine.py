@@ -96,7 +96,7 @@ def test_the_limit_by_which_outputs_are_rounded(parametrization: str, kind: str)
     def mean(matched: BoolArray, n: Any) -> Any:
         return w.unmatched[n][:, None] * labels.sum(axis=0) + w.gap[n][:, None] * (matched.astype(int) @ labels)
 
-    engine.cells.decider.outputs = mean  # type: ignore[attr-defined]
+    engine.decider.outputs = mean  # type: ignore[attr-defined]
     batch = engine.begin(states)
     batch.step()
     assert (batch.states() == (found.astype(int) @ labels > 0)).all()

@@ -175,7 +175,7 @@ def own_step(engine: CellEngine, state: BoolArray) -> BoolArray:
         rows = np.zeros((1, engine.pattern.program.templates), dtype=bool)
         first = int(engine.pattern.first_template[kind])
         rows[0, first : first + len(own)] = [template in matched for template in own]
-        on = engine.cells.decider(rows, rows.sum(axis=1))[0][0][engine.pattern.port_bits(kind)]
+        on = engine.decider(rows, rows.sum(axis=1))[0][0][engine.pattern.port_bits(kind)]
         wires = np.flatnonzero(found.wire_cell == cell)
         following[found.wire_bit[wires][on[found.wire_port[wires]]]] = True
     return following

@@ -95,11 +95,10 @@ def test_boards(tmp_path: Path, capsys: Capture) -> None:
     around = sum(np.roll(before, (i, j), axis=(1, 2)).astype(int) for i in (-1, 0, 1) for j in (-1, 0, 1)) - before
     after = (around == 3) | (before & (around == 2))
     names = np.array([f"x[{i},{j}]" for i in range(1, 10) for j in range(1, 10)])
-    path, life, cell = tmp_path / "boards.npz", tmp_path / "life.bw", tmp_path / "cell.bw"
+    path, life = tmp_path / "boards.npz", tmp_path / "life.bw"
     np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
-    said = ask(capsys, 0, "infer", path, "--grid", "9x9", "-o", life, "--cell", cell)
+    said = ask(capsys, 0, "infer", path, "--grid", "9x9", "-o", life)
     assert "a rule of 140 configurations" in said
-    assert load(cell).program.templates == 140
     assert load_any(life).schema().program.templates == 140
     after[3, 4, 5] ^= True
     np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
@@ -119,7 +118,6 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "addition", "--against", "multiplication"], "other bits"),
     (["infer", "{states}", "--grid", "3by4"], "such as 16x16"),
     (["infer", "{states}", "--grid", "5x5"], "25 cells, but these states have 12 bits"),
-    (["infer", "{states}", "--blocks", "find", "--cell", "x.bw"], "goes with --grid"),
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),

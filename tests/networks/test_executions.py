@@ -44,7 +44,7 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
     assert np.allclose(kernel_ends(found.inputs()), (low, high))
     dense, usual = kernel_engine(PROGRAM, 8, "calibrated", found), kernel_engine(PROGRAM, 8, "calibrated")
     assert np.allclose(outputs_of(dense, EVERY)[0], outputs_of(usual, EVERY)[0])
-    assert dense.cells.decider._predictor.condition == pytest.approx(high / low)
+    assert dense.decider._predictor.condition == pytest.approx(high / low)
 
 
 @pytest.mark.parametrize("labels", LABELS)
@@ -56,7 +56,7 @@ def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labe
     batch = engine.begin(EVERY)
     batch.step()
     assert (batch.states() == successors(PROGRAM, EVERY)).all()
-    trained = engine.cells.decider._predictor.covariance(executions.set.inputs())
+    trained = engine.decider._predictor.covariance(executions.set.inputs())
     assert np.allclose(np.diag(trained), 0, atol=1e-9)
     few = Predictor(executions.set.inputs()[:4], executions.set.labels()[:4])
     assert (np.diag(few.covariance(executions.set.inputs()[4:])) > 1e-4).all()

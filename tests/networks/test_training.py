@@ -10,7 +10,7 @@ from bitwright import InputError, addition
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.start import NetworkShape, Start, initial_weights
 from bitwright.networks.train import backward, descend, forward
-from bitwright.theory.encoding.training_set import TrainingSet, random_bases
+from bitwright.theory.encoding.training_set import TrainingSet
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 SHAPE = NetworkShape(8, 512, 6)  # addition of 2 bits
@@ -33,6 +33,9 @@ def test_the_start_depends_on_seed_and_member_alone(start: Start) -> None:
         assert abs(weights.std() - 1) < 0.1
 
 
+BASIS = np.linalg.qr(np.random.default_rng(1).standard_normal((8, 8)))[0]
+
+
 def test_a_zero_output_start_is_zero_everywhere() -> None:
     first, last = initial_weights(SHAPE, "zero", seed=1)
     x = np.random.default_rng(0).standard_normal((50, 8)).astype(np.float32)
@@ -42,8 +45,7 @@ def test_a_zero_output_start_is_zero_everywhere() -> None:
 @pytest.mark.parametrize("basis", [False, True])
 def test_gradients_are_autograds(basis: bool) -> None:
     first, last = initial_weights(SHAPE, "random", seed=2, dtype=np.float64)
-    program = addition(2).program
-    x = TrainingSet(program, 0, random_bases(program, 1) if basis else {}).inputs().toarray()
+    x = BASIS if basis else np.eye(8)
     w1, w2 = (torch.tensor(w, requires_grad=True) for w in (first, last))
     outputs = (w2 @ torch.relu(w1 @ torch.tensor(x).T)) / np.sqrt(8 * 512)
     loss = 0.5 * (outputs - torch.tensor(labels())).square().sum()
@@ -58,8 +60,7 @@ def test_gradients_are_autograds(basis: bool) -> None:
 
 def test_any_orthonormal_basis_trains_the_same_function() -> None:
     """With X in place of unit vectors, w1 X' takes the path that w1 takes without."""
-    program = addition(2).program
-    x = TrainingSet(program, 0, random_bases(program, 7)).inputs().toarray()
+    x = BASIS
     first, last = initial_weights(SHAPE, "zero", seed=4, dtype=np.float64)
     general_first, general_last, general = descend(first, last, labels(), Plan(), inputs=x)
     fast_first, fast_last, fast = descend(first @ x.T, last, labels(), Plan())

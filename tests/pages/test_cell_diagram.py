@@ -265,24 +265,3 @@ def test_show_draws_blocks_where_there_is_no_grouping_unless_asked(capsys: Captu
     assert "A box is a kind of block" in picture.read_text()
     assert show(capsys, rules, "--tile", "1", "--diagram", picture)[0] == 0
     assert "2 cells of 1 kind, 2 wires" in picture.read_text()
-
-
-@for_each(
-    ("arguments", "message"),
-    [
-        (["--tile", "1", "--diagram", "x.png"], "--diagram takes a .svg file, got x.png"),
-        (["--tile", "1", "--diagram", "x.svg", "--blocks"], "--blocks goes with --diagram, and without --tile"),
-        (["--blocks"], "--blocks goes with --diagram"),
-        (["--diagram", "x.svg", "--text"], "leave out one of them"),
-        (["--tile", "1", "--diagram", "missing/x.svg"], "missing"),
-    ],
-)
-def test_what_does_not_go_together(
-    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, err = show(capsys, "addition", *arguments)
-    assert code == 2
-    assert message in err
-    assert len(err.strip().splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []

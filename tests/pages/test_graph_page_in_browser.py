@@ -88,43 +88,6 @@ def test_rules_that_match_are_listed(show: Open, done: Run) -> None:
     assert page.locator("#rules code").all_inner_texts() == ["when x=0 w=0 write carry[1]"]
 
 
-def test_stepping_by_buttons_keys_slider_and_number(show: Open, done: Run) -> None:
-    page = show(graph_page(done))
-    page.click("#next")
-    page.click("#next")
-    page.click("#back")
-    assert step_of(page) == 1
-    page.focus("#graph")
-    last = done.steps
-    for key, expected in (("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("Home", 0), ("Shift+ArrowRight", 10)):
-        page.keyboard.press(key)
-        assert step_of(page) == min(expected, last), key
-    page.fill("#step", "3")
-    page.keyboard.press("Enter")
-    assert step_of(page) == 3
-    page.focus("#slider")
-    page.keyboard.press("ArrowRight")
-    assert (step_of(page), page.input_value("#step")) == (4, "4")
-    page.click("#first")
-    assert step_of(page) == 0
-    page.click("#last")
-    assert step_of(page) == last
-
-
-def test_play_runs_to_the_end_and_can_be_paused(show: Open, done: Run) -> None:
-    page = show(graph_page(done))
-    page.select_option("#speed", "30")
-    page.click("#play")
-    until(page, f"document.getElementById('slider').value === '{done.steps}'")
-    until(page, "document.getElementById('play').textContent === 'Play'")
-    page.select_option("#speed", "1")
-    page.click("#play")  # at the end it starts over
-    assert step_of(page) == 0
-    page.focus("#graph")
-    page.keyboard.press("Space")
-    assert page.inner_text("#play") == "Play"
-
-
 def test_the_tree_and_other_choices(show: Open, done: Run) -> None:
     page = show(graph_page(done), f"#step={done.steps}")
     assert page.locator("#mark option:checked").inner_text() == "parent"
@@ -331,11 +294,6 @@ def test_it_can_be_used_by_ear_and_keyboard(show: Open, done: Run) -> None:
     assert page.inner_text("#spoken").startswith(f"Step 1 of {done.steps}.")
 
 
-def test_an_old_browser_is_told_so(show: Open, done: Run) -> None:
-    page = show(graph_page(done), init="delete window.DecompressionStream")
-    assert "too old" in page.inner_text("#notice")
-
-
 def test_a_large_graph_opens(show: Open) -> None:
     """Breadth-first search on a ladder of 2,000 nodes."""
     edges = [(i, i + 2) for i in range(1998)] + [(i, i + 1) for i in range(0, 2000, 2)]
@@ -350,13 +308,6 @@ def test_several_edges_between_two_nodes_and_loops(show: Open) -> None:
         graph_page(run(program("flooding").on(graph, {"source": one(3, 0)}, list("abc")), record=True)), "#node=b"
     )
     assert sorted(row[0] for row in ports(page)) == ["a", "a", "a", "b", "b", "c"]
-
-
-def test_in_a_notebook_a_run_on_a_graph_shows_its_page(show: Open, done: Run) -> None:
-    page = show(f"<!DOCTYPE html><html data-ready>{done._repr_html_()}</html>")
-    frame = page.frame_locator("iframe")
-    frame.locator("#last").click()
-    assert frame.locator("#whole .lamp.is-on").all_inner_texts()[-1] == "done"
 
 
 def test_a_program_with_a_lamp_alone(show: Open) -> None:

@@ -126,7 +126,7 @@ FLOOD = "let l = 2\nbits x[l]\nblock x[*]\nwhen x[*]=1 write far.x[1]\ninput sou
 @pytest.mark.parametrize("lets", [{"l": True}, {"k": 3}, {"nodes": 3}])
 def test_a_node_program_takes_its_own_numbers_alone(lets: dict[str, int]) -> None:
     with pytest.raises(InputError, match=r"let l takes|has no line 'let"):
-        NodeProgram("flood", parse_node_program(FLOOD).tree, "", lets)
+        NodeProgram("flood", parse_node_program(FLOOD).rules, lets)
 
 
 @pytest.mark.parametrize(("nodes", "edges"), [(True, []), (2.5, []), (2, [(0.7, 1)]), (3, [(0, 1, 2)]), (2, [0, 1])])

@@ -9,6 +9,7 @@ from random_programs.every_size import Run, is_true
 
 from bitwright.errors import BitwrightError
 from bitwright.program import Algorithm, Word, parse
+from bitwright.program.text import RuleText
 from bitwright.proofs.function.affine import NoChainError
 from bitwright.proofs.function.chain import SHORTEST, ChainProgram, class_of, read_chain
 from bitwright.proofs.function.specification import Specification
@@ -84,7 +85,7 @@ def check_line(seed: int, counts: Counter[str]) -> None:
     if 6 not in at_size:
         return
     try:
-        chain = read_chain(made.text)
+        chain = read_chain(RuleText.of(made.text))
         spec = Specification(chain, at_size[6].ensures[0])
     except NoChainError:
         counts["lines that are no automata"] += 1

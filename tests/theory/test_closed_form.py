@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from long import LONG, examples
 
 from bitwright import InputError
-from bitwright.theory import Predictor, covariance, spectrum, variance, weights, weights_at
+from bitwright.theory import Predictor, covariance, spectrum, variance, weights
 from bitwright.theory.closed_form import KINDS, Kind, beta, delta
 from bitwright.theory.decisions import rho
 from bitwright.theory.intervals import enclose, precision
@@ -131,47 +131,6 @@ def test_spectrum(kind: Kind) -> None:
         low, high = spectrum(K, kind)
         np.testing.assert_allclose(eigenvalues, [low] * (K - 1) + [high], rtol=1e-12)
     assert spectrum(100)[1] / spectrum(100)[0] == pytest.approx(1 + 100 / (2 * np.pi - 1))
-
-
-@for_each("kind", KINDS)
-@for_each("discrete", [False, True])
-@for_each("time", [0.0, 1.0, 20.0, 300.0])
-def test_at_training_time_t(kind: Kind, discrete: bool, time: float) -> None:
-    K, rate = 30, 7.0
-    n = np.array([1, 2, 7, 29])
-    tests = (np.arange(K)[None, :] < n[:, None]) / np.sqrt(n)[:, None]
-    dense = Predictor(np.eye(K), np.eye(K), kind, time=time, rate=rate, discrete=discrete)
-    w = weights_at(n, K, time, rate, kind, discrete)
-    np.testing.assert_allclose(dense.mean(tests)[:, 0], w.matched, atol=1e-13)
-    np.testing.assert_allclose(dense.mean(tests)[:, -1], w.unmatched, atol=1e-13)
-    np.testing.assert_allclose(w.matched - w.unmatched, w.gap, atol=1e-13)
-    np.testing.assert_allclose(np.diag(dense.covariance(tests)), variance(n, K, kind, w), atol=1e-15)
-
-
-def test_training_starts_at_the_prior_and_ends_at_the_limit() -> None:
-    n, K = np.arange(1, 31), 30
-    start = weights_at(n, K, 0.0)
-    assert not start.matched.any()
-    np.testing.assert_allclose(variance(n, K, trained=start), 1 / (2 * K))  # the NNGP kernel of unit vectors
-    end = weights_at(n, K, 1e6)
-    np.testing.assert_allclose(end.matched, weights(n, K).matched, rtol=1e-12)
-    small_steps = weights_at(n, K, 10_000, 0.01, discrete=True)
-    np.testing.assert_allclose(small_steps.matched, weights_at(n, K, 100.0).matched, rtol=1e-3)
-
-
-def test_gradient_descent_on_the_linear_model_is_the_discrete_formula() -> None:
-    """Kernel gradient descent, step by step, from the definition."""
-    K, rate, steps = 12, 5.0, 40
-    x = np.eye(K)
-    tests = (np.arange(K)[None, :] < 3) / np.sqrt(3)
-    train, test = ntk(x, x), ntk(tests, x)
-    at_train, at_test = np.zeros((K, K)), np.zeros((1, K))
-    for _ in range(steps):
-        error = at_train - np.eye(K)
-        at_train, at_test = at_train - rate * train @ error, at_test - rate * test @ error
-    w = weights_at(3, K, steps, rate, discrete=True)
-    assert at_test[0, 0] == pytest.approx(float(w.matched), rel=1e-12)
-    assert at_test[0, -1] == pytest.approx(float(w.unmatched), rel=1e-12)
 
 
 def test_kernels_are_what_wide_random_networks_have() -> None:

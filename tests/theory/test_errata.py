@@ -11,7 +11,7 @@ import pytest
 from bitwright import addition, multiplication, permutation
 from bitwright.machines import Sizes, machine_b
 from bitwright.proofs.ranges import reachable_range
-from bitwright.theory import Predictor, declared_range, sign_size, variance, weights, weights_at
+from bitwright.theory import Predictor, declared_range, sign_size, variance, weights
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import log_inputs
@@ -61,8 +61,14 @@ GIVEN = [Dense(12, 5), Dense(40, 20), Dense(30, 2)]
 
 def test_theorem_3_1_is_for_the_end_of_training() -> None:
     """Printed: the output "at training time t" has the mean and variance of Eq. (3) and (4), which have no t."""
-    end = float(weights(3, 12).matched)
-    early, late = (float(weights_at(3, 12, time).matched) for time in (10, 1e5))
+    end, x = float(weights(3, 12).matched), np.eye(12)
+    test = (np.arange(12)[None, :] < 3) / np.sqrt(3)
+    values, vectors = np.linalg.eigh(ntk(x, x))
+
+    def after(time: float) -> float:  # of gradient flow: Theta(x, X) Theta^-1 (1 - exp(-Theta t)) Y
+        return float((ntk(test, x) @ (vectors * (-np.expm1(-values * time) / values)) @ vectors.T)[0, 0])
+
+    early, late = after(10), after(1e5)
     assert early < 0.9 * end
     assert late == pytest.approx(end, rel=1e-12)
 

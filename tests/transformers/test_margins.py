@@ -55,6 +55,64 @@ def test_a_hurried_count_is_a_bracket():
     assert some
 
 
+def test_what_is_known_when_the_time_is_up_is_a_bracket():
+    """Also where the time is up at any moment of the search."""
+    wide = 0
+    for task, decoder in list(networks())[::3]:
+        margins, now = forced_margins(decoder, task, every_input(task)), 0.0
+
+        def tick() -> float:
+            nonlocal now
+            now += 1
+            return now
+
+        for seconds in (0, 2, 5):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("time.monotonic", tick)
+                closest = smallest_margin(decoder, task, seconds=seconds, gap=1e-6)
+                wrong = count_wrong(decoder, task, seconds=seconds)
+            assert closest.bound <= margins.min() + 1e-9
+            assert margins.min() - 1e-9 <= closest.attained
+            assert wrong.least <= (margins < 0).any(1).sum() <= wrong.most <= task.inputs
+            for step, (least, most) in enumerate(wrong.first):
+                number = ((margins[:, step] < 0) & ~(margins[:, :step] < 0).any(1)).sum()
+                assert least <= number <= most
+            wide += wrong.least < wrong.most and closest.bound < margins.min() - 1e-3
+    assert wide
+
+
+def test_a_count_that_is_cut_off_is_a_bracket(monkeypatch):
+    """All boxes are bounded, but the time is up before those of different steps are told apart."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr("bitwright.transformers.margins._count_first", late)
+    task, decoder = copy(2), copier(np.random.default_rng(0), copy(2), 1.2)
+    wrong = forced_margins(decoder, task, every_input(task)) < 0
+    found, many = count_wrong(decoder, task), wrong.sum(0).max()
+    assert many <= found.least <= wrong.any(1).sum() <= found.most
+    for step, (least, most) in enumerate(found.first):
+        assert least <= (wrong[:, step] & ~wrong[:, :step].any(1)).sum() <= most
+    assert wrong.sum() > wrong.any(1).sum()  # some inputs are wrong at two steps
+
+
+def test_progress_reaches_100_percent_and_an_interrupt_ends_the_work():
+    decoder = copier(np.random.default_rng(2), copy(2), 1.3)
+
+    def interrupt(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    for measure in (smallest_margin, count_wrong):
+        seen: list[tuple[int, int]] = []
+        measure(decoder, copy(2), progress=lambda *done, seen=seen: seen.append(done))
+        assert seen == sorted(seen)
+        assert seen[-1] == (100, 100)
+        assert len({done for done, _ in seen}) > len(copy(2).layout.answer)
+        with pytest.raises(KeyboardInterrupt):
+            measure(decoder, copy(2), progress=interrupt)
+
+
 def test_numbers_of_inputs_are_exact_beyond_64_bits():
     """All inputs of a group of 30-digit additions, and those whose third digit of the sum is 7."""
     from decoders import addition, prompt

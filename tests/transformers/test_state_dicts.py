@@ -189,3 +189,26 @@ def test_layers_that_differ_are_refused():
     del weights["model.layers.1.self_attn.q_norm.weight"]
     with pytest.raises(InputError, match="in some layers only"):
         from_llama(weights, LLAMA)
+
+
+def test_another_layout_and_pickles_are_named(tmp_path):
+    gpt, llama = randomized(Gpt()).state_dict(), randomized(Llama()).state_dict()
+    with pytest.raises(InputError, match=r"lacks wte\.weight.*q_proj.*from_llama"):
+        from_gpt2(llama, GPT)
+    with pytest.raises(InputError, match=r"lacks embed_tokens\.weight.*c_attn.*from_gpt2"):
+        from_llama(gpt, LLAMA)
+    with pytest.raises(InputError, match="must be a mapping, got Gpt"):
+        from_gpt2(Gpt(), GPT)
+    for suffix in (".pt", ".bin"):
+        torch.save(gpt, tmp_path / f"model{suffix}")
+        for read in (read_state_dict, load_decoder):
+            with pytest.raises(InputError, match=rf"model{suffix} is a pickle.*save_file.*model\.safetensors"):
+                read(tmp_path / f"model{suffix}")
+
+
+def test_decoders_are_shown_in_one_line():
+    shown = repr(from_gpt2(randomized(Gpt(tied=False)).state_dict(), GPT))
+    weights = sum(parameter.numel() for parameter in Gpt(tied=False).parameters())
+    assert "\n" not in shown
+    assert f"{weights:,} weights" in shown
+    assert "13 tokens" in shown

@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from long import LONG
-from serving import example_texts, source_of
 
 BOUNDED = settings(
     max_examples=150 if LONG else 40,
@@ -104,30 +103,6 @@ def is_plain(answer: Any) -> dict[str, Any]:
 def test_any_run_is_done_or_refused(server: Any, request: dict[str, Any]) -> None:
     found = is_plain(server.http.post("/api/run", content=json.dumps(request).encode()))
     assert "error" in found or found["result"]["title"]
-
-
-def edited(example: dict[str, Any], edits: list[tuple[int, int, str]]) -> dict[str, Any]:
-    """An example with some of its text replaced: often still a program, and nobody knows which."""
-    text = example["text"]
-    for at, length, word in edits:
-        at %= len(text) + 1
-        text = text[:at] + word + text[at + length :]
-    limits = {"max_instructions": 300} if example["kind"] == "subleq" else {"max_steps": 300}
-    source = source_of({**example, "text": text})
-    return {"source": source, "inputs": example["inputs"], "console": example["console"], **limits}
-
-
-@settings(BOUNDED, max_examples=60 if LONG else 15)
-@given(
-    request=st.builds(
-        edited,
-        st.sampled_from([one for one in example_texts() if one["kind"] != "subleq"]),
-        st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 6), words), max_size=2),
-    ),
-    engine=st.sampled_from(["templates", "limit", "network"]),
-)
-def test_any_edit_of_an_example_is_run_or_refused(server: Any, request: dict[str, Any], engine: str) -> None:
-    is_plain(server.http.post("/api/run", json={**request, "engine": engine}))
 
 
 @BOUNDED

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,7 @@ from bitwright import Algorithm, Certificate, addition, certify, multiplication,
 from bitwright.api.size import size
 from bitwright.bits import any_digits
 from bitwright.cli.main import main
-from bitwright.machines import assemble, machine_a, machine_b
-from bitwright.machines.sbn.loaded import Loaded
 from bitwright.pages import run_title, trace_page
-from bitwright.theory import smallest_examples
 
 ROOT = Path(__file__).parent.parent.parent
 GCD, BFS, HELLO = (
@@ -99,35 +95,12 @@ def test_every_algorithm_with_every_engine(server: Any, which: int, engine: str)
     assert parse(server.file(job, "program.bw").decode()).same_as(algorithm)
 
 
-@pytest.mark.parametrize(("source", "values", "algorithm"), ALGORITHMS[:: 1 if LONG else 2], ids=lambda x: str(x)[:25])
-def test_networks_of_cells_by_default(
-    server: Any, source: dict[str, Any], values: dict[str, int], algorithm: Algorithm
-) -> None:
-    """As on the command line: trained on the spot, proved, and the report says what stands behind it."""
-    job = server.run({"source": source, "inputs": texts(values), "engine": "network"})
-    assert "result" in job, job
-    found, done = job["result"], run(algorithm, values, engine="network", record=True)
-    assert done.cells is not None
-    assert found["cells"] == dict(done.cells)
-    assert found["cells"]["proved"] is True
-    assert (found["outputs"], found["exact"], found["examples"]) == (texts(done.outputs), None, done.examples)
-    assert json.loads(server.file(job, "run.json"))["cells"] == found["cells"]
-    assert server.file(job, "trace.html").decode() == trace_page(done)
-
-
 @pytest.mark.parametrize(("more", "tile"), [({"width": 256}, 1), ({"networks": 2}, 1), ({"rounding": "sign"}, "all")])
 def test_what_asks_for_the_whole_state(server: Any, more: dict[str, Any], tile: int | str) -> None:
     request = {"source": {"kind": "addition", "bits": 4}, "inputs": {"p": "3", "q": "4"}, "engine": "network"}
     job = server.run({**request, **more})
     assert "result" in job, job
     assert job["result"]["cells"]["tile"] == tile
-
-
-def test_cells_serve_programs_that_are_too_large_for_the_whole_state(server: Any) -> None:
-    request = {"source": {"kind": "addition", "bits": 100}, "inputs": {"p": str(2**99), "q": str(2**99)}}
-    assert server.check(request["source"])["about"]["examples"] == {"calibrated": 400, "sign": 400, "cells": 8}
-    job = server.run({**request, "engine": "network"})
-    assert job["result"]["outputs"] == {"sum": str(2**100)}
 
 
 @pytest.mark.parametrize("rounding", ["calibrated", "sign"])
@@ -158,20 +131,6 @@ def test_the_size_is_what_the_command_line_says(server: Any, capsys: Captured) -
     shown = job["result"]["size"]
     assert shown.pop("report") == str(size(addition(10))).splitlines()
     assert json.loads(server.file(job, "size.json")) == shown == printed
-
-
-@pytest.mark.parametrize("kind", ["A", "B"])
-def test_sbn_runs_on_both_machines(server: Any, kind: str) -> None:
-    source = {"kind": "sbn", "text": GCD, "name": "gcd", "machine": kind}
-    job = server.run({"source": source, "inputs": {"a": "12", "b": "18"}, "engine": "limit", "rounding": "sign"})
-    code = assemble(GCD, "gcd")
-    machine = (machine_a if kind == "A" else machine_b)(code.sizes)
-    algorithm = replace(machine.algorithm(code), examples=smallest_examples(machine.program))
-    done = run(algorithm, a=12, b=18, engine="limit", rounding="sign", record=True)
-    assert job["result"]["outputs"] == {"gcd": "6"}
-    assert job["result"]["margin"] == done.margin
-    assert job["result"]["certificate"]["certified"]
-    assert server.file(job, "trace.html").decode() == trace_page(done, computer=Loaded(machine, code))
 
 
 def test_numbers_of_any_size_and_form(server: Any) -> None:

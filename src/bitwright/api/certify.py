@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from bitwright.api.certificates import Certificate, StateReport
 from bitwright.api.proof_target import ProofTarget, Provable, limit_target, network_target
@@ -29,9 +30,27 @@ from bitwright.proofs.ranges import matches_range
 from bitwright.running.progress import Progress
 from bitwright.theory.ranges import training_size
 from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.layout import ColumnTask
 from bitwright.workers import Workers
 
+if TYPE_CHECKING:
+    from bitwright.transformers.decision import Decision
+    from bitwright.transformers.modules import Module
 
+
+@overload
+def certify(
+    what: ColumnTask | str,
+    network: Decoder,
+    *,
+    module: Module | None = None,
+    seconds: float | None = None,
+    measure: bool = False,
+    workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
+    progress: Teller | Progress | bool | None = None,
+) -> Decision: ...
 @overload
 def certify(
     what: Subject | Sequence[Subject], network: Provable, *, state: str, sizes: SizesAsked | None = None
@@ -57,8 +76,8 @@ def certify(
     progress: Teller | Progress | bool | None = None,
 ) -> Certificate: ...
 def certify(
-    what: Subject | Sequence[Subject],
-    network: Provable | None = None,
+    what: Subject | Sequence[Subject] | ColumnTask,
+    network: Provable | Decoder | None = None,
     *,
     sizes: SizesAsked | None = None,
     domain: str | None = None,
@@ -73,8 +92,11 @@ def certify(
     resume: str | PathLike[str] | None = None,
     function: bool = False,
     oracle: Model | Given | None = None,
+    module: Module | None = None,
+    seconds: float | None = None,
+    measure: bool = False,
     progress: Teller | Progress | bool | None = None,
-) -> Certificate | StateReport:
+) -> Certificate | StateReport | Decision:
     """Proves or refutes that a network takes every step of the rules; without a network, that the limit does.
 
     `what` is a program, its file or its name, or a list of programs whose cells are proved together.
@@ -113,9 +135,23 @@ def certify(
     What the rules compute is proved too if the program has an `ensure` line: at every size if possible, else at the
     sizes looked at. `function=True` proves it of the code of a machine, which can take minutes.
 
+    With a task of a transformer (`bitwright.transformers.read_task`, or its text) the network is a `Decoder`, which is
+    proved on every input, or refuted by one. It is compared with the `module` that it describes: a function from tokens
+    to logits, which replays the counterexample. No more is proved after `seconds` (600). `measure` also finds the
+    smallest margin and, unless all is proved, counts the wrong inputs: `certify(task, decoder, module=network)`.
+
     progress=True says on standard error what is done, how much there is and about how long it takes; or give a function
     of what is done and how much there is.
     """
+    if isinstance(what, ColumnTask) or isinstance(network, Decoder) or module is not None or _is_task(what):
+        others: dict[str, object] = {"sizes": sizes, "domain": domain, "rounding": rounding, "n": n, "tile": tile}
+        others |= {"state": state, "device": device, "function": function, "oracle": oracle, "yes": yes}
+        how: dict[str, Any] = {"module": module, "seconds": seconds, "measure": measure, "workers": workers}
+        how |= {"resume": resume, "progress": progress}
+        return _certify_decoder(what, network, others | {"padding": padding}, **how)
+    if seconds is not None or measure:
+        name = option("measure" if measure else "seconds")
+        raise InputError(f"{name} goes with a task of a transformer and its decoder; leave it out")
     tell = teller(progress)
     if network is None:
         given = {"domain": domain, "state": state, "device": device, "resume": resume, "oracle": oracle}
@@ -303,3 +339,18 @@ def _refuse_of_network(network: object, state: object, rounding: str | None, **g
     for name, value in {"rounding": None if rounding == "calibrated" else rounding, **given}.items():
         if value is not None:
             raise InputError(f"{option(name)} {other}; the network file says how it was trained")
+
+
+def _is_task(what: object) -> bool:
+    """Whether this is the text or the file of a task of a transformer."""
+    text = isinstance(what, str) and "\n" in what and re.search("^ *prompt ", what, re.MULTILINE) is not None
+    return text or (isinstance(what, str | PathLike) and str(what).endswith(".task"))
+
+
+def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
+    from bitwright.api.decoders import certify_decoder
+
+    for name, value in others.items():
+        if value not in (None, False):
+            raise InputError(f"{option(name)} does not go with a task of a transformer; leave it out")
+    return certify_decoder(what, network, **how)

@@ -94,12 +94,11 @@ def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> C
 
 def first_warning(path: str, algorithm: Algorithm) -> str | None:
     """The first warning about a rule file, as `check` prints it; None without one."""
-    from bitwright.program.text.doubts import doubts
-    from bitwright.program.text.warned import QUICK
+    from bitwright.program.text.lint import QUICK, lint
 
     if Path(path).suffix.lower() != ".bw" or algorithm.program.templates > QUICK:
         return None
-    if not (found := doubts(read_text(Path(path)), algorithm)):
+    if not (found := lint(read_text(Path(path)), algorithm)):
         return None
     first = found[0]
     more = "" if len(found) == 1 else f" (and {counted(len(found) - 1, 'more warning')}: bitwright check {path})"
@@ -114,16 +113,16 @@ def _read(path: Path, lets: Mapping[str, int] | None) -> Checked:
 
 
 def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:
-    from bitwright.program.text.doubts import doubts, node_doubts
+    from bitwright.program.text.lint import lint, lint_nodes
 
     algorithm = parse_any(text, name, lets)
     if isinstance(algorithm, NodeProgram):
         kinds = counted(len(algorithm.kinds), "kind")
         return Checked(
-            f"a node program with {algorithm.sizes}; {kinds} of cells", warnings=tuple(node_doubts(text, algorithm))
+            f"a node program with {algorithm.sizes}; {kinds} of cells", warnings=tuple(lint_nodes(text, algorithm))
         )
     program = algorithm.program
-    return Checked(program.sizes, warnings=tuple(doubts(text, algorithm)), program_id=program.id)
+    return Checked(program.sizes, warnings=tuple(lint(text, algorithm)), program_id=program.id)
 
 
 def _located(problems: Iterable[Problem]) -> list[dict[str, object]]:

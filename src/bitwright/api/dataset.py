@@ -15,7 +15,7 @@ from bitwright.files.storage import as_path, check_writable
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.running.progress import Progress
-from bitwright.theory.encoding.training_set import TrainingSet, check_dense, random_bases
+from bitwright.theory.encoding.training_set import TrainingSet, check_dense
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,12 @@ def dataset(
     *,
     executions: str | Sample | None = None,
     padding: int | None = None,
-    basis_seed: int | None = None,
     progress: Teller | Progress | bool | None = None,
 ) -> Dataset:
     """Writes the training set of a program; or `executions`, states and the states that follow them.
 
-    `padding` adds examples that are never matched; `basis_seed` encodes blocks in random orthonormal bases. Executions
-    are of "runs" with random inputs or of random "states"; a `Sample` says how many, and which.
+    `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
+    `Sample` says how many, and which.
 
     >>> print(dataset("addition", "states.npz", executions="states"))
     wrote states.npz: 320 random states and their successors, 12 bits
@@ -64,8 +63,8 @@ def dataset(
     program, bits = algorithm.program, counted(algorithm.program.bits, "bit")
     about: dict[str, Any] = {"name": algorithm.name, "program_id": program.id, "bits": program.bits}
     if executions is not None:
-        if padding is not None or basis_seed is not None:
-            raise InputError(f"{option('padding')} and a basis are for training sets; leave them out")
+        if padding is not None:
+            raise InputError(f"{option('padding')} is for training sets; leave it out")
         check_writable(file)
         sample = executions if isinstance(executions, Sample) else Sample(executions)
         with tell.working("executions"):
@@ -76,13 +75,12 @@ def dataset(
         sentence = f"wrote {file}: {len(found):,} {of} and their successors, {bits}"
         return Dataset(file, {**about, "states": len(found), **asked}, sentence)
     check_dense(program, padding or 0)
-    examples = TrainingSet(program, padding or 0, {} if basis_seed is None else random_bases(program, basis_seed))
+    examples = TrainingSet(program, padding or 0)
     with tell.working("writing"):
         examples.save(file)
     about |= {
         "examples": examples.examples,
         "padding": padding or 0,
         "templates": program.templates,
-        "basis_seed": basis_seed,
     }
     return Dataset(file, about, f"wrote {file}: {counted(examples.examples, 'example')} of {bits}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,15 +14,13 @@ from bitwright.api.export.writing import FOLDERS, FORMS, SUFFIXES, WRITERS, Expo
 from bitwright.api.network import Network
 from bitwright.api.open import is_for_machine_v, is_image, open_subleq, opened
 from bitwright.api.telling import Teller, teller
-from bitwright.api.trained import algorithm_of
 from bitwright.errors import InputError, option, shorten, suggestion
 from bitwright.files.storage import as_path, check_writable
 from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
-from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
-from bitwright.program.pattern import Pattern, read_pattern
+from bitwright.program.pattern import Pattern
 from bitwright.running.progress import Progress
 
 if TYPE_CHECKING:
@@ -33,16 +31,6 @@ if TYPE_CHECKING:
     Exportable: TypeAlias = Algorithm | Program | NodeProgram | SubleqProgram
 _BITS, _PAGE_BITS = 4, 10  # of a shipped algorithm that is given by its name
 _PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
-
-
-@dataclass(frozen=True)
-class _Given:
-    """A network, and what is known of it."""
-
-    network: AnyNetwork | None  # None: it is in the file
-    file: Path | None = None
-    pattern: Pattern | None = None  # the kinds of its cells; None for a whole state
-    algorithm: Algorithm | None = None  # that it was trained for, if somebody says so
 
 
 def export(
@@ -86,18 +74,18 @@ def export(
     if form == "hub":
         from bitwright.api.folder import export_folder
 
-        held = network if isinstance(network, Network) else Network.load(network, what)  # type: ignore[arg-type]
-        return export_folder(held, output, what, teller(progress))
+        trained = network if isinstance(network, Network) else Network.load(network, what)  # type: ignore[arg-type]
+        return export_folder(trained, output, what, teller(progress))
     with teller(progress).working("exporting"):
-        given = _held(network)
-        program = _program(what, given, form)
-        subject = _subject(given, program, form)
+        trained, file = _opened(network)
+        program = _program(what, trained, form)
+        subject = _subject(trained, file, program, form)
         if form == "vnnlib":
             written = write_vnnlib(subject, output, numbers, vnnlib_version or "1.0")
         elif form == "rocq":
             from bitwright.api.export.rocq.writing import write_rocq
 
-            written = write_rocq(subject, output, given.file)
+            written = write_rocq(subject, output, file)
         elif form == "page":
             page = _page(subject, program, graph, inputs or {})
             written = write_texts({output: page.text}, page.claim, view=page.view)
@@ -161,49 +149,33 @@ def _numbers(asked: range | str | None) -> range | None:
     return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 
-def _held(network: object) -> _Given:
-    """The network that was given, in whatever form."""
-    if isinstance(network, Network):
-        return _Given(network.weights, None, network.pattern if network.cells else None, network.algorithm)
+def _opened(network: object) -> tuple[Network, Path | None]:
+    """The network, and its file if it was given as one."""
     if isinstance(network, str | PathLike):
         path = as_path(network, "a network file")
         if path.suffix.lower() in _PROGRAMS:
             raise InputError(f"{path} is a program; the network comes first, and the program is {option('what')}")
-        files = network_files(path)
-        if len(files) > 1:
-            raise InputError(f"{path} holds several networks; quantize them into one, which can be exported")
-        about = read_about(files[0])
-        return _Given(None, files[0], read_pattern(about.bits, about.examples))
-    if not hasattr(network, "origin"):
+        return Network.load(path), network_files(path)[0]
+    if not isinstance(network, Network | AnyNetwork):
         raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
-    return _Given(network)  # type: ignore[arg-type]
+    return (network if isinstance(network, Network) else Network(network, None)), None
 
 
-def _program(what: Exportable | str | PathLike[str] | None, given: _Given, form: str) -> Exportable | None:
+def _program(what: Exportable | str | PathLike[str] | None, network: Network, form: str) -> Exportable | None:
     """The program that is meant; a shipped name has the network's size, or a small one."""
-    if isinstance(what, Program):
-        return as_algorithm(what)
     if what is None or isinstance(what, Algorithm | NodeProgram) or is_for_machine_v(what):
         return what
     if not isinstance(what, str | PathLike):
-        as_algorithm(what)  # says what it takes
+        return as_algorithm(what)
     target = fspath(what)
     if is_image(target):
         return open_subleq(target)
-    networks = [Network.load(given.file)] if given.file is not None and given.pattern is None else []
-    return opened(target, default_bits=default_bits(form), networks=networks, nodes=True)
+    return opened(target, default_bits=default_bits(form), networks=[network] if network.pattern else [], nodes=True)
 
 
-def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
+def _subject(network: Network, file: Path | None, program: Exportable | None, form: str) -> Subject:
     """What is written: a network and what it was trained for; for one of cells also the program that it runs."""
-
-    def network(trained_for: Program) -> AnyNetwork:
-        if given.network is not None:
-            return given.network
-        assert given.file is not None
-        return load_any_network(given.file, trained_for)
-
-    if (pattern := given.pattern) is not None:
+    if network.pattern is not None and network.cells:
         if form == "vnnlib" and program is not None:
             raise InputError("the property of a network of cells is of all local states; leave out the program")
         if form != "page" and isinstance(program, NodeProgram):
@@ -214,16 +186,16 @@ def _subject(given: _Given, program: Exportable | None, form: str) -> Subject:
                 f"{option('to')} page"
             )
         own = program if isinstance(program, Algorithm) and form != "page" else None
-        return Subject(network(pattern.program), pattern, own)
+        return Subject(network.weights, network.pattern, own)
     if isinstance(program, NodeProgram):
         raise InputError(f"{program.name} is a node program, whose networks are of cells; this one is of a whole state")
-    algorithm = program.algorithm if is_for_machine_v(program) else program or given.algorithm
-    if algorithm is None and given.file is not None:
-        algorithm = algorithm_of(read_about(given.file))
+    algorithm = program.algorithm if is_for_machine_v(program) else program or network.algorithm
     if algorithm is None:
         raise InputError("say which program the network was trained for: export(network, path, program)")
     assert isinstance(algorithm, Algorithm)
-    return Subject(network(algorithm.program), Pattern.of_state(algorithm.program), algorithm)
+    pattern = Pattern.of_state(algorithm.program)
+    weights = network.weights if file is None else load_any_network(file, algorithm.program)
+    return Subject(Network(weights, pattern, algorithm).weights, pattern, algorithm)
 
 
 def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:

@@ -62,7 +62,7 @@ class FamilyInference:
             return "NOT DECIDED"
         if self._failure is not None:
             return "NO FAMILY"
-        if not self.found.unique_blocks or not all(fit.determined for fit in self._fits):
+        if not self.found.unique_blocks or not self._fitted.determined:
             return "SHORTEST"
         looked_at = range(self.first, max(self.executions) + 4)
         return "SHORTEST" if any(self._at_size(size) is None for size in looked_at) else "DETERMINED"
@@ -83,8 +83,7 @@ class FamilyInference:
     @property
     def first(self) -> int:
         """The size from which the theorem holds."""
-        first = max(fit.first for fit in self._fits)
-        return first if self.found.odd is None else 2 * first - 1
+        return self._fitted.first
 
     @cached_property
     def smallest(self) -> int:
@@ -149,19 +148,19 @@ class FamilyInference:
             return result | {"size": size} | {key: witness[key] for key in kept}
         if not self.inferred:
             return result | {"reason": self._failure}
-        fits = self._fits
+        fitted = self._fitted
         return result | {
-            "coefficients": fits[0].evidence.bounds.coefficient,
-            "offsets": fits[0].evidence.bounds.offset,
-            "terms": max(fit.needs.terms for fit in fits),
-            "slices": any(fit.needs.slices for fit in fits),
-            "deciding_size": self._deciding,
+            "coefficients": fitted.evidence.bounds.coefficient,
+            "offsets": fitted.evidence.bounds.offset,
+            "terms": fitted.needs.terms,
+            "slices": fitted.needs.slices,
+            "deciding_size": fitted.needs.size,
             "holds_from": self.first,
             "smallest_size": self.smallest,
-            "forced": sum(fit.space.forced for fit in fits),
-            "open": sum(fit.space.open for fit in fits),
-            "unseen": sum(len(fit.space.unseen) for fit in fits),
-            "shortest_proved": fits[0].cover.shortest,
+            "forced": fitted.space.forced,
+            "open": fitted.space.open,
+            "unseen": len(fitted.space.unseen),
+            "shortest_proved": fitted.cover.shortest,
             "rules": self.rules,
             "from_runs": list(self.from_runs),
         }
@@ -172,23 +171,10 @@ class FamilyInference:
             raise InputError(f"there is no program to give: {self.sentence}")
         return self.found.fitted
 
-    @property
-    def _fits(self) -> list[Fitted]:
-        """The fits: one for all sizes, or one for even and one for odd sizes."""
-        return [self._fitted] if self.found.odd is None else [self._fitted, self.found.odd]
-
-    @property
-    def _deciding(self) -> int | None:
-        """The size such that programs that agree there agree at every larger one; None without a theorem."""
-        if any(fit.needs.size is None for fit in self._fits):
-            return None
-        sizes = [fit.needs.size or 0 for fit in self._fits]
-        return sizes[0] if len(sizes) == 1 else max(2 * sizes[0], 2 * sizes[1] - 1)
-
     @cached_property
     def rules(self) -> list[str]:
         """The lines of the text, from its `let` on."""
-        lines = self.found.lines or rule_lines(self._fitted.evidence, self._fitted.cover.terms, self.let)
+        lines = rule_lines(self._fitted.evidence, self._fitted.cover.terms, self.let)
         return [f"let {self.let} = {max(self.executions)}", *lines]
 
     @cached_property
@@ -276,8 +262,6 @@ def infer_families(
 
 def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> tuple[str, ...]:
     """Input, start and steps lines that were not given, where the executions are runs."""
-    if result.found.odd is not None:
-        return ()  # such lines are not looked for in l // 2
     runs = {size: find_runs(one) for size, one in result.executions.items()}
     seen = {size: one for size, one in runs.items() if one is not None}
     if len(seen) < len(runs):

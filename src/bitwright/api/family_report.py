@@ -17,29 +17,25 @@ if TYPE_CHECKING:
 def report(result: FamilyInference, most: int) -> Iterator[str]:
     """Lines for a program that was inferred, with a limited number of open rules and unseen configurations."""
     found, let = result.found, result.let
-    fits = [fit for fit in (found.fitted, found.odd) if fit is not None]
-    names = [let] if found.odd is None else [found.half, "g"]
-    name = names[0]
     rules = counted(sum("when " in line for line in result.rules), "rule")
+    fitted = found.fitted
+    assert fitted is not None  # there are rules
     states = counted(sum(map(len, result.executions.values())), "state")
     sizes = ", ".join(map(str, sorted(result.executions)))
     if result.determined:
         yield f"DETERMINED: {rules} for every {let} >= {result.first}, from {states} at {let} = {sizes}"
     else:
-        proved = "" if fits[0].cover.shortest else " found within the time limit"
+        proved = "" if fitted.cover.shortest else " found within the time limit"
         yield f"SHORTEST: {rules}, the shortest text{proved} that reproduces {states} at {let} = {sizes}"
-    bounds = fits[0].evidence.bounds
+    bounds = fitted.evidence.bounds
     b = bounds.offset
-    index = f"x[a*i+b*{name}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
-    yield f"  class       {index}; ranges and slices between b*{name}+c with |c| <= {b}"
-    if found.odd is not None:
-        yield f"              for even {let} = 2*{name}, and the same in g for odd {let} = 2*g-1"
-    if any(array.halved for array in fits[0].evidence.arrays):
+    index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
+    yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
+    if any(array.halved for array in fitted.evidence.arrays):
         yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
     if (joined := found.joined) is not None:
         yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
-    for fit, own in zip(fits, names, strict=True):
-        yield from _decided(fit, own)
+    yield from _decided(fitted, let)
     yield f"  valid       from {let} = {result.smallest}"
     if result.determined:
         return
@@ -47,8 +43,7 @@ def report(result: FamilyInference, most: int) -> Iterator[str]:
         yield "  blocks      others explain the states too"
     if found.larger is not None:
         yield f"  blocks      with larger ones, such as {found.larger}, other programs fit or may fit too"
-    for fit, own in zip(fits, names, strict=True):
-        yield from _open(fit, own, most)
+    yield from _open(fitted, let, most)
 
 
 def _decided(fit: Fitted, name: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from bitwright.pages.svg import trace_svg
 from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
+from bitwright.transformers.decision import Decision
 
 MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # a notebook keeps all that it shows
 
@@ -103,6 +104,14 @@ def _(certificate: Certificate) -> str:
     headline, *lines = certificate.report()
     rows = [(escape(line[:12].strip()), escape(line[12:])) for line in lines]
     colour = "#00815d" if certificate.certified else "#c8321f"
+    return f'<div><strong style="color:{colour}">{escape(headline)}</strong>{_table((), rows)}</div>'
+
+
+@html_of.register
+def _(decision: Decision) -> str:
+    headline, *lines = str(decision).splitlines()
+    rows = [[escape(part) for part in line.strip().split("  ", 1)] for line in lines]
+    colour = "#00815d" if decision else "#c8321f"
     return f'<div><strong style="color:{colour}">{escape(headline)}</strong>{_table((), rows)}</div>'
 
 

@@ -101,7 +101,7 @@ def open_program(
     if suffix == ".bw":
         from bitwright.program import Algorithm
         from bitwright.program.text.files import read_text
-        from bitwright.program.text.warned import warn_about
+        from bitwright.program.text.lint import warn_about
 
         if isinstance(found, Algorithm):
             warn_about(read_text(Path(target)), found, target)

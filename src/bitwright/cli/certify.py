@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
 @click.option("--seconds", type=click.FloatRange(min=0), help="For a .task: stop after this time.  [default: 600]")
+@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin and count the wrong inputs.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -94,11 +95,11 @@ def command(
     from bitwright.api.models import model_of
     from bitwright.api.network import open_networks
 
-    seconds = how.pop("seconds")
     if is_task(target.name):
-        return certify_task(Path(target.name), network, output, check, seconds, as_json)
-    if seconds is not None:
-        raise InputError("--seconds goes with tasks of transformers (.task); leave it out")
+        return certify_task(Path(target.name), network, output, check, as_json, how)
+    for name in ("seconds", "measure"):
+        if how.pop(name):
+            raise InputError(f"--{name} goes with tasks of transformers (.task); leave it out")
     _check_together(output, check, how)
     if check == BESIDE:
         if network is None:

@@ -2,7 +2,8 @@
 
 INSTEAD = {
     "--accuracy": "validate --network FOLDER counts how often the average of its networks is wrong",
-    "--basis-seed": "in Python there is dataset(..., basis_seed=1)",
+    "--basis-seed": "no basis changes the limit, so templates are unit vectors",
+    "--cell": "train on the rule file of -o, which gives a network of its cells",
     "--cells": "give --tile 1",
     "--coefficients": "in Python there is infer(..., coefficients=2)",
     "--counter": "bitwright run examples/addition-counter.bw",

@@ -35,7 +35,6 @@ from bitwright.errors import InputError
 )
 @click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
 @click.option("--grid", metavar="HxW", help="The states are boards of a cellular automaton on a torus, row by row.")
-@click.option("--cell", type=opt.FILE, help="With --grid: write the rule of one cell to this .bw file.")
 @click.option(
     "--like",
     metavar="FILE",
@@ -63,7 +62,6 @@ def command(
     output: Path | None,
     against: str | None,
     grid: str | None,
-    cell: Path | None,
     as_json: bool,
     **how: Any,
 ) -> int:
@@ -80,16 +78,13 @@ def command(
     from bitwright.api.infer import check_rule_file, has_sizes, infer
 
     lets = lets_for(target, let)
-    for file in (output, cell):
-        if file is not None:
-            check_rule_file(file)
+    if output is not None:
+        check_rule_file(output)
     if (target is not None and grid is not None) or (target is None and grid is None and not has_sizes(traces)):
         raise InputError(
             "say which bits are read together: --blocks LAYOUT.bw, --blocks 'p[1] q[1]; c[1]', --blocks find, "
             "or --grid HxW for boards"
         )
-    if cell is not None and grid is None:
-        raise InputError("--cell goes with --grid")
     tell = TerminalTeller()
     found: Any = infer(
         traces,
@@ -100,18 +95,13 @@ def command(
         progress=tell,
         **how,
     )
-    written = {"file": output} if grid is None else {"file": output, "cell_file": cell}
-    if not found.inferred:
-        written = dict.fromkeys(written)
-    if written["file"] is not None:
-        found.save(written["file"])
-    if (place := written.get("cell_file")) is not None:
-        found.save_cell(place)
+    written = output if found.inferred else None
+    if written is not None:
+        found.save(written)
     if as_json:
-        files = {name: None if path is None else str(path) for name, path in written.items()}
-        print_json(found.to_dict() | files)
+        print_json(found.to_dict() | {"file": None if written is None else str(written)})
     else:
         click.echo(str(found))
-        for path in filter(None, written.values()):
-            tell.note(f"wrote {path}")
+        if written is not None:
+            tell.note(f"wrote {written}")
     return 0 if found else 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -13,6 +14,7 @@ from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError, ProofError, counted
 
 SUFFIX = ".task"
+_HOW = ("seconds", "measure", "workers", "resume")
 BESIDE = Path(".")  # the certificate next to the network
 
 
@@ -22,23 +24,21 @@ def is_task(name: str) -> bool:
 
 
 def certify_task(
-    task: Path, network: Path | None, output: Path | None, check: Path | None, seconds: float | None, as_json: bool
+    task: Path, network: Path | None, output: Path | None, check: Path | None, as_json: bool, how: Mapping[str, Any]
 ) -> int:
     """Decides a decoder on every input of a task; exit 1 unless it is proved."""
-    from bitwright.api.decoders import check_file, decide_file
+    from bitwright.api.decoders import certify_file, check_file
 
-    _refuse_others("network", "output", "check", "seconds", "as_json")
-    seconds, holds = 600.0 if seconds is None else seconds, ""
-    if not isfinite(seconds):
-        raise InputError(f"--seconds must be a finite number, got {seconds}")
+    _refuse_others("network", "output", "check", "as_json", *_HOW)
+    given, holds = {name: how[name] for name in _HOW}, ""
     if check is None:
-        decision = decide_file(task, network, output, seconds=seconds, tell=TerminalTeller())
+        decision = certify_file(task, network, output, tell=TerminalTeller(), **given)
     else:
-        if output is not None:
-            raise InputError("--check writes no certificate; leave out -o")
+        if output is not None or given.pop("resume") is not None:
+            raise InputError("--check proves everything again and writes nothing; leave out -o and --resume")
         certificate = find_certificate(check, network)
         try:
-            decision = check_file(task, network, certificate, seconds=seconds, tell=TerminalTeller())
+            decision = check_file(task, network, certificate, tell=TerminalTeller(), **given)
         except ProofError as error:
             if as_json:
                 print_json(error.to_dict())
@@ -46,8 +46,6 @@ def certify_task(
                 click.echo("does not hold" if is_quiet() else f"DOES NOT HOLD: {error}")
             return 1
         holds = f"{certificate} holds: "
-    if output is not None:
-        note(f"wrote {output}")
     if as_json:
         print_json(decision.to_dict())
     else:

@@ -82,6 +82,15 @@ def check_writable(path: Path) -> None:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
+def check_empty(folder: Path, what: str) -> None:
+    """Raises InputError unless a folder is new or empty, for files of which older ones would be taken for a part."""
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{what} are written into a folder that is new or empty, and {folder} is not")
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
+
+
 def make_folder(path: Path) -> None:
     """Makes the folder and its parents if they do not exist."""
     try:

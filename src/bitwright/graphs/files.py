@@ -15,7 +15,7 @@ from bitwright.errors import InputError
 from bitwright.files import documents
 from bitwright.files.storage import as_path
 from bitwright.graphs.lines import rows, separator_of
-from bitwright.graphs.named import Attributes, NamedGraph, from_networkx
+from bitwright.graphs.named import NamedGraph, from_networkx
 from bitwright.graphs.values import whole_number
 from bitwright.program.graph.topology import Topology
 from bitwright.program.layout import IntArray
@@ -204,8 +204,15 @@ def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
     _says_itself(directed, path)
     if "<!DOCTYPE" in text:
         raise InputError(f"{path} has a DOCTYPE, which could define entities; take it out")
+    found: dict[str, list[ElementTree.Element]] = {"graph": [], "node": [], "edge": []}
     try:
-        _look_through(ElementTree.fromstring(text))
+        for element in ElementTree.fromstring(text).iter():
+            if isinstance(element.tag, str):
+                found.get(element.tag.rpartition("}")[2], []).append(element)
+        if len(found["graph"]) != 1:
+            raise ValueError(f"it has {len(found['graph'])} graphs, and one is read")
+        names = [node.get("id") for node in found["node"]]
+        _check_parts(names, [(edge.get("source"), edge.get("target")) for edge in found["edge"]])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             graph = networkx.parse_graphml(text)
@@ -218,84 +225,66 @@ def _graphml(text: str, path: Path, directed: bool) -> NamedGraph:
         AttributeError,
     ) as error:
         raise InputError(f"{path} is not the GraphML of a graph: {shorten(str(error), 200)}") from None
-    if not len(graph):
-        raise InputError(f"{path} is not the GraphML of a graph: it has no nodes")
     return from_networkx(graph, *(graph.graph.pop(f"{kind}_default", None) for kind in ("node", "edge")))
-
-
-def _look_through(root: ElementTree.Element) -> None:
-    """Raises ValueError for mistakes that networkx ignores."""
-    found: dict[str, list[ElementTree.Element]] = {"graph": [], "node": [], "edge": []}
-    for element in root.iter():
-        if isinstance(element.tag, str):
-            found.get(element.tag.rpartition("}")[2], []).append(element)
-    if len(found["graph"]) != 1:
-        raise ValueError(f"it has {len(found['graph'])} graphs, and one is read")
-    nodes: set[str] = set()
-    for node in found["node"]:
-        name = node.get("id")
-        if not name or name in nodes:
-            raise ValueError(f"it has the node {name!r} twice" if name else "it has a node without an id")
-        nodes.add(name)
-    for edge in found["edge"]:
-        for end in ("source", "target"):
-            if edge.get(end) not in nodes:
-                raise ValueError(f"the {end} of an edge is {edge.get(end)!r}, which is no node")
 
 
 def _node_link(text: str, path: Path, directed: bool) -> NamedGraph:
     """The format of networkx's node_link_data: objects with an id, and objects with a source and a target."""
+    import networkx
+
     _says_itself(directed, path)
     data = documents.parse(text, path, _NODE_LINK)
     links = "edges" if "edges" in data else "links"
-    for name in ("nodes", links):
-        if type(data.get(name)) is not list:
-            raise _no_data(path, "it has no list of nodes" if name == "nodes" else "it has no list of edges or links")
-    for name in ("directed", "multigraph"):
-        if type(data.get(name, False)) is not bool:
-            raise _no_data(path, f"{name} must be true or false, got {shorten(repr(data[name]))}")
-    pairs = _Pairs(path, data.get("directed", False))
-    for at, node in enumerate(data["nodes"], 1):
-        name = _json_name(node, "id", f"node {at}", path)
-        if name in pairs.numbers:
-            raise _no_data(path, f"node {at} has the id '{shorten(name)}', as node {pairs.numbers[name] + 1} has")
-        pairs.node(name)
-    for at, edge in enumerate(data[links], 1):
-        for end in ("source", "target"):
-            name = _json_name(edge, end, f"edge {at}", path)
-            if name not in pairs.numbers:
-                raise _no_data(path, f"the {end} of edge {at} is '{shorten(name)}', which is no node")
-            pairs.ends.append(pairs.numbers[name])
-    if not data.get("multigraph", False) and (twice := pairs.repeated(either_way=not pairs.directed)):
-        raise _no_data(
-            path,
-            f"edges {twice[0] + 1} and {twice[1] + 1} are both of {pairs.shown(twice[1])}; "
-            'write "multigraph": true if that is meant',
-        )
-    if not pairs.numbers:
-        raise _no_data(path, "it has no nodes")
-    nodes = _without(data["nodes"], ("id",))
-    edges = _without(data[links], ("source", "target", "key"))
-    about = data.get("graph", {})
-    return NamedGraph(
-        Topology.from_edges(len(pairs.numbers), pairs.array(), pairs.directed),
-        tuple(pairs.numbers),
-        Attributes(nodes),
-        Attributes(edges),
-        about if isinstance(about, dict) else {},
-    )
+    try:
+        for name in ("nodes", links):
+            if type(data.get(name)) is not list:
+                raise ValueError(f"it has no list of {'nodes' if name == 'nodes' else 'edges or links'}")
+        for name in ("directed", "multigraph"):
+            if type(data.setdefault(name, False)) is not bool:
+                raise ValueError(f"{name} must be true or false, got {data[name]!r}")
+        names = [_json_name(node, "id", f"node {at}") for at, node in enumerate(data["nodes"], 1)]
+        ends = [
+            (_json_name(edge, "source", f"edge {at}"), _json_name(edge, "target", f"edge {at}"))
+            for at, edge in enumerate(data[links], 1)
+        ]
+        _check_parts(names, ends)
+        known: dict[tuple[str, ...], int] = {}
+        for at, pair in enumerate(ends if not data["multigraph"] else (), 1):
+            first = known.setdefault(pair if data["directed"] else tuple(sorted(pair)), at)
+            if first < at:
+                both = f"edges {first} and {at} are both of '{pair[0]}' and '{pair[1]}'"
+                raise ValueError(f'{both}; write "multigraph": true if that is meant')
+        about = data.get("graph")
+        graph = networkx.node_link_graph({**data, "graph": about if isinstance(about, dict) else {}}, edges=links)
+    except (networkx.NetworkXError, ValueError, TypeError) as error:
+        raise InputError(f"{path} is not {_NODE_LINK}: {shorten(str(error), 200)}") from None
+    return from_networkx(graph)
 
 
-def _json_name(item: object, key: str, what: str, path: Path) -> str:
+def _check_parts(names: Sequence[str | None], ends: Sequence[tuple[str | None, str | None]]) -> None:
+    """Raises ValueError for names and ends of edges that networkx would take without a word."""
+    known: dict[str, int] = {}
+    for at, name in enumerate(names, 1):
+        if not name:
+            raise ValueError(f"node {at} has no id")
+        if known.setdefault(name, at) < at:
+            raise ValueError(f"node {at} has the id '{shorten(name)}', as node {known[name]} has")
+    if not known:
+        raise ValueError("it has no nodes")
+    for at, pair in enumerate(ends, 1):
+        for end, name in zip(("source", "target"), pair, strict=True):
+            if name not in known:
+                raise ValueError(f"the {end} of edge {at} is {shorten(repr(name))}, which is no node")
+
+
+def _json_name(item: object, key: str, what: str) -> str:
     if not isinstance(item, dict) or key not in item:
-        raise _no_data(path, f"{what} is no object with a '{key}'")
+        raise ValueError(f"{what} is no object with a '{key}'")
     name = item[key]
     if isinstance(name, list):  # a tuple in Python, as networkx's grids have them
         name = _as_tuple(name)
     elif type(name) not in (str, int, float, bool):
-        raise _no_data(path, f"the {key} of {what} must be text or a number, got {shorten(repr(name))}")
-    if name == "":
-        raise _no_data(path, f"the {key} of {what} is empty")
+        raise ValueError(f"the {key} of {what} must be text or a number, got {name!r}")
     return str(name)
 
 
@@ -303,17 +292,9 @@ def _as_tuple(items: list[Any]) -> tuple[Any, ...]:
     return tuple(_as_tuple(item) if isinstance(item, list) else item for item in items)
 
 
-def _without(records: Sequence[Mapping[str, Any]], keys: tuple[str, ...]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in record.items() if name not in keys} for record in records]
-
-
 def _says_itself(directed: bool, path: Path) -> None:
     if directed:
         raise InputError(f"{path} says itself whether it is directed; leave that to it")
-
-
-def _no_data(path: Path, reason: str) -> InputError:
-    return InputError(f"{path} is not {_NODE_LINK}: {reason}")
 
 
 _READERS: dict[str, Callable[[str, Path, bool], NamedGraph]] = {

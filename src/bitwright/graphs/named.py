@@ -182,34 +182,23 @@ def from_matrix(matrix: Any) -> NamedGraph:
         raise InputError(f"an adjacency matrix has as many rows as columns, at least one, got {given}")
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix has numbers, got {matrix.dtype}")
-    row, column, value = _entries(matrix)
-    if not np.isfinite(value).all():
+    from scipy.sparse import csr_array
+
+    entries = csr_array(matrix, copy=True)
+    entries.sum_duplicates()
+    entries.eliminate_zeros()
+    if not np.isfinite(entries.data).all():
         raise InputError("an adjacency matrix has finite numbers, this one has infinity or nan; write 0 for no edge")
-    nodes = int(shape[0])
-    turned = np.lexsort((row, column))  # the entries of the transpose, row by row
-    undirected = all(np.array_equal(a, b[turned]) for a, b in ((row, column), (column, row), (value, value)))
-    kept = row <= column if undirected else np.ones(len(row), dtype=bool)
-    edges = np.stack((row[kept], column[kept]), axis=1)
-    weights = [int(one) if float(one).is_integer() else one for one in value[kept].tolist()]
+    directed = bool((entries != entries.T).nnz)
+    row, column = np.repeat(np.arange(shape[0]), np.diff(entries.indptr)), entries.indices.astype(np.int64)
+    kept = np.ones(len(row), dtype=bool) if directed else row <= column
+    weights = [int(one) if float(one).is_integer() else one for one in entries.data[kept].tolist()]
     return NamedGraph(
-        Topology.from_edges(nodes, edges, directed=not undirected),
-        tuple(map(str, range(nodes))),
+        Topology.from_edges(shape[0], np.stack((row[kept], column[kept]), axis=1), directed),
+        tuple(map(str, range(shape[0]))),
         {},
         {"weight": dict(enumerate(weights))},
     )
-
-
-def _entries(matrix: Any) -> tuple[Any, Any, Any]:
-    """Rows, columns and values of the entries other than 0, row by row."""
-    if isinstance(matrix, np.ndarray):
-        row, column = np.nonzero(matrix)
-        return row.astype(np.int64), column.astype(np.int64), matrix[row, column]
-    found = matrix.tocsr().copy()
-    found.sum_duplicates()
-    found.eliminate_zeros()
-    found = found.tocoo()
-    order = np.lexsort((found.col, found.row))
-    return found.row[order].astype(np.int64), found.col[order].astype(np.int64), found.data[order]
 
 
 def with_results(graph: Any, done: Any) -> Any:

@@ -182,25 +182,6 @@ class LocalRule:
         """Writes the node program to a .bw file."""
         write_atomically(as_path(path, "a rule file"), self.text().encode())
 
-    def save_cell(self, path: str | PathLike[str]) -> None:
-        """Writes the rule of one cell to a .bw file."""
-        write_atomically(as_path(path, "a rule file"), self.pattern_text().encode())
-
-    def pattern_text(self) -> str:
-        """A rule file of one cell: its block and one port; what a network has to learn for every board."""
-        if not self.writes:
-            raise InputError("no neighbourhood is followed by 1 in these boards, so there is no rule to write")
-        m = len(self.offsets)
-        lines = [
-            f"# one cell of a cellular automaton: neighbourhood {self.neighbourhood} to next value",
-            f"bits x[{m}] out",
-            "block x[*]",
-            "block out",
-        ]
-        for config in self.writes:
-            lines.append(f"when {' '.join(f'x[{at + 1}]={config >> at & 1}' for at in range(m))} write out")
-        return "\n".join([*lines, "input x", "output out", "steps 1"]) + "\n"
-
 
 def infer_local_rule(executions: Executions, height: int, width: int, neighbourhood: str = "moore") -> LocalRule:
     """The table that boards of this size, row by row in the bits of a state, show; they are tori.

@@ -80,33 +80,12 @@ def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> 
     from onnx import TensorProto, helper
 
     wide = TensorProto.INT32 if small else TensorProto.INT64
-    node = helper.make_node
-    nodes = [
-        node("MatMulInteger", ["matched", "first"], ["before"]),  # int32
-        node("Cast", ["before"], ["before_wide"], to=wide),
-        node("Max", ["before_wide", "zero"], ["hidden"]),
-        node("Cast", ["last"], ["last_wide"], to=wide),
-        node("MatMul", ["hidden", "last_wide"], ["sums"]),
-        node("Cast", ["matched"], ["counts"], to=TensorProto.INT64),
-        node("ReduceSum", ["counts", "examples_axis"], ["n"], keepdims=0),
-        node("Sub", ["n", "one"], ["n_less_one"]),
-        node("Max", ["n_less_one", "none"], ["row"]),
-        node("Gather", ["thresholds", "row"], ["thresholds_of_n"], axis=0),
-        node("Gather", ["thresholds_of_n", "writers_column"], ["limits"], axis=1),
-        node("Greater", ["sums", "limits"], ["above"]),
-        node("Greater", ["n", "none"], ["some"]),
-        node("Unsqueeze", ["some", "examples_axis"], ["some_column"]),
-        node("And", ["above", "some_column"], ["next"]),
-    ]
+    nodes = layer_nodes(wide)
     tensors = {
+        **layer_constants(network.thresholds.astype(kind)),
         "first": network.first.T,
         "last": network.last.T,
-        "zero": np.array(0, dtype=kind),
-        "one": np.array(1, dtype=np.int64),
-        "none": np.array(0, dtype=np.int64),
-        "examples_axis": np.array([1], dtype=np.int64),
-        "thresholds": network.thresholds.astype(kind),
-        "writers_column": columns_of(network, program).astype(np.int64),
+        "column": columns_of(network, program).astype(np.int64),
     }
     shape = network.shape
     inputs = [helper.make_tensor_value_info("matched", TensorProto.UINT8, ["batch", shape.inputs])]
@@ -116,6 +95,49 @@ def save_integer_onnx(network: IntegerNetwork, program: Program, path: Path) -> 
     ]
     about = {"program_id": program.id, "network_sha256": network.digest}
     save_model(nodes, inputs, outputs, tensors, about, path)
+
+
+def layer_constants(thresholds: Any) -> dict[str, Any]:
+    """The tensors that all of `layer_nodes` share."""
+    return {
+        "zero": np.array(0, dtype=thresholds.dtype),
+        "one": np.array(1, dtype=np.int64),
+        "none": np.array(0, dtype=np.int64),
+        "axis": np.array([1], dtype=np.int64),
+        "thresholds": thresholds,
+    }
+
+
+def layer_nodes(wide: int, prefix: str = "") -> list[Any]:
+    """From `matched` by the tensors `first`, `last` and `column` to `sums` and `next`, all with this prefix.
+
+    `wide` is the type of the thresholds, which holds every sum.
+    """
+    from onnx import TensorProto, helper
+
+    shared = ("zero", "one", "none", "axis", "thresholds")
+
+    def node(operator: str, inputs: list[str], output: str, **attributes: int) -> Any:
+        names = [name if name in shared else prefix + name for name in inputs]
+        return helper.make_node(operator, names, [prefix + output], **attributes)
+
+    return [
+        node("MatMulInteger", ["matched", "first"], "before"),  # int32
+        node("Cast", ["before"], "before_wide", to=wide),
+        node("Max", ["before_wide", "zero"], "hidden"),
+        node("Cast", ["last"], "last_wide", to=wide),
+        node("MatMul", ["hidden", "last_wide"], "sums"),
+        node("Cast", ["matched"], "counts", to=TensorProto.INT64),
+        node("ReduceSum", ["counts", "axis"], "n", keepdims=0),
+        node("Sub", ["n", "one"], "n_less_one"),
+        node("Max", ["n_less_one", "none"], "row"),
+        node("Gather", ["thresholds", "row"], "of_n", axis=0),
+        node("Gather", ["of_n", "column"], "limits", axis=1),
+        node("Greater", ["sums", "limits"], "above"),
+        node("Greater", ["n", "none"], "some"),
+        node("Unsqueeze", ["some", "axis"], "some_column"),
+        node("And", ["above", "some_column"], "next"),
+    ]
 
 
 def _save_layers(first: Any, last: Any, about: Mapping[str, str], path: Path, batch: int | str = "batch") -> None:

@@ -27,15 +27,10 @@ def choose_columns(what: Program | Layout, names: Sequence[str] = ()) -> list[Co
     if not names:
         names = [field.name for field in layout.fields]
     columns = []
-    for name in names:
-        field = layout[name]
-        bits = field.bits().tolist()
-        width = field.shape[-1] if field.shape else 1
-        for first in range(0, len(bits), width):
-            label = field.name
-            if len(field.shape) > 1:
-                label = layout.name_of(bits[first]).rsplit(",", 1)[0] + "]"
-            columns.append(Column(label, tuple(reversed(bits[first : first + width]))))
+    for field in map(layout.__getitem__, names):
+        for row in field.bits().reshape(-1, field.shape[-1] if field.shape else 1).tolist():
+            label = layout.name_of(row[0]).rsplit(",", 1)[0] + "]" if len(field.shape) > 1 else field.name
+            columns.append(Column(label, tuple(reversed(row))))
     if sum(len(column.bits) for column in columns) > 20_000:
         raise InputError("a picture shows at most 20,000 bits; choose some names")
     return columns

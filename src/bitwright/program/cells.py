@@ -6,11 +6,10 @@ wired to every bit that just these templates write, anywhere in the program. Cel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, groupby, permutations, product
-from math import factorial, prod
+from itertools import count, groupby
+from math import prod
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -267,64 +266,3 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     return np.asarray(values ^ values >> np.uint64(31))
-
-
-_MOST_ORDERS = 5_000  # of blocks that look alike; if there are more, only the order as written is tried
-
-
-def check_same_order(kinds: Sequence[Kind]) -> tuple[int, int] | None:
-    """Two kinds that differ only in the order of their blocks, or None; such cells were grouped carelessly."""
-    seen: dict[object, list[int]] = {}
-    for number, kind in enumerate(kinds):
-        views = _block_views(kind)
-        alike = seen.setdefault(tuple(sorted(views)), [])
-        for other in alike:
-            if _reordered(kinds[other], kind, _block_views(kinds[other]), views):
-                return other, number
-        alike.append(number)
-    return None
-
-
-Block = tuple[int, tuple[int, ...]]  # its number of bits, its configurations
-PortName = tuple[tuple[tuple[Block, int], ...], ...]  # the templates that write it, by block
-BlockView = tuple[Block, tuple[tuple[PortName, ...], ...]]
-
-
-def _block_views(kind: Kind) -> list[BlockView]:
-    """Each block, and for each of its templates the ports that it writes; a port by which configurations of which
-    blocks write it, whatever the order of these blocks."""
-    templates = [(block, config) for block in kind.blocks for config in block[1]]
-    at = [place for place, (_, configs) in enumerate(kind.blocks) for _ in configs]
-    written: list[list[PortName]] = [[] for _ in templates]
-    for port in kind.ports:
-        shares = [(block, tuple(templates[t] for t in own)) for block, own in groupby(port, key=lambda t: at[t])]
-        name = tuple(sorted(share for _, share in shares))
-        for template in port:
-            written[template].append(name)
-    in_order = [tuple(sorted(names)) for names in written]
-    views, first = [], 0
-    for block in kind.blocks:
-        views.append((block, tuple(in_order[first : first + len(block[1])])))
-        first += len(block[1])
-    return views
-
-
-def _reordered(one: Kind, other: Kind, one_views: list[BlockView], other_views: list[BlockView]) -> bool:
-    """Whether some order of the blocks of `one` makes it the other; blocks keep their view."""
-    groups = [
-        (
-            [at for at, own in enumerate(one_views) if own == view],
-            [at for at, own in enumerate(other_views) if own == view],
-        )
-        for view in dict.fromkeys(other_views)
-    ]
-    theirs = [at for _, places in groups for at in places]
-    first = np.cumsum([0, *(len(configs) for _, configs in one.blocks)]).tolist()
-    few = prod(factorial(len(mine)) for mine, _ in groups) <= _MOST_ORDERS
-    for choice in product(*(permutations(mine) if few else [mine] for mine, _ in groups)):
-        source = dict(zip(theirs, (at for places in choice for at in places), strict=True))
-        order = [first[source[at]] + i for at, (_, configs) in enumerate(other.blocks) for i in range(len(configs))]
-        renamed = {old: new for new, old in enumerate(order)}
-        if tuple(sorted(tuple(sorted(renamed[t] for t in port)) for port in one.ports)) == other.ports:
-            return True
-    return False

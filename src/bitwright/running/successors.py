@@ -9,7 +9,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions, check_size
 from bitwright.program import Algorithm, Program
-from bitwright.program.text.lets import plain_lets
+from bitwright.program.text import RuleText
 from bitwright.program.trace import Trace
 from bitwright.running.endings import ending_of, step_limit
 from bitwright.running.loop import drive
@@ -108,7 +108,7 @@ def lets_of(algorithm: Algorithm) -> dict[str, int]:
     if sizing is None:
         return {}
     if sizing.text is not None and list(sizing.numbers) == ["bits"]:  # shipped: its text calls them otherwise
-        return dict.fromkeys(plain_lets(sizing.text), sizing.numbers["bits"])
+        return dict.fromkeys(RuleText.of(sizing.text).numbers, sizing.numbers["bits"])
     return {name: number for name, number in sizing.numbers.items() if 0 <= number < 10**9}
 
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from bitwright.theory.closed_form import spectrum as spectrum
     from bitwright.theory.closed_form import variance as variance
     from bitwright.theory.closed_form import weights as weights
-    from bitwright.theory.closed_form import weights_at as weights_at
     from bitwright.theory.ensemble import EnsembleSize as EnsembleSize
     from bitwright.theory.ensemble import calibrated_size as calibrated_size
     from bitwright.theory.ensemble import check_scope as check_scope
@@ -34,7 +33,7 @@ __all__, __getattr__ = lazy_names(
     __name__,
     {
         "bitwright.theory.proof": "smallest_examples",
-        "bitwright.theory.closed_form": "covariance spectrum variance weights weights_at",
+        "bitwright.theory.closed_form": "covariance spectrum variance weights",
         "bitwright.theory.ensemble": "EnsembleSize calibrated_size check_scope sign_size sizes",
         "bitwright.theory.predictor": "Predictor nngp ntk",
         "bitwright.theory.ranges": "Range blocks_range declared_range training_size",

@@ -107,42 +107,13 @@ def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:
     return Weights(matched=np.where(few, n, w1), unmatched=np.where(few, 0.0, w0), gap=np.where(few, n, b / a))
 
 
-def weights_at(
-    n: ArrayLike, examples: int, time: float, rate: float = 1.0, kind: Kind = "ntk", discrete: bool = False
-) -> Weights:
-    """w1 and w0 at training time t: after gradient flow for `time`, or after `time` steps of size `rate` (`discrete`).
-
-    Training follows the loss 1/2 sum (F - Y)^2; for the paper's mean over the examples, divide `rate` by K. The two
-    eigenvalues of the train kernel relax separately: lambda_0 = a/(2 pi K) off the ones vector, (a + K)/(2 pi K) on it.
-    """
-    n = check_matches(n, examples)
-    a, safe = diagonal(kind), np.maximum(n, 1)
-    b = beta(safe, kind)
-    learned = [learnt(value, time, rate, discrete) for value in spectrum(examples, kind)]
-    average = 1 + safe * b / examples  # of the test kernel over the examples
-    along = learned[1] * average / (a + examples)
-    w1 = learned[0] * b * (1 - safe / examples) / a + along
-    w0 = -learned[0] * safe * b / examples / a + along
-    zero = n == 0
-    return Weights(np.where(zero, 0, w1), np.where(zero, 0, w0), np.where(zero, 0, learned[0] * b / a))
-
-
 def spectrum(examples: int, kind: Kind = "ntk") -> tuple[float, float]:
     """The eigenvalues of the train kernel: the smaller (K - 1 times) and the larger (once); Eq. (10)-(11)."""
     a = diagonal(kind)
     return a / (2 * np.pi * examples), (a + examples) / (2 * np.pi * examples)
 
 
-def learnt(eigenvalue: float, time: float, rate: float, discrete: bool) -> float:
-    """How much of an error along an eigenvector is gone after training for `time`."""
-    if time < 0 or (discrete and time != int(time)):
-        raise InputError(f"training time must be 0 or more, and whole for discrete steps, got {time:g}")
-    if discrete:
-        return float(1 - (1 - rate * eigenvalue) ** int(time))
-    return float(-np.expm1(-rate * eigenvalue * time))
-
-
-def variance(n: ArrayLike, examples: int, kind: Kind = "ntk", trained: Weights | None = None) -> FloatArray:
+def variance(n: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:
     """The variance of one output coordinate over random initializations, Eq. (4) and App. D; by n.
 
     2 pi K sigma^2 = (pi - 1)(1 + n w1^2 + (K - n) w0^2) + (1 - s)^2 - 2 n w1 delta,   s = n w1 + (K - n) w0.
@@ -151,14 +122,11 @@ def variance(n: ArrayLike, examples: int, kind: Kind = "ntk", trained: Weights |
     array([0.    , 0.0082, 0.0116])
     """
     n = check_matches(n, examples)
-    w = weights(n, examples, kind) if trained is None else trained
-    total = n * w.matched + (examples - n) * w.unmatched
-    if trained is None:  # then 1 - s = a w0, without the cancellation of the general form
-        total = 1 - diagonal(kind) * w.unmatched
+    w = weights(n, examples, kind)
+    total = 1 - diagonal(kind) * w.unmatched  # 1 - s = a w0, without the cancellation of the general form
     squares = n * w.matched**2 + (examples - n) * w.unmatched**2
     scaled = (np.pi - 1) * (1 + squares) + (1 - total) ** 2 - 2 * n * w.matched * delta(np.maximum(n, 1))
-    exact_zero = (n == 0) | ((n == 1) & (trained is None))
-    return np.where(exact_zero, 0.0, np.maximum(scaled, 0) / (2 * np.pi * examples))
+    return np.where(n <= 1, 0.0, np.maximum(scaled, 0) / (2 * np.pi * examples))
 
 
 def covariance(n: ArrayLike, other: ArrayLike, shared: ArrayLike, examples: int, kind: Kind = "ntk") -> FloatArray:

@@ -79,10 +79,7 @@ def check_size(examples: int) -> None:
 
 @dataclass(frozen=True)
 class Predictor:
-    """The limit of a wide network trained on inputs X (K, d) with labels Y (K, k).
-
-    `time` None: trained to the end. Else gradient flow for that time, or that many `discrete` steps of size `rate`, on
-    the loss 1/2 sum (F - Y)^2.
+    """The limit of a wide network trained to the end on inputs X (K, d) with labels Y (K, k).
 
     >>> from bitwright import addition
     >>> from bitwright.theory.encoding.training_set import TrainingSet
@@ -96,9 +93,6 @@ class Predictor:
     inputs: FloatArray
     labels: FloatArray
     kind: Kind = "ntk"
-    time: float | None = None
-    rate: float = 1.0
-    discrete: bool = False
 
     def __post_init__(self) -> None:
         for array in (self.inputs, self.labels):
@@ -120,25 +114,13 @@ class Predictor:
 
     @cached_property
     @one_thread()
-    def _response(self) -> FloatArray:  # (K, K)
-        """Theta^-1 (I - exp(-rate Theta t)): what training does to an error; Theta^-1 at the end."""
-        theta = kernel(self.kind, self.inputs, self.inputs)
-        if self.time is None:
-            return np.asarray(np.linalg.inv(theta), dtype=np.float64)
-        values, vectors = np.linalg.eigh(theta)
-        if self.discrete:
-            learned = 1 - (1 - self.rate * values) ** self.time
-        else:
-            learned = -np.expm1(-self.rate * values * self.time)
-        return np.asarray((vectors * (learned / values)) @ vectors.T)
+    def _inverse(self) -> FloatArray:  # (K, K)
+        return np.asarray(np.linalg.inv(kernel(self.kind, self.inputs, self.inputs)), dtype=np.float64)
 
     @cached_property
     @one_thread()
     def _applied(self) -> FloatArray:  # (K, k)
-        if self.time is None:
-            theta = kernel(self.kind, self.inputs, self.inputs)
-            return np.asarray(np.linalg.solve(theta, self.labels), dtype=np.float64)
-        return np.asarray(self._response @ self.labels)
+        return np.asarray(np.linalg.solve(kernel(self.kind, self.inputs, self.inputs), self.labels), dtype=np.float64)
 
     @one_thread()
     def mean(self, tests: FloatArray) -> FloatArray:  # (p, d) -> (p, k)
@@ -157,8 +139,8 @@ class Predictor:
         array([[0.0314]])
         """
         others = tests if others is None else others
-        one = kernel(self.kind, tests, self.inputs) @ self._response
-        two = kernel(self.kind, others, self.inputs) @ self._response
+        one = kernel(self.kind, tests, self.inputs) @ self._inverse
+        two = kernel(self.kind, others, self.inputs) @ self._inverse
         prior = nngp(self.inputs, self.inputs)
         return np.asarray(
             nngp(tests, others)

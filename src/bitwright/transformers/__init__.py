@@ -2,11 +2,11 @@
 
 - `load_task`, `read_task`: a task from a file or from text.
 - `from_gpt2`, `from_llama`, `read_state_dict`, `load_decoder`, `save_decoder`: decoders from state dicts and files.
-- `decide`: whether a decoder answers a task rightly on every input.
+- `bitwright.certify(task, decoder)`: whether a decoder is right on every input.
 - `compare`, `search`, `exhaust`: a module against its description, on inputs that are searched, on all inputs.
 - `smallest_margin`, `count_wrong`: how close a decoder comes to a wrong token, and how many inputs it gets wrong.
 - `train`, `train_until_proved`: decoders for a task.
-- `write_certificate`, `read_certificate`: decisions in files.
+- `read_certificate`: what a certificate claims; `Decision.save` writes one.
 """
 
 from bitwright.lazy import lazy_names
@@ -14,7 +14,7 @@ from bitwright.lazy import lazy_names
 _names, __getattr__ = lazy_names(
     __name__,
     {
-        "bitwright.transformers.certificate": "read_certificate write_certificate",
+        "bitwright.transformers.certificate": "read_certificate",
         "bitwright.transformers.columns": "Columns from_step",
         "bitwright.transformers.comparison": "compare",
         "bitwright.transformers.decision": "Counterexample Decision DecoderClaim ModuleComparison",
@@ -22,7 +22,6 @@ _names, __getattr__ = lazy_names(
         "bitwright.transformers.files": "load_decoder save_decoder",
         "bitwright.transformers.layout": "ColumnTask Place PromptLayout",
         "bitwright.transformers.margins": "count_wrong smallest_margin",
-        "bitwright.transformers.prover": "decide",
         "bitwright.transformers.counterexamples": "exhaust search",
         "bitwright.transformers.state_dicts": "GptOptions LlamaOptions from_gpt2 from_llama read_state_dict",
         "bitwright.transformers.task_text": "load_task read_task",

@@ -111,13 +111,20 @@ class Trees:
 
     codes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     children: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    weights: Reals = field(default_factory=lambda: np.empty(0))  # the share of all inputs, if every split halves them
     count: int = 0
+
+    @property
+    def share(self) -> float:
+        """How much of the trees is proved or empty: all roots weigh the same, and both halves of a box."""
+        return float(self.weights[self.codes >= EMPTY].sum())
 
     def grow(self, nodes: int) -> Ints:
         """The numbers of so many new nodes."""
         while len(self.codes) < self.count + nodes:
             self.codes = np.concatenate([self.codes, np.full(max(1024, len(self.codes)), OPEN)])
             self.children = np.concatenate([self.children, np.full(max(1024, len(self.children)), OPEN)])
+            self.weights = np.concatenate([self.weights, np.full(max(1024, len(self.weights)), 1 / nodes)])
         self.count += nodes
         return np.arange(self.count - nodes, self.count)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from decimal import ROUND_FLOOR, Context
 from hashlib import sha256
 from math import isfinite
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from bitwright.files.documents import (
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.transformers.columns import Columns
 from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, Group, ModuleComparison
-from bitwright.transformers.files import digest, load_decoder
+from bitwright.transformers.files import digest, load_decoder, save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.version import __version__
 
@@ -66,9 +66,16 @@ class DecoderCertificate:
     version: str
 
 
-def write_certificate(decision: Decision, path: str | Path, network: str | Path) -> None:
-    """Writes the certificate of a decision; `network` is the file of the decoder that it is about."""
-    place = as_path(network, "a decoder file")
+def write_certificate(
+    decision: Decision, path: str | PathLike[str], network: str | PathLike[str] | None = None
+) -> None:
+    """Writes the certificate of a decision, and the decoder that it is about to the file `network` if there is none."""
+    target = as_path(path, WHAT)
+    if network is None and target.suffix != ".json":
+        raise InputError(f"a certificate is a .json file, got {target}")
+    place = target.with_suffix(".safetensors") if network is None else as_path(network, "a decoder file")
+    if not place.exists():
+        save_decoder(decision.decoder, place)
     if digest(load_decoder(place)) != (weights := digest(decision.decoder)):
         raise InputError(f"{place} holds another decoder than the decision is about; save it with save_decoder")
     document = {
@@ -79,10 +86,10 @@ def write_certificate(decision: Decision, path: str | Path, network: str | Path)
         "claims": [_claim_document(claim) for claim in decision.claims],
         "comparison": None if decision.comparison is None else vars(decision.comparison),
     }
-    write_atomically(as_path(path, WHAT), (json.dumps(document, separators=(",", ":")) + "\n").encode())
+    write_atomically(target, (json.dumps(document, separators=(",", ":")) + "\n").encode())
 
 
-def read_certificate(path: str | Path) -> DecoderCertificate:
+def read_certificate(path: str | PathLike[str]) -> DecoderCertificate:
     """The certificate in a file; raises InputError unless it is sound. What it claims is not checked."""
     place = as_path(path, WHAT)
     document = read_document(read_file(place, MAX_BYTES), place, WHAT, _FIELDS)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
 
+from bitwright.errors import short_repr
 from bitwright.frozen import FrozenArrays
+from bitwright.lazy import Shown
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask
+
+if TYPE_CHECKING:
+    from bitwright.transformers.margins import SmallestMargin, WrongInputs
 
 Verdict = Literal["proved", "refuted", "tested", "not decided"]
 Arithmetic = Literal["real", "float32"]
@@ -81,14 +87,21 @@ class DecoderClaim:
         return self.verdict == "proved"
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The claims about a decoder and a task; true only if all of them are proved."""
+@dataclass(frozen=True, repr=False)
+class Decision(Shown):
+    """The claims about a decoder and a task; true only if all of them are proved.
+
+    Args:
+        smallest: the smallest margin, where it was measured.
+        wrong: how many inputs are answered wrongly, where that was measured.
+    """
 
     task: ColumnTask
     decoder: Decoder
     claims: tuple[DecoderClaim, ...]
     comparison: ModuleComparison | None = None
+    smallest: SmallestMargin | None = None
+    wrong: WrongInputs | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -102,11 +115,18 @@ class Decision:
         return self.verdict == "proved"
 
     @property
+    def counterexample(self) -> Counterexample | None:
+        """An input that is answered wrongly, of the first claim that is refuted."""
+        return next((claim.counterexample for claim in self.claims if claim.counterexample is not None), None)
+
+    @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
         from bitwright.transformers.report import headline
 
         return headline(self)
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         from bitwright.transformers.report import report
@@ -118,3 +138,14 @@ class Decision:
         from bitwright.transformers.report import document
 
         return document(self)
+
+    def save(self, path: str | PathLike[str], network: str | PathLike[str] | None = None) -> None:
+        """Writes the certificate to a JSON file.
+
+        Args:
+            network: the file of the decoder, by default the certificate's with the suffix .safetensors. It is written
+                if there is none; one that holds another decoder is an error.
+        """
+        from bitwright.transformers.certificate import write_certificate
+
+        write_certificate(self, path, network)

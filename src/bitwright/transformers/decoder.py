@@ -9,19 +9,23 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError
+from bitwright.errors import InputError, counted
 from bitwright.frozen import FrozenArrays
 
 Weights = NDArray[np.float32] | NDArray[np.float64]
 Activation = Literal["gelu", "gelu_tanh", "relu", "silu"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Linear(FrozenArrays):
     """x @ weight + bias."""
 
     weight: Weights  # (in, out)
     bias: Weights | None = None  # (out,)
+
+    def __repr__(self) -> str:
+        bias = "" if self.bias is None else ", bias"
+        return f"Linear{self.weight.shape}".replace(")", f"{bias})")
 
 
 Chain = tuple[Linear, ...]  # applied from left to right; empty for the identity
@@ -86,7 +90,7 @@ class Layer:
     mlp: Mlp | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decoder:
     """Tokens to logits.
 
@@ -108,6 +112,28 @@ class Decoder:
         """(positions, tokens, width); positions is 1 where there is no table of positions, so that any number fits."""
         positions, tokens, width = np.broadcast_shapes(*(table.shape for table in self.tables))
         return positions, tokens, width
+
+    @cached_property
+    def weights(self) -> int:
+        """How many numbers it has; an array that is used twice counts once."""
+        from bitwright.transformers.files import describe_decoder
+
+        return sum(array.size for array in describe_decoder(self)[1].values())
+
+    def __repr__(self) -> str:
+        """Layers, heads, width, tokens and weights, and no array.
+
+        >>> table = np.ones((1, 3, 2), np.float32)
+        >>> Decoder((table,), (), None, (Linear(table[0].T, np.ones(3, np.float32)),))
+        Decoder(0 layers, 0 heads, width 2, 3 tokens, 15 weights)
+        """
+        shapes = ", ".join(str(table.shape) for table in self.tables)
+        try:
+            _, tokens, width = self.shape
+        except ValueError:
+            return f"Decoder(tables that do not fit: {shapes})"
+        counts = counted(len(self.layers), "layer"), counted(sum(len(layer.heads) for layer in self.layers), "head")
+        return f"Decoder({', '.join(counts)}, width {width}, {tokens:,} tokens, {self.weights:,} weights)"
 
 
 def check(decoder: Decoder) -> None:

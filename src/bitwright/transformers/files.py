@@ -27,6 +27,7 @@ FORMAT = "bitwright decoder 1"
 MAX_BYTES = 16 << 30
 MAX_ITEMS = 10_000  # of a list in the structure
 WHAT = "a decoder file"
+PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 Arrays = dict[str, Any]
 
 
@@ -70,6 +71,11 @@ def load_decoder(path: str | Path) -> Decoder:
 
 def open_weights(path: Path, what: str) -> TensorFile:
     """A .safetensors file of weights, its header checked."""
+    if path.suffix in PICKLES:
+        raise InputError(
+            f"{path} is a pickle of PyTorch, which can run any code and is never loaded; where you trust it, write "
+            f"its state dict with safetensors.torch.save_file(state_dict, '{path.stem}.safetensors')"
+        )
     try:
         if not path.is_file():
             raise InputError(f"there is no file {path}")

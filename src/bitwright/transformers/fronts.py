@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,6 +36,14 @@ class Front(RowArrays):
     boxes: Boxes
     case: Ints
     nodes: Ints
+    least: Reals  # (n,) no margin is below
+
+
+def whole_groups(step: Step) -> Front:
+    """A box for each group of a step."""
+    cases = np.arange(len(step.groups))
+    roots = np.stack([root(step.table.task, group) for group in step.groups])
+    return Front(roots, cases, cases, np.full(len(cases), -np.inf))
 
 
 def prove_step(
@@ -49,9 +57,8 @@ def prove_step(
 
     Margins are proved to be above `wish` too where that takes no further splits.
     """
-    proof, cases = StepProof(), len(step.groups)
-    roots = np.stack([root(step.table.task, group) for group in step.groups])
-    front = Front(roots, np.arange(cases), proof.trees.grow(cases))
+    proof, front = StepProof(), whole_groups(step)
+    proof.trees.grow(len(front))
     while len(front):
         front, now = front[: -step.batch], front[-step.batch :]
         now, outputs, margins = _prove_boxes(step, now, proof, goal(), wish)
@@ -61,7 +68,8 @@ def prove_step(
         proof.stuck = np.concatenate([proof.stuck, now.case[stuck]])
         proof.least = min(proof.least, margins.lower[stuck].min(initial=np.inf))
         if halt(proof, _candidates(step, now[worst], outputs[worst], margins.slopes[worst], rng)):
-            proof.waiting = Front.joined([front, now[~stuck]]).case
+            front = Front.joined([front, now[~stuck]])
+            proof.waiting, proof.least = front.case, min(proof.least, front.least.min(initial=np.inf))
             return proof
         front = Front.joined([front, _split(now[~stuck], variables[~stuck], proof.trees)])
     return proof
@@ -80,7 +88,8 @@ def _prove_boxes(
     proved = margins.lower > goal
     proof.trees.codes[front.nodes[proved]] = LEAF
     proof.least = min(proof.least, margins.lower[proved].min(initial=np.inf))
-    return front[~proved], outputs[~proved], margins[~proved]
+    left = replace(front, least=np.maximum(front.least, margins.lower))[~proved]
+    return left, outputs[~proved], margins[~proved]
 
 
 def choose_variables(step: Step, front: Front, outputs: Outputs, slopes: Reals) -> Ints:
@@ -109,8 +118,9 @@ def _split(front: Front, variables: Ints, trees: Trees) -> Front:
     """The two halves of each box, one after the other."""
     children = trees.grow(2 * len(front))
     trees.codes[front.nodes], trees.children[front.nodes] = variables, children[::2]
+    trees.weights[children] = np.repeat(trees.weights[front.nodes] / 2, 2)
     halves = np.stack(split(front.boxes, variables), 1).reshape(-1, *front.boxes.shape[1:])
-    return Front(halves, np.repeat(front.case, 2), children)
+    return Front(halves, np.repeat(front.case, 2), children, np.repeat(front.least, 2))
 
 
 def _candidates(step: Step, front: Front, outputs: Outputs, slopes: Reals, rng: np.random.Generator) -> Ints:

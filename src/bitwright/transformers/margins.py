@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,10 @@ from bitwright.errors import InputError
 from bitwright.frozen import FrozenArrays
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.attention import tabulate
-from bitwright.transformers.boxes import root, split, steps
+from bitwright.transformers.boxes import split, steps
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.fronts import Front, StepProof, choose_variables, prove_step
+from bitwright.transformers.fronts import Front, StepProof, choose_variables, prove_step, whole_groups
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import Progress
 from bitwright.transformers.refutation import forced_margins
@@ -32,7 +33,7 @@ class SmallestMargin(FrozenArrays):
     """The smallest margin of the right token over all inputs and steps, in real arithmetic.
 
     Args:
-        bound: no input has a smaller one.
+        bound: no input has a smaller one; -inf where the time did not suffice to know any.
         attained: that of the input.
         symbols: (words, length) the input, with the right answers so far before every step.
     """
@@ -45,34 +46,51 @@ class SmallestMargin(FrozenArrays):
 
 
 def smallest_margin(
-    decoder: Decoder, task: ColumnTask, *, gap: float = 1e-3, seed: int = 0, progress: Progress | None = None
+    decoder: Decoder,
+    task: ColumnTask,
+    *,
+    gap: float = 1e-3,
+    seed: int = 0,
+    seconds: float = np.inf,
+    progress: Progress | None = None,
 ) -> SmallestMargin:
-    """The smallest margin, up to this relative gap, and an input that attains it."""
-    rng, table = np.random.default_rng(seed), tabulate(decoder, task, 0.0)
-    best, step, symbols = np.inf, 0, np.zeros((0, 0), np.int64)
+    """The smallest margin, up to this relative gap, and an input that attains it.
+
+    Args:
+        seconds: after which nothing more is split; what is known by then is between `bound` and `attained`.
+        progress: gets how much is done, in percent, and 100.
+    """
+    rng, table, end = np.random.default_rng(seed), tabulate(decoder, task, 0.0), time.monotonic() + seconds
+    best, at, symbols = np.inf, 0, np.zeros((0, 0), np.int64)
 
     def attain(candidates: Ints) -> None:
-        nonlocal best, step, symbols
-        if len(candidates):
-            found = forced_margins(decoder, task, candidates)
-            if np.isnan(found).any():
-                raise InputError("the decoder's logits are not finite on some inputs; they have no smallest margin")
-            row, at = np.unravel_index(found.argmin(), found.shape)
-            if found[row, at] < best:
-                best, step, symbols = float(found[row, at]), int(at), candidates[row]
-
-    def halt(_: StepProof, candidates: Ints) -> bool:
-        attain(candidates)
-        return False
+        nonlocal best, at, symbols
+        found = forced_margins(decoder, task, candidates)
+        if np.isnan(found).any():
+            raise InputError("the decoder's logits are not finite on some inputs; they have no smallest margin")
+        row, step = np.unravel_index(found.argmin(), found.shape)
+        if found[row, step] < best:
+            best, at, symbols = float(found[row, step]), int(step), candidates[row]
 
     symbols = (tried := task.random_inputs(1000, rng))[0]
     attain(tried)
     bound = np.inf
-    for number, groups in enumerate(of_steps := steps(task), 1):
+    for number, groups in enumerate(of_steps := steps(task)):
+
+        def halt(proof: StepProof, candidates: Ints, number: int = number) -> bool:
+            _tell(progress, number + proof.trees.share, len(of_steps))
+            if len(candidates):
+                attain(candidates)
+            return time.monotonic() > end
+
         bound = min(bound, prove_step(step_of(table, groups), halt, rng, lambda: best - gap * abs(best)).least)
-        if progress:
-            progress(number, len(of_steps))
-    return SmallestMargin(float(min(bound, best)), best, step, symbols, task.describe(symbols))
+    _tell(progress, 1, 1)
+    return SmallestMargin(float(min(bound, best)), best, at, symbols, task.describe(symbols))
+
+
+def _tell(progress: Progress | None, done: float, total: int) -> None:
+    if progress:
+        progress(int(100 * done / total), 100)
 
 
 @dataclass(frozen=True)
@@ -95,31 +113,52 @@ class Pieces(RowArrays):
 
 
 def count_wrong(
-    decoder: Decoder, task: ColumnTask, *, boxes: int = 50_000, progress: Progress | None = None
+    decoder: Decoder,
+    task: ColumnTask,
+    *,
+    boxes: int = 50_000,
+    seconds: float = np.inf,
+    progress: Progress | None = None,
 ) -> WrongInputs:
     """How many inputs are answered wrongly, in real arithmetic, exactly or as a bracket.
 
     Args:
         boxes: how many to bound at each step of decoding; more make the bracket narrower.
+        seconds: after which no more boxes are bounded, nor inputs told apart that two steps get wrong.
+        progress: gets how much is done, in percent, and 100.
     """
-    table, pieces = tabulate(decoder, task, 0.0), []
-    for number, groups in enumerate(of_steps := steps(task), 1):
-        pieces.append(_wrong_pieces(step_of(table, groups), boxes))
-        if progress:
-            progress(number, len(of_steps))
+    table, pieces, end = tabulate(decoder, task, 0.0), [], time.monotonic() + seconds
+    for number, groups in enumerate(of_steps := steps(task)):
+
+        def over(bounded: int, left: float, number: int = number) -> bool:
+            _tell(progress, number + 1 - left, len(of_steps))
+            return bounded >= boxes or time.monotonic() > end
+
+        pieces.append(_wrong_pieces(step_of(table, groups), over))
     wrong = [of[~of.possible] for of in pieces]
-    least, most = (_count_first(table.edges, sets) for sets in (wrong, pieces))
-    return WrongInputs(sum(least), sum(most), tuple(zip(least, most, strict=True)))
+    try:
+        least, most = (_count_first(table.edges, sets, end) for sets in (wrong, pieces))
+        found = WrongInputs(sum(least), sum(most), tuple(zip(least, most, strict=True)))
+    except TimeoutError:
+        least, most = ([int(_count(table.edges, of).sum()) for of in sets] for sets in (wrong, pieces))
+        first = tuple((max(0, n - sum(most[:at])), most[at]) for at, n in enumerate(least))
+        found = WrongInputs(max(least), min(sum(most), task.inputs), first)
+    _tell(progress, 1, 1)
+    return found
 
 
-def _wrong_pieces(step: Step, budget: int) -> Pieces:
-    """The inputs that a step gets wrong, or may get wrong after so many boxes; the largest are split first."""
+def _wrong_pieces(step: Step, over: Callable[[int, float], bool]) -> Pieces:
+    """The inputs that a step gets wrong, or may get wrong; the largest boxes are split first.
+
+    Args:
+        over: whether to end with what is known, of how many boxes are bounded, and the share of inputs left.
+    """
     edges, cases = step.table.edges, step.cases
-    roots = np.stack([root(step.table.task, group) for group in step.groups])
-    front = Front(roots, np.arange(len(roots)), np.zeros(len(roots), np.int64))
+    front = whole_groups(step)
     done = [_pieces(cases, front[:0], False)]
     size, bounded = _sizes(edges, cases, front), 0
-    while len(front) and bounded < budget:
+    every = size.sum()
+    while len(front) and not over(bounded, float(size.sum() / every)):
         order = np.argsort(-size, kind="stable")
         order, later = order[: step.batch], order[step.batch :]
         now, front, size = front[order], front[later], size[later]
@@ -134,7 +173,7 @@ def _wrong_pieces(step: Step, budget: int) -> Pieces:
         done.append(_pieces(cases, now[variables < 0], True))
         now, variables = now[variables >= 0], variables[variables >= 0]
         for boxes in split(now.boxes, variables):
-            half = Front(boxes, now.case, now.nodes)
+            half = replace(now, boxes=boxes)
             front, size = Front.joined([front, half]), np.concatenate([size, _sizes(edges, cases, half)])
     done.append(_pieces(cases, front, True))
     return Pieces.joined(done)
@@ -148,17 +187,19 @@ def _pieces(cases: Cases, front: Front, possible: bool) -> Pieces:
     return Pieces(front.boxes, cases.wanted[front.case], cases.ends[front.case], np.full(len(front), possible))
 
 
-def _count_first(edges: Edges, sets: Sequence[Pieces]) -> list[int]:
-    """How many inputs are in each set and in none before it."""
-    return [_count_new(edges, pieces, sets[:index]) for index, pieces in enumerate(sets)]
+def _count_first(edges: Edges, sets: Sequence[Pieces], end: float) -> list[int]:
+    """How many inputs are in each set and in none before it; raises TimeoutError at the end."""
+    return [_count_new(edges, pieces, sets[:index], end) for index, pieces in enumerate(sets)]
 
 
-def _count_new(edges: Edges, pieces: Pieces, before: Sequence[Pieces]) -> int:
+def _count_new(edges: Edges, pieces: Pieces, before: Sequence[Pieces], end: float) -> int:
+    if time.monotonic() > end:
+        raise TimeoutError
     counts = _count(edges, pieces)
     total, pieces = int(counts.sum()), pieces[counts > 0]
     if len(pieces.boxes):
         for index, others in enumerate(before):
-            total -= _count_new(edges, _intersect(pieces, others), before[:index])
+            total -= _count_new(edges, _intersect(pieces, others), before[:index], end)
     return total
 
 

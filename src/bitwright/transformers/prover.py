@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,19 @@ from bitwright.transformers.decision import Arithmetic, Counterexample, Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.fronts import StepProof, prove_step
+from bitwright.transformers.journal import End, Key, StepJournal, StepResult
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
 from bitwright.transformers.refutation import forced_margins, replay
 from bitwright.transformers.steps import bound_input, step_of
+from bitwright.workers import Workers
+from bitwright.workers.linear_algebra import one_thread
 
-FEW = 2**16  # inputs that are all tried where nothing can be proved
-VARIED = 1000  # inputs that are tried before a proof
+FEW = 2**16  # inputs that are all tried
+VARIED = 1000  # inputs that are tried where there are more
 UNITS: Mapping[Arithmetic, float] = {"real": 0.0, "float32": FLOAT32}
-Progress = Callable[[int, int], None]  # steps of decoding that are done, and of how many
+Progress = Callable[[int, int], None]  # what is done, and of how much
 
 
 def decide(
@@ -41,6 +45,8 @@ def decide(
     arithmetic: Arithmetic = "float32",
     seconds: float = 600.0,
     seed: int = 0,
+    workers: Workers | None = None,
+    journal: StepJournal | None = None,
     progress: Progress | None = None,
 ) -> Decision:
     """Whether a decoder answers a task rightly on every input: one claim on the answers, and one on the stop token.
@@ -52,7 +58,9 @@ def decide(
             is on real arithmetic, and says so.
         seconds: the time after which no more is proved. At most 65,536 inputs are all tried nevertheless.
         seed: of the inputs that are tried as counterexamples.
-        progress: gets the number of steps of decoding that are done, and how many there are.
+        workers: who proves the steps of decoding ; the result is the same.
+        journal: the steps that were proved before; those that are proved now are added.
+        progress: gets the number of boxes that are bounded, and about how many there will be.
     """
     check_decoder(decoder)
     check_fit(decoder, task)
@@ -65,12 +73,13 @@ def decide(
         claims = search_claims(decoder, task, runtime, reason, seed, seconds)
     else:
         clock = ProofClock(time.monotonic() + seconds, progress or (lambda *_: None))
-        hunt = Hunt(decoder, task, runtime or evaluator_of(decoder), np.random.default_rng(seed))
+        how = BoxWork(workers or Workers(), journal, seed)
+        hunt = Hunt(decoder, task, runtime or evaluator_of(decoder))
         if task.inputs <= FEW:
             hunt.check_all()
         else:
-            hunt.check(mixture_of(task).vary(VARIED, hunt.rng))
-        proofs = [prove(decoder, task, about, arithmetic, hunt, clock) for about in claim_names(task)]
+            hunt.check(mixture_of(task).vary(VARIED, np.random.default_rng(seed)))
+        proofs = [prove(decoder, task, about, arithmetic, hunt, clock, how) for about in claim_names(task)]
         claims = tuple(hunt.refute(claim) for claim in proofs)
         if task.inputs <= FEW and any(claim.verdict == "not decided" for claim in claims):
             claims = try_all(claims, runtime or decoder, task)
@@ -150,7 +159,6 @@ class Hunt:
     decoder: Decoder
     task: ColumnTask
     model: Evaluator  # has the last word
-    rng: np.random.Generator
     examples: dict[str, Counterexample] = field(default_factory=dict)  # by what the claim is about
     least: float = np.inf  # margin of an input
 
@@ -196,8 +204,17 @@ class Hunt:
         return DecoderClaim(claim.about, "refuted", "real", claim.method, 1, None, claim.boxes, example)
 
 
+@dataclass(frozen=True)
+class BoxWork:
+    """Who proves steps of decoding by boxes, what was proved before, and the seed of the inputs that are tried."""
+
+    workers: Workers
+    journal: StepJournal | None
+    seed: int
+
+
 def prove(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock
+    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock, how: BoxWork
 ) -> DecoderClaim:
     """The claim on the answers, or on the stop token: for float32 if that can be proved, else for real numbers."""
     if about in hunt.examples:
@@ -205,10 +222,12 @@ def prove(
     single = arithmetic == "float32" and fits_float32(decoder)
     wishes: Sequence[Arithmetic] = ("float32", "real") if single else ("real",)
     for wish in wishes:
+        doubt, left = wish == wishes[-1], clock.end - time.monotonic()
         try:
-            claim = prove_by_boxes(decoder, task, about, wish, hunt, clock, doubt=wish == wishes[-1])
+            proof = BoxProof(decoder, task, about, wish, doubt, how.seed, left, hunt.least / 2)
+            claim = prove_by_boxes(proof, hunt, clock, how)
         except InputError:  # float32 may overflow
-            if wish == wishes[-1]:
+            if doubt:
                 raise
             continue
         if claim.verdict == "proved" or about in hunt.examples or clock.out():
@@ -225,44 +244,126 @@ def fits_float32(part: Any) -> bool:
     return all(fits_float32(each) for each in parts)
 
 
-def prove_by_boxes(
-    decoder: Decoder, task: ColumnTask, about: str, arithmetic: Arithmetic, hunt: Hunt, clock: ProofClock, doubt: bool
-) -> DecoderClaim:
+@dataclass(frozen=True)
+class BoxProof:
+    """What the proofs of all steps of decoding have in common, for one claim.
+
+    Args:
+        doubt: whether to go on after a single input that is not proved.
+        seed: of the inputs that are tried as counterexamples.
+        seconds: after which no more is proved, from the first step on.
+        margin: a better one is not looked for.
+        watch: gets the boxes bounded in a step and the share of it that is proved; other processes have none.
+    """
+
+    decoder: Decoder
+    task: ColumnTask
+    about: str
+    arithmetic: Arithmetic
+    doubt: bool
+    seed: int
+    seconds: float
+    margin: float
+    watch: Callable[[int, float], None] | None = None
+
+    @cached_property
+    def clock(self) -> ProofClock:
+        return ProofClock(time.monotonic() + self.seconds, lambda *_: None)
+
+    @cached_property
+    def table(self) -> AttentionTable:
+        return tabulate(self.decoder, self.task, UNITS[self.arithmetic], self.clock.tick)
+
+    @cached_property
+    def groups(self) -> list[list[Group]]:
+        """The groups of each step."""
+        answers, stop = len(self.task.layout.answer), self.about == "stop"
+        return [of for of in steps(self.task) if (of[0][0] == answers) == stop]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"watch": None}
+
+
+def prove_by_boxes(proof: BoxProof, hunt: Hunt, clock: ProofClock, how: BoxWork) -> DecoderClaim:
     """The claim by boxes of inputs; without `doubt` the first single input that is not proved ends the attempt."""
-    table, proofs, answers = tabulate(decoder, task, UNITS[arithmetic], clock.tick), [], len(task.layout.answer)
-    groups = [of for of in steps(task) if (of[0][0] == answers) == (about == "stop")]
-    for number, of in enumerate(groups):
+    results: list[StepResult] = []
 
-        def over(proof: StepProof) -> bool:
-            return about in hunt.examples or clock.out() or (not doubt and len(proof.stuck) > 0)
+    def watch(boxes: int, share: float) -> None:
+        boxes += sum(result.boxes for result in results)
+        share = (len(results) + share) / len(proof.groups)
+        clock.progress(boxes, round(boxes / share) if share else 0)
 
-        def halt(proof: StepProof, candidates: Ints, number: int = number) -> bool:
-            clock.progress(number, len(groups))
-            hunt.check(candidates)
-            return over(proof)
-
-        clock.progress(number, len(groups))
-        try:
-            proofs.append(prove_step(step_of(table, of), halt, hunt.rng, wish=hunt.least / 2))
-        except ProofTimeError:
-            break
-        if over(proofs[-1]):
-            break
-    return _claim_of(task, about, groups, proofs, arithmetic)
+    watched = replace(proof, watch=watch)
+    with closing(_step_results(watched, how)) as found:
+        for result in found:
+            results.append(result)
+            watch(0, 0.0)
+            hunt.check(result.wrong)
+            if result.end != "done" or proof.about in hunt.examples:
+                break
+    return _claim_of(proof, results)
 
 
-def _claim_of(
-    task: ColumnTask, about: str, groups: Sequence[list[Group]], proofs: Sequence[StepProof], arithmetic: Arithmetic
-) -> DecoderClaim:
-    boxes, missing, trees = sum(proof.bounded for proof in proofs), [], {}
-    for of, proof in zip(groups, proofs, strict=False):
-        for case, group in enumerate(of):
-            left = int((proof.stuck == case).sum() + (proof.waiting == case).sum())
+def _step_results(proof: BoxProof, how: BoxWork) -> Generator[StepResult]:
+    """What comes of each step, in order; of those in the journal, what it says."""
+    keys: list[Key] = [(proof.about, proof.arithmetic, step) for step in range(len(proof.groups))]
+    known = {} if how.journal is None else {**how.journal.known}
+    missing = [step for step, key in enumerate(keys) if key not in known]
+    with one_thread(), closing(how.workers.map(prove_step_alone, proof, missing)) as found:
+        for key in keys:
+            result = known[key] if key in known else next(found)
+            if how.journal is not None and key not in known and result.end in ("done", "stuck"):
+                how.journal.append(key, result)
+            yield result
+
+
+def prove_step_alone(proof: BoxProof, number: int) -> StepResult:
+    """What comes of one step; it depends on nothing but the proof and the number, unless the time is up."""
+    hunt, groups = Hunt(proof.decoder, proof.task, evaluator_of(proof.decoder)), proof.groups[number]
+    end: End = "done"
+
+    def halt(found: StepProof, candidates: Ints) -> bool:
+        nonlocal end
+        if proof.watch is not None:
+            proof.watch(found.bounded, found.trees.share)
+        hunt.check(candidates)
+        if proof.about in hunt.examples:
+            end = "wrong"
+        elif not proof.doubt and len(found.stuck):
+            end = "stuck"
+        elif proof.clock.out():
+            end = "time"
+        return end != "done"
+
+    try:
+        found = prove_step(
+            step_of(proof.table, groups), halt, np.random.default_rng([proof.seed, number]), wish=proof.margin
+        )
+    except ProofTimeError:
+        found, end = StepProof(), "time"
+    cases = range(len(groups)) if found.trees.count else ()
+    left = [int((found.stuck == case).sum() + (found.waiting == case).sum()) for case in cases]
+    trees = tuple(b"" if left[case] else found.trees.preorder(case) for case in cases)
+    wrong = [example.symbols for example in hunt.examples.values()]
+    inputs = np.stack(wrong) if wrong else np.zeros((0, *proof.task.positions.shape), np.int64)
+    return StepResult(end, found.bounded, float(found.least), tuple(left), trees, inputs)
+
+
+def _claim_of(proof: BoxProof, results: Sequence[StepResult]) -> DecoderClaim:
+    task, boxes, missing, trees = proof.task, sum(result.boxes for result in results), [], {}
+    for of, result in zip(proof.groups, results, strict=False):
+        for group, left, tree in zip(of, result.left, result.trees, strict=False):
             if left:
                 missing.append(f"{describe(task, group)}: {left:,} boxes")
-            trees[group] = b"" if left else proof.trees.preorder(case)
-    missing += [f"{describe(task, of[0]).partition(' ')[0].rstrip(',')}: not finished" for of in groups[len(proofs) :]]
+            trees[group] = tree
+        if len(result.left) != len(of) or (result.end != "done" and not any(result.left)):
+            missing.append(f"{_place(task, of)}: not finished")
+    missing += [f"{_place(task, of)}: not finished" for of in proof.groups[len(results) :]]
+    claim = partial(DecoderClaim, proof.about, arithmetic=proof.arithmetic, method="boxes", boxes=boxes)
     if missing:
-        return DecoderClaim(about, "not decided", arithmetic, "boxes", 0, None, boxes, None, tuple(missing))
-    least = min(proof.least for proof in proofs)
-    return DecoderClaim(about, "proved", arithmetic, "boxes", task.inputs, float(least), boxes, trees=trees)
+        return claim("not decided", inputs=0, open=tuple(missing))
+    return claim("proved", inputs=task.inputs, margin=float(min(result.least for result in results)), trees=trees)
+
+
+def _place(task: ColumnTask, groups: list[Group]) -> str:
+    return describe(task, groups[0]).partition(" ")[0].rstrip(",")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bitwright.errors import counted, listing
 from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.files import describe_decoder, digest
+from bitwright.transformers.files import digest
 from bitwright.transformers.layout import ColumnTask
+
+if TYPE_CHECKING:
+    from bitwright.transformers.margins import WrongInputs
 
 ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32"}
 
@@ -16,9 +19,30 @@ ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32
 def report(decision: Decision) -> list[str]:
     """The lines of a report; the first one is the verdict."""
     rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
+    rows += describe_measurements(decision)
     rows += [("module", describe_comparison(decision.comparison)), ("decoder", describe_decoder_of(decision.decoder))]
     width = max(len(name) for name, _ in rows)
     return [headline(decision), *(f"  {name:{width}}  {text}" for name, text in rows)]
+
+
+def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
+    """The smallest margin and the number of wrong inputs, where they were measured."""
+    rows, smallest, wrong = [], decision.smallest, decision.wrong
+    if smallest is not None:
+        at = (*decision.task.layout.answer, "the stop token")[smallest.step]
+        least = f"; none is below {smallest.bound:.4g}"
+        rows.append(("margin", f"{smallest.attained:.4g} at {at} of {smallest.inputs}{least}"))
+    if wrong is not None:
+        share = wrong.most / decision.task.inputs
+        rows.append(("wrong", f"{count_wrong_inputs(wrong)}, {share:.2g} of all"))
+    return rows
+
+
+def count_wrong_inputs(wrong: WrongInputs) -> str:
+    """The number of wrong inputs, or its bounds."""
+    if wrong.least == wrong.most:
+        return counted(wrong.least, "input")
+    return f"{wrong.least:,} to {counted(wrong.most, 'input')}"
 
 
 def headline(decision: Decision) -> str:
@@ -93,9 +117,8 @@ def describe_comparison(comparison: ModuleComparison | None) -> str:
 
 def describe_decoder_of(decoder: Decoder) -> str:
     """Layers, heads, weights and digest."""
-    weights = sum(array.size for array in describe_decoder(decoder)[1].values())
     heads = counted(sum(len(layer.heads) for layer in decoder.layers), "head")
-    return f"{counted(len(decoder.layers), 'layer')}, {heads}, {weights:,} weights; sha256 {digest(decoder)}"
+    return f"{counted(len(decoder.layers), 'layer')}, {heads}, {decoder.weights:,} weights; sha256 {digest(decoder)}"
 
 
 def count_inputs(number: int) -> str:
@@ -123,7 +146,18 @@ def document(decision: Decision) -> dict[str, Any]:
         "decoder": digest(decision.decoder),
         "compared": None if comparison is None else dict(vars(comparison)),
         "claims": [_claim(claim) for claim in decision.claims],
+        **_measurements(decision),
     }
+
+
+def _measurements(decision: Decision) -> dict[str, Any]:
+    """The smallest margin and the number of wrong inputs as JSON, where they were measured."""
+    found: dict[str, Any] = {}
+    if (smallest := decision.smallest) is not None:
+        found["smallest_margin"] = {name: of for name, of in vars(smallest).items() if name != "symbols"}
+    if (wrong := decision.wrong) is not None:
+        found["wrong_inputs"] = {"least": wrong.least, "most": wrong.most, "first": [[*of] for of in wrong.first]}
+    return found
 
 
 def _claim(claim: DecoderClaim) -> dict[str, Any]:

@@ -37,6 +37,12 @@ from bitwright.transformers.decoder import (
 from bitwright.transformers.files import open_weights
 
 WHAT = "a file of weights"
+LAYOUTS = {  # a name that tells each layout
+    "from_gpt2": "attn.c_attn",
+    "from_llama": "self_attn.q_proj",
+    "GPT-NeoX, which is not read": "attention.query_key_value",
+    "torch.nn.Transformer, which is not read": "self_attn.in_proj_weight",
+}
 MAX_NPZ = 1 << 30  # bytes, unpacked
 
 
@@ -88,7 +94,7 @@ def from_gpt2(weights: Mapping[str, Any], options: GptOptions) -> Decoder:
 
     Matrices may be (in, out), as GPT-2 has them, or (out, in), as nanoGPT does.
     """
-    names = _Names(weights, ("_orig_mod.", "transformer."))
+    names = _Names(weights, "from_gpt2", ("_orig_mod.", "transformer."))
     tokens, positions = names.take("wte.weight", 2), names.take("wpe.weight", 2)
     names.turned = names.shape("h.0.attn.c_attn.weight")[0] != tokens.shape[1]
     layers = []
@@ -110,7 +116,7 @@ def from_llama(weights: Mapping[str, Any], options: LlamaOptions) -> Decoder:
 
     Its head may be tied. Scaled RoPE and attention to a window are not covered: `compare` would tell.
     """
-    names = _Names(weights, ("_orig_mod.", "model."))
+    names = _Names(weights, "from_llama", ("_orig_mod.", "model."))
     tokens = names.take("embed_tokens.weight", 2)
     key_heads = options.key_heads or options.heads
     layers = []
@@ -172,9 +178,11 @@ class _Names:
 
     turned = True  # matrices are (out, in)
 
-    def __init__(self, weights: Mapping[str, Any], prefixes: tuple[str, ...]) -> None:
-        if not weights:
-            raise InputError("the state dict is empty")
+    def __init__(self, weights: Mapping[str, Any], layout: str, prefixes: tuple[str, ...]) -> None:
+        if not isinstance(weights, Mapping) or not weights:
+            what = "is empty" if isinstance(weights, Mapping) else f"must be a mapping, got {type(weights).__name__}"
+            raise InputError(f"the state dict {what}; it is what module.state_dict() gives")
+        self.layout = layout
         self.left: dict[str, Any] = {}
         for name, value in weights.items():
             for prefix in prefixes:
@@ -187,8 +195,14 @@ class _Names:
     def shape(self, name: str) -> tuple[int, ...]:
         if name not in self.left:
             known = suggestion(name, self.left) or f"; it begins with {listing([*map(shorten, self.left)], 3)}"
-            raise InputError(f"the state dict lacks {name}{known}")
+            raise InputError(f"the state dict lacks {name}{self._other() or known}")
         return tuple(getattr(self.left[name], "shape", ()))
+
+    def _other(self) -> str:
+        """A hint where the names are those of another layout."""
+        names = " ".join(self.left)
+        hints = (f"; {sign} is a name of {of}" for of, sign in LAYOUTS.items() if of != self.layout and sign in names)
+        return next(hints, "")
 
     def take(self, name: str, dimensions: int) -> Any:
         """The array of a name, which is then used."""
@@ -236,7 +250,7 @@ class _Names:
         head = self.take("lm_head.weight", 2) if "lm_head.weight" in self.left else tables[0][0]
         head = Linear(head.T, self.take_optional("lm_head.bias"))
         if self.left:
-            raise InputError(f"the state dict has the unknown {listing([*map(shorten, self.left)])}")
+            raise InputError(f"the state dict has the unknown {listing([*map(shorten, self.left)], 5)}{self._other()}")
         decoder = Decoder(tables, tuple(layers), norm, (head,))
         check(decoder)
         return decoder

@@ -7,17 +7,15 @@ import platform
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnContext
-from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
-from multiprocessing.synchronize import Lock
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, Generic, Literal, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -64,78 +62,44 @@ _AHEAD = 2  # jobs handed out for each worker, so that none waits for the next o
 def in_processes(
     count: int, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]
 ) -> Generator[Result]:
-    """`work(common, job)` for each job, in order, by this many processes."""
-    context = get_context("spawn")
-    with _shared(context, count, bytes(ForkingPickler.dumps((work, common)))) as mine:
-        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=mine)
+    """`work(common, job)` for each job, in order, by this many processes; they read what they share from a file."""
+    with NamedTemporaryFile() as shared:
+        shared.write(bytes(ForkingPickler.dumps((work, common))))
+        shared.flush()
+        pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin, initargs=(shared.name,))
         try:
             yield from in_order(lambda job: pool.submit(_do, job), jobs, _AHEAD * count)
         except BrokenProcessPool:
             raise BitwrightError("a worker process died, perhaps for lack of memory; use fewer workers") from None
-        finally:
-            _stop(pool)
-
-
-@contextmanager
-def _shared(context: SpawnContext, count: int, data: bytes) -> Iterator[tuple[Connection, Lock]]:
-    """A pipe from which each of these processes reads the bytes, one at a time.
-
-    They are not passed to a process at its start: the parent would wait until it has read them, so that processes would
-    start one after the other, each a second after the last.
-    """
-    reader, writer = context.Pipe(duplex=False)
-
-    def feed() -> None:
-        with suppress(OSError):  # all who might read are gone
-            for _ in range(count):
-                writer.send_bytes(data)
-
-    feeder = threading.Thread(target=feed, daemon=True)
-    feeder.start()
-    try:
-        yield reader, context.Lock()
-    finally:
-        reader.close()
-        feeder.join()
-        writer.close()
-
-
-def _stop(pool: ProcessPoolExecutor) -> None:
-    """Ends the processes now: their results are no longer wanted."""
-    processes = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        with suppress(OSError, ValueError):
-            process.terminate()
-    for process in processes:
-        with suppress(OSError, ValueError, AssertionError):
-            process.join(5)
+        finally:  # results are no longer wanted
+            processes = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                with suppress(OSError, ValueError):
+                    process.terminate()
 
 
 _mine: tuple[Callable[[Any, Any], Any], Any] | None = None  # in a worker: the work and what all jobs share
 
 
-def _begin(reader: Connection, turn: Lock) -> None:
+def _begin(shared: str) -> None:
     """In a new worker process: leave Ctrl-C to the parent, and end with it, however it ends."""
     global _mine
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    with turn:
-        data = reader.recv_bytes()
-    _mine = ForkingPickler.loads(data)
+    _mine = ForkingPickler.loads(Path(shared).read_bytes())
     ThreadpoolController().limit(limits=1)  # of linear algebra: the processes have the cores already
 
 
-def _end_with(parent: BaseProcess) -> None:
+def _end_with(parent: Any) -> None:
     parent.join()
     os._exit(1)
 
 
 def _do(job: Any) -> Any:
-    if _mine is None:
-        raise BitwrightError("a worker was not set up")
+    assert _mine is not None
     work, common = _mine
     return work(common, job)
 

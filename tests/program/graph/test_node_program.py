@@ -12,7 +12,6 @@ from facts import missing
 from bitwright import run
 from bitwright.errors import InputError
 from bitwright.program import NodeProgram, Topology, parse_node_program
-from bitwright.program.text.node_text import schema_of
 
 PATH = Topology.from_edges(3, [(0, 1), (1, 2)])
 
@@ -179,6 +178,6 @@ def test_the_schema_is_that_of_the_size(line: str) -> None:
     made = parse_node_program(f"{line}\n{rules}")
     for nodes in range(1, 20):
         for ports in (2 * nodes, 8 * nodes):
-            found, alone = made.schema(nodes, ports), schema_of(made.tree, {}, nodes, ports)
+            found, alone = made.schema(nodes, ports), made.rules.schema({}, nodes, ports)
             assert (found.program.id, found.steps, found.inputs) == (alone.program.id, alone.steps, alone.inputs)
     assert (made.schema(9) is made.schema(15)) == ("nodes" not in line.replace("digits(nodes)", ""))

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from bitwright.program import parse
+from bitwright.program.text import RuleText
 from bitwright.proofs.function.affine import NoChainError
 from bitwright.proofs.function.chain import read_chain
 from bitwright.proofs.function.closure import Invariant, Search
@@ -24,7 +25,7 @@ def kinds_of(length: int) -> list[int]:
 @pytest.mark.parametrize("name", SOME)
 def test_a_chain_steps_like_the_program(name: str) -> None:
     text = text_of(name)
-    chain = read_chain(text)
+    chain = read_chain(RuleText.of(text))
     random = Random(3)
     for size in (5, 6, 9):
         algorithm = parse(text, lets={"l": size})
@@ -78,7 +79,7 @@ def value_of(weights, word, state: int) -> int:
 
 
 def test_a_clock_ends_after_just_the_steps_it_stands_for() -> None:
-    chain = read_chain(text_of("addition"))
+    chain = read_chain(RuleText.of(text_of("addition")))
     for rate in (1, 2, 3):
         for extra in (-2, -1, 0, 1, 3):
             for clock in _with_steps(rate, extra):
@@ -95,7 +96,7 @@ def test_a_clock_ends_after_just_the_steps_it_stands_for() -> None:
 
 @pytest.mark.parametrize("name", SOME)
 def test_every_state_of_real_runs_lies_in_the_invariant(name: str) -> None:
-    chain = read_chain(text_of(name))
+    chain = read_chain(RuleText.of(text_of(name)))
     specs = [Specification(chain, line) for line in parse(text_of(name)).ensures]
     for setting in list(_settings(chain, specs))[:2]:
         machine = ChainMachine(chain, setting.clock, setting.ghosts)
@@ -132,7 +133,7 @@ LINES = [
 @pytest.mark.parametrize("line", LINES)
 def test_a_specification_says_of_random_words_what_the_line_says(line: str) -> None:
     text = text_of("addition").replace("ensure sum == p + q", f"ensure {line}")
-    chain = read_chain(text)
+    chain = read_chain(RuleText.of(text))
     spec = Specification(chain, parse(text).ensures[0])
     random = Random(4)
     both: set[bool] = set()
@@ -185,4 +186,4 @@ def test_what_is_not_the_same_at_every_size_is_refused(old: str, new: str, why: 
     if "write q[1]" in new:
         text = text.replace("when c[i]=1", "when c[3]=1")
     with pytest.raises(NoChainError, match=why):
-        read_chain(text.replace(old, new))
+        read_chain(RuleText.of(text.replace(old, new)))

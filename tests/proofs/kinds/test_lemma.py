@@ -59,7 +59,7 @@ def points_of(atoms: Atoms, program: Program, sizes: dict[str, int], cell: int) 
 def check_lemma(text: str, smallest: Mapping[str, int], most: int) -> int:
     """Raises unless equal patterns have equal kinds at all sizes up to this; gives how many cells were looked at."""
     sized = SizedText.read(text)
-    lines = Lines(sized.tree, smallest, sized.lets, False)
+    lines = Lines(sized.rules, smallest, sized.lets, False)
     valid = lines.extents_at_least_one()
     cases = [atoms_of(cell, lines.blocks, lines.rules, valid) for cell in lines.cells]
     kind_of: dict[object, object] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.api.export.model import Core, Exported, WiresOut
-from bitwright.networks.onnx_file import onnx_module, save_model
+from bitwright.networks.onnx_file import layer_constants, layer_nodes, onnx_module, save_model
 from bitwright.program.layout import IntArray
 
 
@@ -20,17 +20,12 @@ def save_step_onnx(found: Exported, path: Path) -> None:
 
     assert found.wires is not None
     core, wires, program = found.core, found.wires, found.wires.algorithm.program
-    kind = np.int32 if core.bits == 32 else np.int64
     wide = TensorProto.INT32 if core.bits == 32 else TensorProto.INT64
     node = helper.make_node
     tensors: dict[str, Any] = {
-        "zero": np.array(0, dtype=kind),
+        **layer_constants(core.thresholds.astype(np.int32 if core.bits == 32 else np.int64)),
         "off": np.array(0, dtype=np.int32),
-        "one": np.array(1, dtype=np.int64),
-        "none": np.array(0, dtype=np.int64),
-        "axis": np.array([1], dtype=np.int64),
         "first_bit": np.array([0], dtype=np.int64),
-        "thresholds": core.thresholds.astype(kind),
     }
     nodes = [
         node("Cast", ["state"], ["bits"], to=TensorProto.INT32),
@@ -48,22 +43,8 @@ def save_step_onnx(found: Exported, path: Path) -> None:
             node("Gather", [name("configurations"), name("block")], [name("looked_at")], axis=1),
             node("Equal", [name("looked_at"), name("wanted")], [name("is_matched")]),
             node("Cast", [name("is_matched")], [name("matched")], to=TensorProto.UINT8),
-            node("MatMulInteger", [name("matched"), name("first")], [name("before")]),
-            node("Cast", [name("before")], [name("before_wide")], to=wide),
-            node("Max", [name("before_wide"), "zero"], [name("hidden")]),
-            node("Cast", [name("last")], [name("last_wide")], to=wide),
-            node("MatMul", [name("hidden"), name("last_wide")], [name("sums")]),
-            node("Cast", [name("matched")], [name("counts")], to=TensorProto.INT64),
-            node("ReduceSum", [name("counts"), "axis"], [name("n")], keepdims=0),
-            node("Sub", [name("n"), "one"], [name("n_less_one")]),
-            node("Max", [name("n_less_one"), "none"], [name("row")]),
-            node("Gather", ["thresholds", name("row")], [name("of_n")], axis=0),
-            node("Gather", [name("of_n"), name("column")], [name("limits")], axis=1),
-            node("Greater", [name("sums"), name("limits")], [name("above")]),
-            node("Greater", [name("n"), "none"], [name("some")]),
-            node("Unsqueeze", [name("some"), "axis"], [name("some_column")]),
-            node("And", [name("above"), name("some_column")], [name("on")]),
-            node("Cast", [name("on")], [name("ports")], to=TensorProto.INT32),
+            *layer_nodes(wide, name("")),
+            node("Cast", [name("next")], [name("ports")], to=TensorProto.INT32),
             node("Reshape", [name("ports"), name("line")], [name("said")]),
         ]
         said.append(name("said"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, Scale, check_states_rounding, round_outputs
 from bitwright.workers.linear_algebra import one_thread
 
+_TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
 MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
 
 
@@ -62,7 +64,37 @@ class Decider(ABC):
         bits, margins = self(matched, n)
         return bits, np.where((n > 0)[:, None], margins, np.inf)
 
-    def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+    @cached_property
+    def states(self) -> list[LocalStates]:
+        """The local states of every kind."""
+        return [LocalStates(kind) for kind in self.pattern.kinds]
+
+    def matched(self, kind: int, numbers: IntArray) -> tuple[BoolArray, IntArray]:  # (states, K), (states,)
+        """The matches of local states among all templates of the pattern, and n."""
+        matched = np.zeros((len(numbers), self.pattern.program.templates), dtype=bool)
+        matched[:, slice(*self.pattern.first_template[kind : kind + 2])] = self.states[kind].matched(numbers)
+        return matched, np.count_nonzero(matched, axis=1)
+
+    def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
+        """The answers for a kind's own ports in local states, and the margin of each; infinite at n = 0."""
+        bits, margins = self.of_kind(kind, *self.matched(kind, numbers))
+        own = self.pattern.port_bits(kind)
+        return bits[:, own], margins[:, own]
+
+    def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
+        """The same, with a minus before the margin of every answer that is not that of the rules."""
+        on, margins = self.ports(kind, numbers)
+        states = self.states[kind]
+        right = on == states.truth(states.matched(numbers))
+        return on, np.where(right, margins, -np.maximum(margins, _TINY))
+
+    def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
+        """G and T of a kind's own ports."""
+        sums, thresholds = self.sums(kind, *self.matched(kind, numbers))
+        own = self.pattern.port_bits(kind)
+        return sums[:, own], thresholds[:, own]
+
+    def sums(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
         """G and T, (states, k) both; G > T sets a bit. Here G estimates how many writers match, and T is 1/2."""
         bits, margins = self(matched, n)
         threshold = 0.5 if self.rounding == "calibrated" else 0.0

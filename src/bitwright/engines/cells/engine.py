@@ -15,7 +15,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
-from bitwright.engines.cells.network import PART, CellTables, are_few, cell_network, cell_tables
+from bitwright.engines.cells.network import PART, CellTables, are_few, cell_tables, networks_decider
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay, one_by_one
@@ -54,9 +54,9 @@ class CellEngine(Engine):
         tile: Tile | None = None,
     ) -> None:
         self.program, self.evaluate, self._compiled = program, evaluate, compiled
-        self.cells = cell_network(pattern, by, rounding)
+        decider = by if isinstance(by, Decider) else networks_decider(pattern, by, rounding)
+        self.decider, self.pattern = decider, pattern
         self.wiring = Wiring(program, pattern, tile)
-        decider = self.cells.decider
         self.name, self.rounding = decider.engine, decider.rounding
         self.library = None if decider.exact else NUMPY
         self.examples, self.kind = decider.examples, decider.kind
@@ -68,15 +68,11 @@ class CellEngine(Engine):
         """Goes to other processes without what they can pack again."""
         return {name: value for name, value in vars(self).items() if name not in ("packed", "answered")}
 
-    @property
-    def pattern(self) -> Pattern:
-        return self.cells.pattern
-
     @cached_property
     def tables(self) -> CellTables | None:
         """The network's outputs on every local state of the kinds that occur; None if these are too many."""
         kinds = tuple(self.wiring.places)
-        return cell_tables(self.cells, kinds) if are_few(self.pattern, self.cells.decider.width, kinds) else None
+        return cell_tables(self.decider, kinds) if are_few(self.pattern, self.decider.width, kinds) else None
 
     @cached_property
     def packed(self) -> PackedCells | None:
@@ -102,7 +98,7 @@ class CellEngine(Engine):
     @property
     def proved(self) -> bool:
         """The same in exact arithmetic, so that it holds on every machine."""
-        return self.right and self.cells.decider.exact
+        return self.right and self.decider.exact
 
     @property
     def cell_facts(self) -> dict[str, object]:
@@ -112,7 +108,7 @@ class CellEngine(Engine):
             "kinds": len(kinds),
             "local_states": sum(self.pattern.kinds[kind].local_states for kind in kinds),
             "tile": self.wiring.tile,
-            "width": self.cells.decider.width,
+            "width": self.decider.width,
             "networks": self.networks,
             "proved": self.proved,
             "wrong": None if tables is None else tables.wrong,
@@ -150,7 +146,7 @@ class CellEngine(Engine):
     def describe(self) -> dict[str, object]:
         drawn = {} if self.name != "sampled" else {"networks": self.networks, "seed": self.seed}
         own = {"cells": list(self.digests), **drawn, "tile": self.wiring.tile, "evaluate": self.evaluate}
-        return {**super().describe(), **own, **self.cells.decider.describe()}
+        return {**super().describe(), **own, **self.decider.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:
         if self.evaluate or self.tables is None:
@@ -216,10 +212,10 @@ class CellEngine(Engine):
             different, place = np.unique(numbers, return_inverse=True)
             at = place.reshape(numbers.shape)[:, wired.wire_cell]
             if compared:
-                on, margins = self.cells.ports(wired.kind, different)
-                found = [np.where(on, margins, -margins), *self.cells.compared(wired.kind, different)]
+                on, margins = self.decider.ports(wired.kind, different)
+                found = [np.where(on, margins, -margins), *self.decider.compared(wired.kind, different)]
             else:
-                found = [self.cells.judged(wired.kind, different)[1]]
+                found = [self.decider.judged(wired.kind, different)[1]]
             for kept, value in zip(values, found, strict=True):
                 kept.append(value[at, wired.wire_port])
         bits = [np.zeros(0, dtype=np.int64), *(wired.wire_bit for wired in self.wiring.kinds)]
@@ -236,7 +232,7 @@ class CellEngine(Engine):
         return on[place], margins[place]
 
     def _evaluated(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:
-        found = [self.cells.judged(kind, numbers[at : at + PART]) for at in range(0, len(numbers) or 1, PART)]
+        found = [self.decider.judged(kind, numbers[at : at + PART]) for at in range(0, len(numbers) or 1, PART)]
         margins = [margin.min(axis=1, initial=np.inf) for _, margin in found]
         return np.concatenate([on for on, _ in found]), np.concatenate(margins)
 

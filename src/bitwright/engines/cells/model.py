@@ -52,7 +52,7 @@ class ModelDecider(Decider):
         """The same; its own answer counts even if nothing matches."""
         return self._answers(matched if self._reads == "templates" else self._bit_by_bit(kind, matched))
 
-    def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+    def sums(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
         """Its outputs, and the threshold."""
         found = self._fitted.decide(matched if self._reads == "templates" else self._bit_by_bit(kind, matched)).outputs
         return found, np.full(found.shape, self._model.threshold)

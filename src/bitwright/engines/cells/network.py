@@ -28,66 +28,20 @@ from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, check_states_rounding
 
-_TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
-_made: list[CellNetwork] = []  # the last ones: the same network is often asked for many programs, such as graphs
-
-
-def cell_network(pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding: Rounding) -> CellNetwork:
-    """A CellNetwork of these: one that was made before, with its answers, or a new one."""
-    for known in _made:
-        if known.pattern is pattern and known.is_of(by, rounding):
-            return known
-    _made[:] = [CellNetwork(pattern, by, rounding), *_made[:3]]
-    return _made[0]
-
-
-class CellNetwork:
-    """A pattern and its decider: an integer network, the average of other networks, or a limit."""
-
-    def __init__(self, pattern: Pattern, by: Decider | Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> None:
-        self.pattern = pattern
-        self.decider = by if isinstance(by, Decider) else networks_decider(pattern, by, rounding)
-        self.states = [LocalStates(kind) for kind in pattern.kinds]
-        self._of = (by, rounding) if isinstance(by, Decider) else (tuple(by), rounding)
-
-    def is_of(self, by: Decider | Sequence[AnyNetwork], rounding: Rounding) -> bool:
-        """Whether it was made from this very decider, or these very networks."""
-        mine, own = self._of
-        if isinstance(mine, Decider) or isinstance(by, Decider):
-            return mine is by and own == rounding
-        return len(mine) == len(by) and all(a is b for a, b in zip(mine, by, strict=True)) and own == rounding
-
-    def matched(self, kind: int, numbers: IntArray) -> BoolArray:  # (states,) -> (states, K of the pattern)
-        """The matches of local states among all templates of the pattern."""
-        matched = np.zeros((len(numbers), self.pattern.program.templates), dtype=bool)
-        first, last = self.pattern.first_template[kind : kind + 2]
-        matched[:, first:last] = self.states[kind].matched(numbers)
-        return matched
-
-    def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
-        """The answers for a kind's own ports in local states, and the margin of each; infinite at n = 0."""
-        matched = self.matched(kind, numbers)
-        n = np.count_nonzero(matched, axis=1)
-        bits, margins = self.decider.of_kind(kind, matched, n)
-        own = self.pattern.port_bits(kind)
-        return bits[:, own], margins[:, own]
-
-    def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
-        """The same, with a minus before the margin of every answer that is not that of the rules."""
-        on, margins = self.ports(kind, numbers)
-        states = self.states[kind]
-        right = on == states.truth(states.matched(numbers))
-        return on, np.where(right, margins, -np.maximum(margins, _TINY))
-
-    def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
-        """G and T of a kind's own ports."""
-        matched, own = self.matched(kind, numbers), self.pattern.port_bits(kind)
-        found = self.decider.compared(kind, matched, np.count_nonzero(matched, axis=1))
-        return found[0][:, own], found[1][:, own]
+_made: list[tuple[Pattern, tuple[AnyNetwork, ...], Rounding, Decider]] = []  # the last: often asked for many programs
 
 
 def networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding = "calibrated") -> Decider:
-    """The decider of trained networks: an integer network, or the average of others."""
+    """The decider of trained networks: an integer network, or the average of others; the same for the same ones."""
+    for known, ones, own, decider in _made:
+        if known is pattern and own == rounding and [*map(id, ones)] == [*map(id, networks)]:
+            return decider
+    decider = _networks_decider(pattern, networks, rounding)
+    _made[:] = [(pattern, tuple(networks), rounding, decider), *_made[:3]]
+    return decider
+
+
+def _networks_decider(pattern: Pattern, networks: Sequence[AnyNetwork], rounding: Rounding) -> Decider:
     if not networks:
         raise InputError("the engine network needs trained networks; train one first, or load one from its file")
     if pattern.whole is None or isinstance(networks[0], IntegerNetwork):
@@ -149,7 +103,7 @@ class WholeNumbers(Decider):
         bits, distance = decide_bits(self._sums(matched), n, self._network, self._columns)
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
 
-    def compared(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+    def sums(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
         """G, the sums of integers, and T."""
         thresholds = self._network.thresholds[np.maximum(n, 1) - 1][:, self._columns]
         return self._sums.products(matched).astype(np.float64), thresholds.astype(np.float64)
@@ -221,17 +175,17 @@ PART = 1 << 12  # local states that are evaluated together
 class CellTables:
     """The answers and their smallest margins, local state by local state; below 0 where an answer is wrong."""
 
-    def __init__(self, cells: CellNetwork, kinds: Sequence[int]) -> None:
-        self._cells = cells
+    def __init__(self, decider: Decider, kinds: Sequence[int]) -> None:
+        self._decider = decider
         self._tables: dict[int, tuple[BoolArray, FloatArray]] = {}
         self._writes: dict[int, BoolArray | None] = {}
         self.wrong = self.states = 0
         self.margin = np.inf  # the smallest
         for kind in kinds:
-            local = cells.states[kind]
+            local = decider.states[kind]
             parts, wrong = [], 0
             for numbers in _parts(local):
-                on, margins = cells.judged(kind, numbers)
+                on, margins = decider.judged(kind, numbers)
                 least = margins.min(axis=1, initial=np.inf)
                 wrong += int(np.count_nonzero(least < 0))
                 parts.append((on, least))
@@ -248,7 +202,7 @@ class CellTables:
     def writes(self, kind: int) -> BoolArray | None:  # (templates, ports)
         """The ports that each template sets, whatever else matches; None if that does not give all answers."""
         if kind not in self._writes:
-            local, on = self._cells.states[kind], self._tables[kind][0]
+            local, on = self._decider.states[kind], self._tables[kind][0]
             writes = np.ones((local.kind.templates, len(local.kind.ports)), dtype=bool)
             for numbers in _parts(local):
                 writes &= local.matched(numbers).T.astype(np.float32) @ ~on[numbers] == 0
@@ -261,7 +215,7 @@ class CellTables:
 
     def as_program(self, program: Program, found: CellKinds, places: Sequence[int]) -> Program:
         """The program with the writes that the answers give each template; `places`: of its kinds in the pattern."""
-        kinds = [self._cells.states[place] for place in places]
+        kinds = [self._decider.states[place] for place in places]
         found_writes = [self.writes(place) for place in places]
         if all(
             own is not None and np.array_equal(own, local.writes)

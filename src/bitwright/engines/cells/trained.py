@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bitwright.algorithms.known import known_algorithm
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.engines.cells.network import CellNetwork, CellTables, are_few
+from bitwright.engines.cells.network import CellTables, are_few, networks_decider
 from bitwright.errors import InputError, counted, option, readable, thousandths
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
 from bitwright.networks.cache import network_files
@@ -45,7 +45,7 @@ class TrainedCells:
         """The network's answer in every local state; None if these are too many to evaluate."""
         if not are_few(self.pattern, self.network.shape.width):
             return None
-        return CellTables(CellNetwork(self.pattern, [self.network]), range(len(self.pattern.kinds)))
+        return CellTables(networks_decider(self.pattern, [self.network]), range(len(self.pattern.kinds)))
 
     @property
     def proved(self) -> bool:

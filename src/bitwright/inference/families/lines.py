@@ -224,12 +224,7 @@ def fit_line(values: dict[int, int]) -> Line | None:
 
 def affine_text(index: Affine, let: str) -> str:
     """An index, or a bound, as rule text: 2*i+l-1."""
-    return linear_text(index, (*NAMES[: len(index) - 2], let, ""))
-
-
-def linear_text(factors: Sequence[int], names: Sequence[str]) -> str:
-    """Multiples of names as text; one without a name is a number."""
-    parts = list(zip(factors, names, strict=True))
+    parts = list(zip(index, (*NAMES[: len(index) - 2], let, ""), strict=True))
     parts.sort(key=lambda part: not part[1] or part[0] < 0)
     text = ""
     for factor, name in parts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeVar
 
 from bitwright.files.executions import Executions
 from bitwright.inference.contradiction import Contradiction, find_contradiction
@@ -16,13 +15,11 @@ from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
 from bitwright.inference.families.deadline import Deadline, TimeUpError
 from bitwright.inference.families.joining import JoinedBlocks, Shape, join_blocks, larger_blocks, partition, together
 from bitwright.inference.families.lines import Array, LineBounds
-from bitwright.inference.families.parity import paired_cover
 from bitwright.inference.families.space import Sufficient, VersionSpace, contained_from, sufficient, version_space
 from bitwright.program import Layout
 from bitwright.program.tables import layout_of_names
 from bitwright.running.progress import Progress
 
-Part = TypeVar("Part")
 _STEEPEST = 2  # coefficients |a| that are tried
 _MOST_JOINED = 20  # choices of blocks that are tried
 _MOST_GROWN = 8  # larger ones, where no index fits those
@@ -60,15 +57,8 @@ class FoundFamilies:
     joined: JoinedBlocks | None = None  # blocks that were looked for
     larger: str | None = None  # blocks of the same class with which other programs may fit
     contradiction: tuple[int, Contradiction] | None = None
-    odd: Fitted | None = None  # that of odd sizes, where the first is that of even ones
-    lines: tuple[str, ...] = ()  # of the text for both
     reason: str | None = None
     limit: float | None = None  # seconds that were not enough
-
-    @property
-    def half(self) -> str:
-        """The name of l // 2 in these lines."""
-        return self.lines[0].split(" ")[1]
 
     @property
     def unique_blocks(self) -> bool:
@@ -131,13 +121,9 @@ class _FamilySearch:
 
     def fit(self, families: list[FittedBlocks], bounds: LineBounds) -> Fitted:
         """The shortest program of a class."""
+        evidence = self.evidence(families, bounds)
         self.deadline.check()
-        evidence = Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
-        self.deadline.check()
-        return self.fitted(evidence, cheapest_cover(evidence, self.seconds))
-
-    def fitted(self, evidence: Evidences, cover: Cover) -> Fitted:
-        """A cover, and what the states leave open beside it."""
+        cover = cheapest_cover(evidence, self.seconds)
         needs = sufficient(evidence, cover.terms)
         if needs.size is None:
             space = version_space(evidence, max(self.executions) + 1)
@@ -215,15 +201,14 @@ class _FamilySearch:
         if (groups := self.groups()) is None:
             return None
         try:
-            self.evidence(self.joined_by(groups, bounds).blocks, bounds)
+            self.evidence(self.families(self.joined_by(groups, bounds).blocks, bounds), bounds)
         except NoFamilyError as error:
             return str(error)
         return None
 
-    def evidence(self, blocks: Mapping[int, Blocks], bounds: LineBounds) -> Evidences:
+    def evidence(self, families: list[FittedBlocks], bounds: LineBounds) -> Evidences:
         """The evidence of all states for a class with these blocks."""
         self.deadline.check()
-        families = self.families(blocks, bounds)
         return Evidences(self.arrays, families, bounds, self.usable(bounds), self.layouts)
 
     def with_groups(self, offsets: list[int], coefficients: range) -> FoundFamilies | None:
@@ -237,7 +222,7 @@ class _FamilySearch:
                 for number in list(group):
                     fewer = [[n for n in own if n != number] for own in kept]
                     try:
-                        self.evidence(self.joined_by(fewer, bounds).blocks, bounds)
+                        self.evidence(self.families(self.joined_by(fewer, bounds).blocks, bounds), bounds)
                     except NoFamilyError:
                         continue
                     group.remove(number)
@@ -280,57 +265,6 @@ class _FamilySearch:
         return min(found, key=lambda one: one[1].states, default=None)
 
 
-def _by_parity(
-    even: _FamilySearch,
-    odd: _FamilySearch,
-    blocks: Sequence[Mapping[int, Blocks]] | None,
-    offset: int | None,
-    coefficients: range,
-    let: str,
-) -> FoundFamilies:
-    """One text for even and odd sizes, from families in h = l / 2 and in g = (l + 1) / 2."""
-    names = {field.name for layout in even.layouts.values() for field in layout.fields}
-    half = next(name for name in ("h", "half", "halved") if name not in names | {let})
-    for b in sorted({*even.offsets(offset)} & {*odd.offsets(offset)}):
-        for joined, ours, theirs in _paired_blocks(even, odd, blocks, LineBounds(1, b)):
-            for bounds in (LineBounds(a, b) for a in coefficients):
-                try:
-                    pair = (even.evidence(ours, bounds), odd.evidence(theirs, bounds))
-                    found = paired_cover(pair, even.seconds, let, half)
-                except NoFamilyError:
-                    continue
-                if found is None:
-                    continue
-                covers, rules = found
-                fits = [even.fitted(pair[0], covers[0]), odd.fitted(pair[1], covers[1])]
-                larger = None
-                if joined is not None and joined.unique and all(fit.determined for fit in fits):
-                    larger = even.undecided_blocks(joined, fits[0])
-                    larger = larger or odd.undecided_blocks(replace(joined, blocks=theirs), fits[1])
-                lines = (f"let {half} = {let}//2", *rules)
-                return FoundFamilies(fits[0], joined, larger, odd=fits[1], lines=lines)
-    raise NoFamilyError("no text for both parities")
-
-
-def _by_half(by_size: Mapping[int, Part], parity: int) -> dict[int, Part]:
-    """The entries for sizes of one parity, by h of l = 2h, or by g of l = 2g - 1."""
-    return {(size + 1) // 2: one for size, one in by_size.items() if size % 2 == parity}
-
-
-def _paired_blocks(
-    even: _FamilySearch, odd: _FamilySearch, blocks: Sequence[Mapping[int, Blocks]] | None, bounds: LineBounds
-) -> Iterator[tuple[JoinedBlocks | None, Mapping[int, Blocks], Mapping[int, Blocks]]]:
-    """Blocks of both parities that are joined alike."""
-    if blocks is not None:
-        yield None, blocks[0], blocks[1]
-        return
-    theirs = list(islice(odd.joined(bounds), _MOST_JOINED))
-    for joined in islice(even.joined(bounds), _MOST_JOINED):
-        for other in theirs:
-            if other.joins == joined.joins:
-                yield replace(joined, unique=joined.unique and other.unique), joined.blocks, other.blocks
-
-
 def find_families(
     executions: Mapping[int, Executions],
     blocks: Mapping[int, Blocks] | None = None,
@@ -360,14 +294,6 @@ def find_families(
                 return search.with_blocks(blocks, offsets, coefficients)
             except NoFamilyError as error:
                 first = first or error
-        try:
-            sides = [_by_half(executions, parity) for parity in (0, 1)]
-            if all(len(side) > 1 for side in sides):
-                both = [_FamilySearch(side, seconds, deadline, progress) for side in sides]
-                halved = None if blocks is None else [_by_half(blocks, parity) for parity in (0, 1)]
-                return _by_parity(both[0], both[1], halved, offset, coefficients, let)
-        except NoFamilyError:
-            pass
         reason = str(first)
         if blocks is None and searches:
             for search, offsets in searches:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -37,11 +37,10 @@ Rectangle = tuple[tuple[int, int], ...]
 
 
 class Writer:
-    """Writes lines of a rule text; `show` says how an index looks."""
+    """Writes lines of a rule text."""
 
-    def __init__(self, evidence: Evidences, let: str, show: Callable[[Affine, str], str] = affine_text) -> None:
+    def __init__(self, evidence: Evidences, let: str) -> None:
         self.arrays, self.families, self.let = evidence.arrays, evidence.families, let
-        self._show = show
         self.first = evidence.bounds.first
         self.along = next(name for name in ("k", "n") if name != let)
 
@@ -102,7 +101,7 @@ class Writer:
         ]
 
     def _text(self, index: Affine) -> str:
-        return self._show(index, self.let)
+        return affine_text(index, self.let)
 
     def _thin(self, term: Term) -> int | None:
         """The dimension of a slice that is empty at the smallest size."""

@@ -12,6 +12,7 @@ from bitwright.errors import InputError, printable
 from bitwright.pages.graph.colours import SCALE, SETS
 from bitwright.pages.graph.view import Choice, DrawnGraph, GraphView
 from bitwright.pages.page.assemble import Blob, assemble
+from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 
@@ -34,7 +35,7 @@ def graph_page(run: Run, *, title: str = "") -> str:
     (True, False)
     """
     view, blob = GraphView(run), Blob()
-    differing = np.array(_differing(run, view.trace), dtype=np.int64)
+    differing = _differing(run, view.trace)
     blob.deltas("states", view.trace.packed)
     blob.integers("wrong", differing)
     facts = {
@@ -52,7 +53,7 @@ def graph_page(run: Run, *, title: str = "") -> str:
     if len(page) > MAX_PAGE:
         raise InputError(
             f"a page of a graph has at most {MAX_PAGE >> 20} MiB, this one would have {len(page) >> 20}; let it run "
-            "for fewer steps, or take a smaller graph"
+            "for fewer steps"
         )
     return page
 
@@ -122,15 +123,13 @@ def _rules(view: DrawnGraph) -> list[dict[str, object]]:
     return found
 
 
-def _differing(run: Run, trace: Trace, chunk: int = 64) -> list[int]:  # (steps,)
-    """How many bits each step got wrong; engines that cannot get any wrong are not asked."""
-    if not run.fallible:
-        return [0] * trace.steps
-    engine, found = RuleEngine(trace.program), list[int]()
-    for first in range(0, trace.steps, chunk):
+def _differing(run: Run, trace: Trace, chunk: int = 64) -> IntArray:  # (steps,)
+    """How many bits each step got wrong; engines that cannot get any wrong are not tried."""
+    engine, wrong = RuleEngine(trace.program), np.zeros(trace.steps, dtype=np.int64)
+    for first in range(0, trace.steps if run.fallible else 0, chunk):
         packed = trace.packed[first : first + chunk + 1]
         states = np.unpackbits(packed, axis=1, count=trace.layout.size).astype(bool)
         batch = PackedBatch(engine, states[:-1])
         batch.step()
-        found += np.count_nonzero(batch.states() != states[1:], axis=1).tolist()
-    return found
+        wrong[first : first + chunk] = np.count_nonzero(batch.states() != states[1:], axis=1)
+    return wrong

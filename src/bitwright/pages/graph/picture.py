@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 
 from bitwright.errors import InputError
+from bitwright.pages.drawing import svg_text
 from bitwright.pages.graph.colours import OFF, SETS, STRONG, UNSET, ink_on, scale_colour
 from bitwright.pages.graph.view import Choice, GraphView
 from bitwright.running.run import Run
@@ -29,9 +30,8 @@ def graph_svg(
     `colour` names an output or a bit of nodes, `edges` one of ports; by default the first outputs, as in `graph_page`.
     """
     view = GraphView(run)
-    chosen = view.trace.steps if step is None else step
-    label = "" if step is None else f"step {step}"
-    return _picture(view, {chosen: label}, title or view.title, view.colour(colour), view.mark(edges))
+    steps = {view.trace.steps: ""} if step is None else {step: f"step {step}"}
+    return _picture(view, steps, title or view.title, view.colour(colour), view.mark(edges))
 
 
 def graph_steps_svg(
@@ -56,13 +56,7 @@ def _picture(view: GraphView, steps: Mapping[int, str], title: str, colour: Choi
     legend = paint.legend(mark)
     top = _TITLE + labels
     low = round(top + rows * panel.height + (rows - 1) * (labels + _MARGIN / 2))
-    height = low + 10 + _LEGEND * len(legend)
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
-        f'font-family="Helvetica, Arial, sans-serif" font-size="{_LETTERS}" role="img" aria-label="{escape(title)}">',
-        f'<rect width="{_WIDTH}" height="{height}" fill="white"/>',
-        f'<text x="{_MARGIN}" y="27" font-size="18" font-weight="bold" fill="#222">{escape(title)}</text>',
-    ]
+    out = [f'<text x="{_MARGIN}" y="27" font-size="18" font-weight="bold" fill="#222">{escape(title)}</text>']
     for number, (step, label) in enumerate(steps.items()):
         x = _MARGIN + number % columns * (wide + _MARGIN) + (wide - panel.width) / 2
         y = top + number // columns * (panel.height + labels + _MARGIN / 2)
@@ -71,8 +65,7 @@ def _picture(view: GraphView, steps: Mapping[int, str], title: str, colour: Choi
         out += [f'<g transform="translate({x:.1f} {y:.1f})">', *panel.drawing(step, paint, mark), "</g>"]
     for number, line in enumerate(legend, start=1):
         out.append(f'<g transform="translate({_MARGIN} {low + _LEGEND * number})">{line}</g>')
-    out.append("</svg>")
-    return "\n".join(out) + "\n"
+    return svg_text(_WIDTH, low + 10 + _LEGEND * len(legend), title, _LETTERS, out)
 
 
 @dataclass(frozen=True)
@@ -90,9 +83,8 @@ class Panel:
     def fitting(cls, view: GraphView, wide: float, high: float) -> Panel:
         """As large as fits."""
         grid, places = view.layout.grid, view.layout.places
-        around = 0.5 if grid else 0.0
+        around, margin = (0.5, 0.0) if grid else (0.0, 24.0)
         span = places.max(axis=0) - places.min(axis=0) + 2 * around
-        margin = 0.0 if grid else 24.0
         room = np.array([wide, high]) - 2 * margin
         scale = float(min(np.min(room / np.maximum(span, 1e-9)), 60 if grid else 100))
         width, height = (span * scale + 2 * margin).tolist()
@@ -101,6 +93,7 @@ class Panel:
         return cls(view, scale, moved, radius, width, height)
 
     def drawing(self, step: int, paint: Paint, mark: Choice | None) -> list[str]:
+        """The parts of the picture, from the back to the front."""
         hues, numbers = paint.nodes(step)
         if self.view.layout.grid:
             return [*self._cells(hues), *self._marked(step, mark), *self._given()]
@@ -124,10 +117,9 @@ class Panel:
     def _given(self) -> list[str]:
         """A ring around nodes that were given a flag, such as the source of a search; its name where there are few."""
         out = list[str]()
+        r, corner = (self.radius, 0.0) if self.view.layout.grid else (self.radius + 3, self.radius + 3)
         for name, nodes in self.view.given:
             for x, y in self.places[nodes].tolist():
-                r = self.radius if self.view.layout.grid else self.radius + 3
-                corner = 0 if self.view.layout.grid else r
                 out.append(
                     f'<rect x="{x - r:.1f}" y="{y - r:.1f}" width="{2 * r:.1f}" height="{2 * r:.1f}" rx="{corner:.1f}" '
                     'fill="none" stroke="#222" stroke-width="2.5" class="given"/>'
@@ -147,26 +139,23 @@ class Panel:
 
     def _cells(self, hues: list[str]) -> list[str]:
         """Squares of one colour as one path each; small empty ones of a grid without holes as one square."""
-        gap = 1.0 if self.scale >= 8 else 0.4 if self.scale >= 4 else 0.0
-        side, out = self.scale - gap, list[str]()
+        side = self.scale - (1.0 if self.scale >= 8 else 0.4 if self.scale >= 4 else 0.0)
         whole = self.scale < 8 and len(hues) * self.scale**2 > self.width * self.height * 0.999
-        if whole:
-            out.append(f'<rect width="{self.width:.2f}" height="{self.height:.2f}" fill="{_EMPTY}"/>')
-        paths: dict[str, list[str]] = {}
-        for (x, y), hue in zip(self.places.tolist(), hues, strict=True):
-            left, top = x - self.scale / 2, y - self.scale / 2
+        paths: dict[str, str] = {}
+        for (x, y), hue in zip((self.places - self.scale / 2).tolist(), hues, strict=True):
             if not (whole and hue == _EMPTY):
-                paths.setdefault(hue, []).append(f"M{left:.2f} {top:.2f}h{side:.2f}v{side:.2f}h{-side:.2f}z")
-        return out + [f'<path fill="{hue}" d="{"".join(parts)}"/>' for hue, parts in sorted(paths.items())]
+                paths[hue] = f"{paths.get(hue, '')}M{x:.2f} {y:.2f}h{side:.2f}v{side:.2f}h{-side:.2f}z"
+        square = f'<rect width="{self.width:.2f}" height="{self.height:.2f}" fill="{_EMPTY}"/>'
+        return [square] * whole + [f'<path fill="{hue}" d="{path}"/>' for hue, path in sorted(paths.items())]
 
     def _edges(self) -> list[str]:
         graph = self.view.topology
-        lines = [self._line(edge) for edge in range(graph.edges)]
+        if not graph.edges:
+            return []
+        lines, tips = zip(*(self._line(edge) for edge in range(graph.edges)), strict=True)
         thin = "0.6" if graph.edges > 1000 else "1.2"
-        out = [f'<path fill="none" stroke="#8a94a0" stroke-width="{thin}" d="{"".join(lines)}"/>'] if lines else []
-        if graph.directed and self.radius >= 3:
-            out += [f'<path fill="#8a94a0" d="{"".join(self._tip(edge) for edge in range(graph.edges))}"/>']
-        return out
+        out = [f'<path fill="none" stroke="#8a94a0" stroke-width="{thin}" d="{"".join(lines)}"/>']
+        return out + [f'<path fill="#8a94a0" d="{"".join(tips)}"/>'] * (graph.directed and self.radius >= 3)
 
     def _marked(self, step: int, mark: Choice | None) -> list[str]:
         if mark is None:
@@ -174,45 +163,29 @@ class Panel:
         values, has = self.view.values(mark, step)
         found = np.unique(self.view.topology.port_edge[(values > 0) & has])
         wide = max(1.6, min(3.6, self.radius * 0.3))
-        line = "".join(self._line(edge) for edge in found.tolist())
+        line = "".join(self._line(edge)[0] for edge in found.tolist())
         return [f'<path fill="none" stroke="{STRONG}" stroke-width="{wide:.1f}" d="{line}"/>'] if line else []
 
-    def _line(self, edge: int) -> str:
-        (ax, ay), (bx, by), bend = *self._ends(edge), float(self.view.bends[edge])
+    def _line(self, edge: int) -> tuple[str, str]:
+        """The line of an edge, and its arrowhead, where it meets the circle of its node."""
+        ends, bend = self.view.topology.edge_ends[edge], float(self.view.bends[edge])
+        (ax, ay), (bx, by) = self.places[ends].tolist()
         if (ax, ay) == (bx, by):
             r = max(4.0, self.radius * 0.75) * (1 + 0.5 * bend)
-            return f"M{ax:.1f} {ay - self.radius:.1f}a{r:.1f} {r:.1f} 0 1 1 0.1 0"
+            return f"M{ax:.1f} {ay - self.radius:.1f}a{r:.1f} {r:.1f} 0 1 1 0.1 0", ""
         if self.view.layout.grid and max(abs(ax - bx), abs(ay - by)) > 1.5 * self.scale:
-            return ""  # over the border of a torus
-        if not bend:
-            return f"M{ax:.1f} {ay:.1f}L{bx:.1f} {by:.1f}"
-        mx, my = self._middle(edge)
-        return f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}"
-
-    def _ends(self, edge: int) -> list[list[float]]:
-        found: list[list[float]] = self.places[self.view.topology.edge_ends[edge]].tolist()
-        return found
-
-    def _middle(self, edge: int) -> tuple[float, float]:
-        """The point by which an edge goes that bends."""
-        low, high = np.sort(self.view.topology.edge_ends[edge]).tolist()
-        (ax, ay), (bx, by) = self.places[[low, high]].tolist()
+            return "", ""  # over the border of a torus
         length = float(np.hypot(bx - ax, by - ay)) or 1.0
-        aside = float(self.view.bends[edge]) * min(34.0, 0.5 * length) / length
-        return (ax + bx) / 2 - (by - ay) * aside, (ay + by) / 2 + (bx - ax) * aside
-
-    def _tip(self, edge: int) -> str:
-        """The arrow of a directed edge, where it meets the circle of its node."""
-        (ax, ay), (bx, by) = self._ends(edge)
-        if (ax, ay) == (bx, by):
-            return ""
-        mx, my = self._middle(edge)
+        aside = bend * min(34.0, 0.5 * length) / length * (1 if ends[0] <= ends[1] else -1)
+        mx, my = (ax + bx) / 2 - (by - ay) * aside, (ay + by) / 2 + (bx - ax) * aside  # where it bends
+        line = f"Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}" if bend else f"L{bx:.1f} {by:.1f}"
         dx, dy = bx - mx, by - my
         length = float(np.hypot(dx, dy)) or 1.0
         dx, dy, long = dx / length, dy / length, max(5.0, min(9.0, self.radius * 0.7))
         x, y = bx - dx * (self.radius + 1), by - dy * (self.radius + 1)
         left, top, over, down = x - dx * long, y - dy * long, dy * long / 2, dx * long / 2
-        return f"M{x:.1f} {y:.1f}L{left - over:.1f} {top + down:.1f}L{left + over:.1f} {top - down:.1f}z"
+        tip = f"M{x:.1f} {y:.1f}L{left - over:.1f} {top + down:.1f}L{left + over:.1f} {top - down:.1f}z"
+        return f"M{ax:.1f} {ay:.1f}{line}", tip
 
 
 class Paint:
@@ -225,6 +198,7 @@ class Paint:
         self.sets = view.sets(colour) if colour is not None and colour.sort == "set" else []
 
     def hue(self, value: float) -> str:
+        """The colour of a value."""
         if self.range is not None:
             low, high = self.range
             return scale_colour((value - low) / (high - low) if high > low else 0.5)
@@ -238,9 +212,8 @@ class Paint:
             return [self.empty] * self.view.topology.nodes, []
         values, has = (found.tolist() for found in self.view.shades(self.colour, step))
         hues = [self.hue(value) if there else UNSET for value, there in zip(values, has, strict=True)]
-        if self.colour.sort != "number":
-            return hues, []
-        return hues, [f"{value:.15g}" if there else "" for value, there in zip(values, has, strict=True)]
+        texts = [f"{value:.15g}" if there else "" for value, there in zip(values, has, strict=True)]
+        return hues, texts if self.colour.sort == "number" else []
 
     def legend(self, mark: Choice | None) -> list[str]:
         """Lines: what nodes are coloured by, what the colours are, and which edges are strong."""
@@ -267,8 +240,7 @@ class Paint:
         unset = [(UNSET, "no value")] if colour.where is not None else []
         if colour.sort == "number":
             low, high = self.range or (0.0, -1.0)
-            few = high - low < 8
-            some = np.arange(low, high + 1) if few else np.linspace(low, high, 4).round()
+            some = np.arange(low, high + 1) if high - low < 8 else np.linspace(low, high, 4).round()
             return [(self.hue(value), f"{value:.15g}") for value in some.tolist()] + unset
         if colour.sort == "set":
             names = {one: [name for place, name in enumerate(colour.flags) if one >> place & 1] for one in self.sets}

@@ -52,16 +52,12 @@ class DrawnGraph:
         self.schema: Schema = self.wiring.schema
         self.topology: Topology = self.wiring.topology
         self.names = tuple(printable(str(name)) for name in self.algorithm.names)
-        if on_grid(self.names):
-            what, limits = "a grid", (MAX_CELLS, MAX_CELL_EDGES)
-        else:
-            what, limits = "a graph", (MAX_NODES, MAX_EDGES)
-        for size, most, parts in zip(
-            (self.topology.nodes, self.topology.edges), limits, ("nodes", "edges"), strict=True
-        ):
+        grid = on_grid(self.names)
+        what, nodes, edges = ("grid", MAX_CELLS, MAX_CELL_EDGES) if grid else ("graph", MAX_NODES, MAX_EDGES)
+        for size, most, parts in (self.topology.nodes, nodes, "nodes"), (self.topology.edges, edges, "edges"):
             if size > most:
                 raise InputError(
-                    f"{what} of at most {most:,} {parts} can be drawn, this has {size:,}; take a smaller one"
+                    f"a {what} of at most {most:,} {parts} can be drawn, this has {size:,}; take a smaller one"
                 )
         self.layout: GraphLayout = graph_layout(self.topology, self.names)
 
@@ -79,21 +75,17 @@ class DrawnGraph:
     @cached_property
     def colours(self) -> list[Choice]:
         """What nodes can be coloured by; the first is the default."""
-        outputs = self._words("node")
-        flags = [choice for choice in outputs if choice.sort == "flag" and choice.where is None]
-        found = list(outputs)
+        outputs, bits = self._words("node"), self._bits("node")
+        flags = _flags(outputs)
         if 2 <= len(flags) <= 3:
-            found.insert(0, _together(flags))
-        ports = [*self._words("port"), *self._bits("port")]
-        some = [
-            replace(choice, group="some port", first=None)
-            for choice in ports
-            if choice.sort == "flag" and choice.where is None
-        ]
-        whole = [choice for choice in some if choice.name in {word.name for word in self._words("port")}]
-        if not found and whole:  # an output of ports is what the program is for
-            return [*whole, *self._bits("node"), *(choice for choice in some if choice not in whole)]
-        return [*found, *self._bits("node"), *some]
+            outputs = [_together(flags), *outputs]
+        of_words, of_bits = (
+            [replace(choice, group="some port", first=None) for choice in _flags(choices)]
+            for choices in (self._words("port"), self._bits("port"))
+        )
+        if not outputs:  # an output of ports is what the program is for
+            return [*of_words, *bits, *of_bits]
+        return [*outputs, *bits, *of_words, *of_bits]
 
     @cached_property
     def marks(self) -> list[Choice]:
@@ -116,31 +108,17 @@ class DrawnGraph:
     def _of_word(self, word: NodeWord, place: Literal["node", "port"]) -> Choice:
         """An output; the one bit of an array is a number, as it would be on a larger graph."""
         flag = word.width == 1 and not self.schema.program.layout.field_of(word.bits[0]).shape
-        given = self._given(word)
-        return Choice(
-            word.name,
-            "outputs",
-            "flag" if flag else "number",
-            place,
-            word.bits,
-            (word.way == "not",) * word.width,
-            word.signed,
-            word.where,
-            word.way,
-            first=None if given is None else self._of_word(given, place),
-        )
+        given, inverted = self._given(word), (word.way == "not",) * word.width
+        choice = Choice(word.name, "outputs", "flag" if flag else "number", place, word.bits, inverted, word.signed)
+        first = None if given is None else self._of_word(given, place)
+        return replace(choice, where=word.where, way=word.way, first=first)
 
     def _given(self, word: NodeWord) -> NodeWord | None:
         """The input of an output's name, or the only one where both are flags, if it is in other bits."""
         inputs = [one for one in self.schema.inputs if one.place == word.place]
         alike = [one for one in inputs if one.name == word.name]
-        if (
-            not alike
-            and len(inputs) == 1
-            and inputs[0].width == word.width == 1
-            and not word.way
-            and word.where is None
-        ):
+        plain_flag = word.width == 1 and not word.way and word.where is None
+        if not alike and len(inputs) == 1 and inputs[0].width == 1 and plain_flag:
             alike = inputs
         return alike[0] if alike and word in self.schema.outputs and alike[0].bits != word.bits else None
 
@@ -148,11 +126,10 @@ class DrawnGraph:
         """Single bits; without those that an output of the same name shows."""
         shown = {(choice.name, choice.bits, choice.where) for choice in self._words(place)}
         name_of = self.schema.program.layout.name_of
-        bits = [bit for bit in range(self.schema.bits) if self.wiring.places[bit] == place]
         return [
             Choice(name_of(bit), "bits", "flag", place, (bit,), (False,))
-            for bit in bits
-            if (name_of(bit), (bit,), None) not in shown
+            for bit in range(self.schema.bits)
+            if self.wiring.places[bit] == place and (name_of(bit), (bit,), None) not in shown
         ]
 
 
@@ -200,39 +177,35 @@ class GraphView(DrawnGraph):
 
     def range(self, choice: Choice) -> tuple[float, float] | None:
         """The smallest and the largest number in the whole run; None where no node ever has one."""
-        low, high = np.inf, -np.inf
-        for step in range(len(self.trace)):
-            values, has = self.values(choice, step)
-            if has.any():
-                low, high = min(low, float(values[has].min())), max(high, float(values[has].max()))
-        return (low, high) if low <= high else None
+        steps = (self.values(choice, step) for step in range(len(self.trace)))
+        ends = [(float(values[has].min()), float(values[has].max())) for values, has in steps if has.any()]
+        return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
     def sets(self, choice: Choice) -> list[int]:
         """The sets of flags that occur in the run."""
         return sorted({int(one) for step in range(len(self.trace)) for one in np.unique(self.values(choice, step)[0])})
 
 
+def _flags(choices: Sequence[Choice]) -> list[Choice]:
+    return [choice for choice in choices if choice.sort == "flag" and choice.where is None]
+
+
 def _together(flags: Sequence[Choice]) -> Choice:
     names = tuple(choice.name for choice in flags)
-    bits, inverted = (
-        tuple(part[0] for part in parts) for parts in zip(*((c.bits, c.inverted) for c in flags), strict=True)
-    )
-    first = (
-        _together([replace(c.first or c, name=c.name, first=None) for c in flags])
-        if any(c.first for c in flags)
-        else None
-    )
+    bits, inverted = tuple(c.bits[0] for c in flags), tuple(c.inverted[0] for c in flags)
+    starts = [replace(c.first or c, name=c.name, first=None) for c in flags]
+    first = _together(starts) if any(c.first for c in flags) else None
     return Choice(", ".join(names), "outputs", "set", "node", bits, inverted, flags=names, first=first)
 
 
 def _named(choices: Sequence[Choice], name: str | None, what: str) -> Choice | None:
     if name is None:
         return choices[0] if choices else None
-    for choice in choices:
-        if choice.name == name:
-            return choice
-    known = [choice.name for choice in choices]
-    raise InputError(f"{what} {listing(known, 12) or 'nothing here'}, not by '{name}'{suggestion(name, known)}")
+    known = {choice.name: choice for choice in reversed(choices)}
+    if name in known:
+        return known[name]
+    names = [choice.name for choice in choices]
+    raise InputError(f"{what} {listing(names, 12) or 'nothing here'}, not by '{name}'{suggestion(name, names)}")
 
 
 def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
@@ -241,11 +214,7 @@ def _checked(run: Run) -> tuple[GraphAlgorithm, Trace]:
         raise InputError(f"{algorithm.name} does not run on a graph; trace_page shows its run")
     if trace is None:
         raise InputError("this run was not recorded; run it with record=True to see its trace")
-    sizes = (
-        (trace.steps, MAX_STEPS, "steps", "let it run for fewer steps"),
-        (trace.packed.nbytes, MAX_BYTES, "bytes of states", "let it run for fewer steps, or take a smaller graph"),
-    )
-    for size, most, what, hint in sizes:
+    for size, most, what in (trace.steps, MAX_STEPS, "steps"), (trace.packed.nbytes, MAX_BYTES, "bytes of states"):
         if size > most:
-            raise InputError(f"at most {most:,} {what} can be drawn, this run has {size:,}; {hint}")
+            raise InputError(f"at most {most:,} {what} can be drawn, this run has {size:,}; let it run for fewer steps")
     return algorithm, trace

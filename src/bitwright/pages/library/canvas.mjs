@@ -17,12 +17,6 @@ export function sheet(canvas, width, height) {
   return context;
 }
 
-/** The width available to a canvas inside its parent. */
-export function roomFor(canvas) {
-  const box = canvas.parentElement, style = getComputedStyle(box);
-  return Math.max(40, box.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
-}
-
 /** Returns a function that draws in the next frame, once. */
 export function oncePerFrame(draw) {
   let waiting = false;
@@ -39,20 +33,6 @@ export function pointOn(canvas, event) {
   return { x: event.clientX - box.left, y: event.clientY - box.top };
 }
 
-/** Lets a click or the arrow keys choose a tile; `tiles` has at(x, y), chosen(), count(), columns() and choose(tile, event). */
-export function choosable(canvas, tiles) {
-  canvas.addEventListener("click", (event) => {
-    const { x, y } = pointOn(canvas, event), tile = tiles.at(x, y);
-    if (tile >= 0) tiles.choose(tile, event);
-  });
-  canvas.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: tiles.columns(), ArrowUp: -tiles.columns() }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    tiles.choose(Math.min(Math.max(tiles.chosen() + by, 0), tiles.count() - 1), event);
-  });
-}
-
 export function fillBox(context, colour, x, y, width, height) {
   context.fillStyle = colour;
   context.fillRect(x, y, width, height);
@@ -62,19 +42,6 @@ export function drawLine(context, colour, wide, ...points) {
   Object.assign(context, { strokeStyle: colour, lineWidth: wide });
   context.beginPath();
   for (const [x, y] of points) context.lineTo(x, y);
-  context.stroke();
-}
-
-/** A filled tile, with a frame if a colour for it is given. */
-export function drawTile(context, x, y, side, fill, frame, wide = 2) {
-  const inset = side > 9 ? 2 : side > 3 ? 1 : 0;
-  context.beginPath();
-  context.roundRect(x + inset / 2, y + inset / 2, side - inset, side - inset, side > 12 ? 4 : side > 7 ? 2 : 0);
-  context.fillStyle = fill;
-  context.fill();
-  if (!frame) return;
-  context.lineWidth = wide;
-  context.strokeStyle = frame;
   context.stroke();
 }
 

@@ -1,6 +1,6 @@
 /* Draws a graph on a canvas: nodes as circles or as the cells of a grid, edges as lines, curves, loops and arrows. */
 
-import { LETTERS, pointOn, roomFor, sheet, write } from "./canvas.mjs";
+import { LETTERS, fillBox, pointOn, sheet, write } from "./canvas.mjs";
 import { shortened } from "./dom.mjs";
 import { inkOn, palette } from "./theme.mjs";
 
@@ -138,17 +138,9 @@ export class GraphDrawing {
   // Nodes.
 
   /** An empty sheet. */
-  begin(width = this.width, height = this.height) {
-    this.resize(width, height);
-    this.paint = sheet(this.canvas, width, height);
-    this.paint.fillStyle = palette.paper;
-    this.paint.fillRect(0, 0, width, height);
-  }
-
-  /** An empty sheet as wide as its box. */
-  beginWide(height) {
-    const width = roomFor(this.canvas);
-    this.begin(width, height(width));
+  begin() {
+    this.paint = sheet(this.canvas, this.width, this.height);
+    fillBox(this.paint, palette.paper, 0, 0, this.width, this.height);
   }
 
   node(node, hue, { text = "", name = "", aside = 0 } = {}) {

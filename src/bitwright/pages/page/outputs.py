@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.pages.page.assemble import Blob
 from bitwright.program.layout import IntArray
@@ -36,12 +35,16 @@ def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> 
     stored = "closed form" if closed else "nothing"
     if not closed and trace.steps * trace.program.bits <= most and (run.asked is not None or trace.outputs is not None):
         stored = "all"
-        if run.asked is not None:
-            _store_cells(run.asked, trace, blob)
+        if run.asked is not None:  # of a network of cells G, T and the margin, with a minus where a bit was not set
+            parts = [run.asked.said(states) for _, states in _chunks(trace, 64)]
+            for name, values in zip(("signed", "outputs", "thresholds"), zip(*parts, strict=True), strict=False):
+                blob.reals(name, np.concatenate(values)[: trace.steps], single=True)
         elif trace.outputs is not None:
             blob.reals("outputs", trace.outputs, single=True)
     kinds, at = np.unique(n, return_inverse=True)
-    w, deviation = scale_weights(kinds, examples, run.kind), _deviation(kinds, examples, run)
+    w, deviation = scale_weights(kinds, examples, run.kind), np.zeros(len(kinds))
+    if run.kind == "ntk" or run.kind == "last-layer":  # after training on states it does not depend on n alone
+        deviation = np.sqrt(variance(kinds, examples, run.kind))
     random = run.networks is None  # then the deviation of one network is shown; those that are there have none
     with np.errstate(divide="ignore", invalid="ignore"):  # where nothing matches there is neither gap nor deviation
         spread = deviation / (w.gap if rounding == "calibrated" else 1)
@@ -61,20 +64,10 @@ def outputs_data(run: Run, trace: Trace, blob: Blob, most: int = MAX_VALUES) -> 
     }
 
 
-def _deviation(n: IntArray, examples: int, run: Run) -> FloatArray:
-    """The limit's, by n, where it depends on n alone: not after training on states."""
-    if run.kind == "plain" or run.kind == "scaled":
-        return np.zeros(len(n))
-    return np.asarray(np.sqrt(variance(n, examples, run.kind)))
-
-
 def _least(margin: FloatArray, bit: IntArray, spread: FloatArray | None) -> dict[str, object] | None:
     """The step that was closest to going wrong: by margin, or in standard deviations if these are known."""
-    measure = margin
-    if spread is not None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            measure = np.where(spread > 0, margin / spread, np.inf)
-    measure = np.where(np.isfinite(margin), measure, np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        measure = margin if spread is None else np.where((spread > 0) & np.isfinite(margin), margin / spread, np.inf)
     if not np.isfinite(measure).any():
         return None
     step = int(np.argmin(measure))
@@ -141,18 +134,8 @@ def _margins(
     return np.where((n > 0)[:, None], np.abs(estimate - 0.5), np.inf)
 
 
-def _store_cells(asked: CellEngine, trace: Trace, blob: Blob) -> None:
-    """Of a network of cells G, T and the margin, with a minus where a bit was not set."""
-    parts = []
-    for at in range(0, trace.steps, 64):
-        packed = trace.packed[at : min(at + 64, trace.steps)]
-        parts.append(asked.said(np.unpackbits(packed, axis=1, count=trace.program.bits).astype(bool)))
-    for name, values in zip(("signed", "outputs", "thresholds"), zip(*parts, strict=True), strict=False):
-        blob.reals(name, np.concatenate(values), single=True)
-
-
-def _chunks(trace: Trace) -> Iterator[tuple[int, BoolArray]]:
+def _chunks(trace: Trace, size: int = 1 << 16) -> Iterator[tuple[int, BoolArray]]:
     """All states, in batches small enough that a few tables of them fit into memory."""
-    size = max(8, min(1 << 16, (1 << 22) // max(trace.program.bits, trace.program.templates)))
+    size = max(8, min(size, (1 << 22) // max(trace.program.bits, trace.program.templates)))
     for first in range(0, len(trace), size):
         yield first, np.unpackbits(trace.packed[first : first + size], axis=1, count=trace.program.bits).astype(bool)

@@ -32,9 +32,9 @@ def trace_page(run: Run, *, computer: Any = None, title: str = "") -> str:
     blob = Blob()
     blob.deltas("states", trace.packed)
     program = trace.program
-    for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
-        blob.integers(name, getattr(program, name))
-    blob.integers("template_rule", program.template_rule)
+    for part, names in {"block": "start bits", "template": "block config rule", "write": "start bits"}.items():
+        for name in names.split():
+            blob.integers(f"{part}_{name}", getattr(program, f"{part}_{name}"))
     if program.grouped is not None:
         blob.integers("cell_start", program.cells.start)
         blob.integers("cell_blocks", program.cells.blocks)
@@ -71,10 +71,13 @@ def _checked(run: Run) -> Trace:
     trace = run.trace
     if trace is None:
         raise InputError("this run was not recorded; run it with record=True to see its trace")
-    program = trace.program
-    sizes = (program.bits, MAX_BITS, "bits"), (program.templates, MAX_TEMPLATES, "templates")
-    lengths = (trace.steps, MAX_STEPS, "steps"), (trace.packed.nbytes, MAX_BYTES, "bytes of states")
-    for size, most, what in (*sizes, *lengths):
+    sizes = {
+        "bits": (trace.program.bits, MAX_BITS),
+        "templates": (trace.program.templates, MAX_TEMPLATES),
+        "steps": (trace.steps, MAX_STEPS),
+        "bytes of states": (trace.packed.nbytes, MAX_BYTES),
+    }
+    for what, (size, most) in sizes.items():
         if size > most:
             raise InputError(f"a page shows at most {most:,} {what}, this run has {size:,}")
     return trace

@@ -20,9 +20,8 @@ from bitwright.program.graph.schema import NodeWord, Schema
 from bitwright.program.graph.topology import Topology
 from bitwright.program.graph.wiring import GraphWiring
 from bitwright.program.layout import IntArray
-from bitwright.program.text.lets import check_lets, mentions, names_of_lets
-from bitwright.program.text.node_text import let_values, schema_of
-from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.node_text import NodeExpansion
+from bitwright.program.text.rule_text import RuleText
 
 _NODES, _PORTS = 16, 48  # where no graph is given
 _SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are determined
@@ -52,30 +51,38 @@ class NodeProgram(Shown):
     """
 
     name: str
-    tree: SyntaxTree = field(repr=False)
-    description: str = ""
+    rules: RuleText = field(repr=False)
     lets: Mapping[str, int] = field(default_factory=dict)
-    sizing: Sizing | None = field(default=None, repr=False)  # how to make it with other numbers
 
     def __post_init__(self) -> None:
-        check_lets(self.name, self.tree, self.lets)
+        self.rules.check_lets(self.name, self.lets)
         object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))
         self.schema()
 
     def _read(self, size: _Size) -> Schema:
-        return schema_of(self.tree, self.lets, size.nodes, size.ports)
+        return self.rules.schema(self.lets, size.nodes, size.ports)
+
+    @property
+    def description(self) -> str:
+        """The comment at the top of its text."""
+        return self.rules.description
+
+    @property
+    def sizing(self) -> Sizing | None:
+        """How to make it with other numbers."""
+        return self.rules.sizing(self.name, self.lets)
 
     def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
         """The schema for graphs of this size; for most programs it is the same for all."""
         size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
-        values = let_values(self.tree, self.lets, *size) if self._let_lines_alone else None
+        values = NodeExpansion(self.rules.tree, self.lets, *size).let_values() if self._let_lines_alone else None
         found: Schema = self._schemas(_Size(size if values is None else ("lets", *values), *size))  # type: ignore[attr-defined]
         return found
 
     @cached_property
     def _let_lines_alone(self) -> bool:
         """Whether no other line mentions the size of the graph."""
-        return not mentions(self.tree, dict.fromkeys(names_of_lets(self.tree), 0), ("nodes", "ports"))
+        return not self.rules.mentions(("nodes", "ports"), without=self.rules.lets)
 
     @property
     def inputs(self) -> tuple[NodeWord, ...]:
@@ -85,7 +92,7 @@ class NodeProgram(Shown):
     @property
     def let_names(self) -> list[str]:
         """The numbers that its text gives values to, and that may be given others."""
-        return names_of_lets(self.tree)
+        return list(self.rules.lets)
 
     @property
     def outputs(self) -> tuple[NodeWord, ...]:
@@ -141,7 +148,7 @@ class NodeProgram(Shown):
     @cached_property
     def depends_on(self) -> set[str]:
         """Which of `nodes` and `ports` its text mentions; if neither, it says the same for graphs of all sizes."""
-        return mentions(self.tree, self.lets, ("nodes", "ports"))
+        return self.rules.mentions(("nodes", "ports"), without=self.lets)
 
     @cached_property
     def looked_at(self) -> tuple[tuple[int, int], ...]:

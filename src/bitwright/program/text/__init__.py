@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError, Problem, ProgramError, printable, problems_of
-from bitwright.program.algorithm import Algorithm, Sizing
+from bitwright.errors import InputError, Problem, ProgramError, problems_of
+from bitwright.program.algorithm import Algorithm
 from bitwright.program.layout import Layout
-from bitwright.program.text.expand import MAX_WORK, expand
-from bitwright.program.text.lets import names_of_lets, plain_lets
-from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.text.scanner import opening_comment
+from bitwright.program.text.expand import MAX_WORK
+from bitwright.program.text.rule_text import RuleText
 
 if TYPE_CHECKING:
     from bitwright.program.graph.node_program import NodeProgram
 
 _FILE = re.compile(r"[^\n;#]*\.(bw|sbn|sq|dec|py)", re.IGNORECASE)  # no statement is a name with such an end
-__all__ = ["check_text", "parse", "parse_any", "parse_blocks", "parse_node_program"]
+__all__ = ["RuleText", "check_text", "parse", "parse_any", "parse_blocks", "parse_node_program"]
 
 
 def parse(
@@ -47,10 +43,7 @@ def parse(
     Algorithm 'program': 5 bits, 5 blocks, 1 template
     """
     with problems_of(name):
-        tree = parse_statements(check_text(text))
-        if tree.is_node_program:
-            raise InputError("this is a node program, which runs on a graph; use parse_any")
-        return _algorithm(tree, text, name, lets, work, needs_rules)
+        return RuleText.of(check_text(text)).at(lets, name, work, needs_rules)
 
 
 def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> NodeProgram:
@@ -61,15 +54,16 @@ def parse_node_program(text: str, name: str = "program", lets: Mapping[str, int]
     >>> parse_node_program(chr(10).join(lines), "walks")
     NodeProgram 'walks': 2 bits of nodes, 3 templates
     """
+    from bitwright.program.graph.node_program import NodeProgram
+
     with problems_of(name):
-        return _node_program(parse_statements(check_text(text)), text, name, lets)
+        return NodeProgram(name, RuleText.of(check_text(text)), dict(lets or {}))
 
 
 def parse_any(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> Algorithm | NodeProgram:
     """Parses an algorithm, or a node program if the text uses what only those have."""
     with problems_of(name):
-        tree = parse_statements(check_text(text))
-        return (_node_program if tree.is_node_program else _algorithm)(tree, text, name, lets)
+        return RuleText.of(check_text(text)).program(lets, name)
 
 
 def parse_blocks(layout: Layout, text: str) -> list[list[int]]:
@@ -82,38 +76,6 @@ def parse_blocks(layout: Layout, text: str) -> list[list[int]]:
     lines += [f"block {part.strip()}" for part in text.replace("\n", ";").split(";") if part.strip()]
     program = parse("\n".join(lines), "blocks", needs_rules=False).program
     return [program.block_members(block).tolist() for block in range(program.blocks)]
-
-
-def _algorithm(
-    tree: SyntaxTree,
-    text: str,
-    name: str,
-    lets: Mapping[str, int] | None,
-    work: int = MAX_WORK,
-    needs_rules: bool = True,
-) -> Algorithm:
-    found = expand(tree, name, _about(text), work, lets, needs_rules)
-    return replace(found, sizing=_sizing(tree, text, name, lets))
-
-
-def _node_program(tree: SyntaxTree, text: str, name: str, lets: Mapping[str, int] | None) -> NodeProgram:
-    from bitwright.program.graph.node_program import NodeProgram
-
-    return NodeProgram(name, tree, _about(text), dict(lets or {}), _sizing(tree, text, name, lets))
-
-
-def _about(text: str) -> str:
-    return printable(opening_comment(text, "#"))
-
-
-def _sizing(tree: SyntaxTree, text: str, name: str, lets: Mapping[str, int] | None) -> Sizing | None:
-    if not names_of_lets(tree):
-        return None
-    return Sizing({**plain_lets(text), **(lets or {})}, partial(_again, text, name), text)
-
-
-def _again(text: str, name: str, /, **lets: int) -> Algorithm | NodeProgram:
-    return parse_any(text, name, lets)
 
 
 def check_text(text: object) -> str:

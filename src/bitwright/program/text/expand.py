@@ -20,7 +20,6 @@ from bitwright.program.families import WrittenAt
 from bitwright.program.layout import MAX_BITS, IntArray, Layout
 from bitwright.program.program import Program
 from bitwright.program.text import syntax
-from bitwright.program.text.lets import blaming, check_lets
 from bitwright.program.text.lexer import TOO_MANY
 from bitwright.program.text.parser import SyntaxTree
 from bitwright.program.text.rows import Budget, Rows
@@ -29,23 +28,6 @@ from bitwright.text.scanner import Token, WrongError
 
 MAX_WORK = 30_000_000  # a program of a million templates needs about five million
 _ALTERNATIVES = 256  # alternatives of the bit-to-bit comparisons of one rule
-
-
-def expand(
-    tree: SyntaxTree,
-    name: str,
-    description: str,
-    work: int = MAX_WORK,
-    lets: Mapping[str, int] | None = None,
-    needs_rules: bool = True,
-) -> Algorithm:
-    """The algorithm that these statements describe; raises ProgramError with every problem.
-
-    `work` is how many rows, conditions and writes they may stand for; `lets` override the values of `let` lines. With
-    `needs_rules` a text without rules is an error.
-    """
-    check_lets(name, tree, lets)
-    return blaming(lets or {}, lambda given: Expansion(tree, work, given, needs_rules).algorithm(name, description))
 
 
 Kind = TypeVar("Kind", bound=syntax.Statement)
@@ -396,3 +378,26 @@ class Expansion:
 def _joined(parts: Iterable[Picks]) -> Picks:
     collected = [Picks(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)), *parts]
     return Picks(np.concatenate([p.rows for p in collected]), np.concatenate([p.bits for p in collected]))
+
+
+def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
+    """The result of `read` for these values; problems that the text does not have without them mention the values."""
+    try:
+        return read(lets)
+    except ProgramError as error:
+        if not lets:
+            raise
+        given = f" (with {listing([f'{name}={value}' for name, value in lets.items()])} given)"
+        own = _problems_without(read)
+        raise ProgramError(
+            problem if problem in own else replace(problem, message=problem.message + given)
+            for problem in error.problems
+        ) from None
+
+
+def _problems_without(read: Callable[[Mapping[str, int]], object]) -> tuple[object, ...]:
+    try:
+        read({})
+    except ProgramError as error:
+        return error.problems
+    return ()

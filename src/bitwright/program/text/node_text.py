@@ -15,7 +15,6 @@ from bitwright.program.graph.schema import NodeWord, Place, Schema
 from bitwright.program.layout import Layout
 from bitwright.program.text import syntax
 from bitwright.program.text.expand import MAX_WORK, Expansion
-from bitwright.program.text.lets import blaming, names_of_lets
 from bitwright.program.text.parser import COMPASS, SyntaxTree
 from bitwright.text.scanner import WrongError
 
@@ -32,20 +31,7 @@ REACH |= BOARDS
 PLACES: tuple[Place, ...] = ("node", "port", "whole")
 
 
-def schema_of(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
-    """The schema for graphs with this many nodes and ports; raises ProgramError with every problem."""
-    return blaming(lets, lambda given: _NodeExpansion(tree, given, nodes, ports).schema())
-
-
-def let_values(tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> tuple[int, ...] | None:
-    """The values of the `let` lines for graphs of this size; None if one of them has a problem."""
-    expansion = _NodeExpansion(tree, lets, nodes, ports)
-    for item in expansion.each(syntax.Let):
-        expansion.attempt(expansion.let, item)
-    return None if expansion.problems else tuple(expansion.lets[name] for name in names_of_lets(tree))
-
-
-class _NodeExpansion(Expansion):
+class NodeExpansion(Expansion):
     rest_as_cells = True  # targets with a path are in no cell
 
     def __init__(self, tree: SyntaxTree, lets: Mapping[str, int], nodes: int, ports: int) -> None:
@@ -54,9 +40,14 @@ class _NodeExpansion(Expansion):
         self.place: dict[str, Place] = {}
         self.targets: list[tuple[str, int]] = []
 
-    def schema(self) -> Schema:
+    def let_values(self) -> tuple[int, ...] | None:
+        """The values of the `let` lines; None if one of them has a problem."""
         for item in self.each(syntax.Let):
             self.attempt(self.let, item)
+        return None if self.problems else tuple(self.lets[item.name.text] for item in self.each(syntax.Let))
+
+    def schema(self) -> Schema:
+        self.let_values()
         self.declare_bits()
         program = self.program()
         inputs, outputs = self.words("input", self.node_words), self.words("output", self.node_words)

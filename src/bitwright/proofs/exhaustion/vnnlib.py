@@ -18,7 +18,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError, counted, option
-from bitwright.files.storage import make_folder, write_atomically
+from bitwright.files.storage import check_empty, make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, columns_of
 from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_module, save_sums_onnx
@@ -73,7 +73,10 @@ def save_vnnlib(
         raise InputError("no bit of this network is ever looked at, so there is no case to write")
     chosen = _chosen(domain, states)
     onnx_module()
-    _check_empty(folder)
+    check_empty(folder, "properties")
+    make_folder(folder)
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write to {folder}: no permission")
     columns, truth = columns_of(network, program), Truth(program)
     names: list[str] = []
     cases = 0
@@ -138,18 +141,6 @@ def _chosen(domain: StatesDomain, states: range | None) -> range:
             "write several folders"
         )
     return states
-
-
-def _check_empty(folder: Path) -> None:
-    """Old properties among new ones would be taken for theirs."""
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"properties are written into a folder that is new or empty, and {folder} is not")
-        make_folder(folder)
-        if not os.access(folder, os.W_OK):
-            raise InputError(f"cannot write to {folder}: no permission")
-    except OSError as error:
-        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
 
 
 Wrong = list[tuple[int, str, float]]  # bits, and the comparisons that say that they are wrong

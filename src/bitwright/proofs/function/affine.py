@@ -7,40 +7,19 @@ depend only on its distance to both ends, up to a bound that the text contains. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import NoReturn
 
-from bitwright.errors import BitwrightError, InputError
-from bitwright.program.algorithm import Algorithm
+from bitwright.errors import InputError
 from bitwright.program.expressions import ARITHMETIC, DIGITS, Combined, Constant, Expression, Named, combined
-from bitwright.program.text import syntax
-from bitwright.program.text.expand import expand
-from bitwright.program.text.lets import words_of
-from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.program.text import RuleText, syntax
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.text.scanner import Token
 
 MAX_ROWS = 5_000  # that ranges of constant length may stand for
-
-
-def algorithm_at(text: str, name: str, lets: Mapping[str, int]) -> Algorithm | None:
-    """The algorithm that a text is with these numbers; None where it is no program. The last ones are remembered."""
-    return _expanded(text, name, tuple(sorted(lets.items())))
-
-
-@lru_cache(maxsize=64)
-def _expanded(text: str, name: str, lets: tuple[tuple[str, int], ...]) -> Algorithm | None:
-    try:
-        return expand(_tree(text), name, "", lets=dict(lets))
-    except BitwrightError:
-        return None
-
-
-_tree = lru_cache(maxsize=8)(parse_statements)
 
 
 class NoChainError(InputError):
@@ -71,17 +50,15 @@ class IndexForm:
 class SizeReader:
     """Expressions of a text as affine forms in its size."""
 
-    def __init__(self, tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> None:
-        self.size = size
+    def __init__(self, rules: RuleText, size: str, lets: Mapping[str, int]) -> None:
+        self.size, self.rules = size, rules
         self.forms: dict[str, IndexForm | NoChainError] = {}
-        for item in tree.statements:
-            if isinstance(item, syntax.Let):
-                name = item.name.text
-                try:
-                    given = IndexForm(1) if name == size else IndexForm(0, lets[name]) if name in lets else None
-                    self.forms[name] = given or self.form(item.value)
-                except NoChainError as error:
-                    self.forms[name] = error
+        for name, value in rules.lets.items():
+            try:
+                given = IndexForm(1) if name == size else IndexForm(0, lets[name]) if name in lets else None
+                self.forms[name] = given or self.form(value)
+            except NoChainError as error:
+                self.forms[name] = error
 
     def form(self, part: Expression, known: Mapping[str, IndexForm] | None = None) -> IndexForm:
         """An expression of a rule or of an `ensure` line as an affine form; raises NoChainError for what is none.
@@ -110,24 +87,10 @@ class SizeReader:
             outside(part.token, f"{what} is not at a fixed distance from a position")
         return outside(part.token, "this is not at a fixed distance from a position")
 
-    def first(self, tree: SyntaxTree) -> int:
+    def first(self) -> int:
         """The first size at which no array is empty: below it the text is no program."""
-        extents = (
-            self.form(extent)
-            for item in tree.statements
-            if isinstance(item, syntax.BitsDeclaration)
-            for _, several in item.items
-            for extent in several
-        )
+        extents = (self.form(extent) for several in self.rules.extents.values() for extent in several)
         return max(-((form.constant - 1) // form.size) for form in extents if form.size > 0)
-
-
-def fixed_numbers(tree: SyntaxTree, values: Mapping[str, int]) -> dict[str, int]:
-    """Those of these numbers that the text uses anywhere but in their own `let` lines."""
-    used: set[str] = set()
-    for item in tree.statements:
-        used |= words_of(item.value if isinstance(item, syntax.Let) else item)
-    return {name: value for name, value in values.items() if name in used}
 
 
 @dataclass
@@ -140,12 +103,12 @@ class Reach:
     margin: int  # no distance in the text is larger than this
 
 
-def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
+def reach(reader: SizeReader, items: Sequence[syntax.Statement]) -> Reach:
     """Raises NoChainError unless every index stands near an end, or at a fixed distance from a position."""
-    reader = SizeReader(tree, size, lets)
+    size = reader.size
     grows: dict[str, int] = {}
     margin = 1
-    for item in tree.statements:
+    for item in items:
         if isinstance(item, syntax.BitsDeclaration):
             for token, extents in item.items:
                 forms = [reader.form(extent) for extent in extents]
@@ -159,7 +122,7 @@ def reach(tree: SyntaxTree, size: str, lets: Mapping[str, int]) -> Reach:
     if any(growth % unit for growth in grows.values()):
         raise NoChainError("the arrays of the text grow at different rates")
     found = Reach(size, unit, {name: growth // unit for name, growth in grows.items()}, margin)
-    for item in tree.statements:
+    for item in items:
         found.margin = max(found.margin, _margin(item, reader, found))
     return found
 

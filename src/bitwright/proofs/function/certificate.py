@@ -30,7 +30,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitwright.program.algorithm import Algorithm
-from bitwright.program.text import parse
 from bitwright.proofs.function.chain import SHORTEST, ChainProgram
 from bitwright.proofs.function.closure import START, Invariant, Search
 from bitwright.proofs.sizes import CoveredSizes
@@ -60,7 +59,7 @@ def certificate(
             "numbers": {n: list(form) for n, form in chain.forms.items() if form[0] or n in sizes.fixed},
             "ensures": [str(line) for line in algorithm.ensures],
             "at": at,
-            "id": parse(chain.text, chain.name, {**lets, chain.size: at}).program.id,
+            "id": chain.rules.at({**lets, chain.size: at}).program.id,
         },
         "chain": {
             "unit": chain.unit,

@@ -16,16 +16,12 @@ from itertools import product
 
 from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.expressions import Expression
-from bitwright.program.text import syntax
-from bitwright.program.text.lets import plain_lets
-from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.program.text import RuleText, syntax
 from bitwright.proofs.function.affine import (
     IndexForm,
     NoChainError,
     Reach,
     SizeReader,
-    algorithm_at,
-    fixed_numbers,
     reach,
 )
 
@@ -76,8 +72,7 @@ class PlaceWeights:
 class ChainProgram:
     """A program as a chain. Bit t of a letter is `tracks[t]` at its position, bit t of the globals is `globals[t]`."""
 
-    name: str
-    text: str
+    rules: RuleText
     size: str  # the number of the text that says how long it is
     unit: int  # array positions for one of `size`
     extra: int  # positions of the chain beyond size * unit
@@ -100,28 +95,26 @@ class ChainProgram:
     def fixed(self) -> Mapping[str, int]:
         """The numbers of the text that do not grow with the size."""
         constants = {name: constant for name, (rate, constant) in self.forms.items() if not rate}
-        return fixed_numbers(parse_statements(self.text), constants)
+        return self.rules.fixed(constants)
 
     def length(self, size: int) -> int:
         """The positions of the chain at a size."""
         return size * self.unit + self.extra
 
 
-def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None = None) -> ChainProgram:
+def read_chain(rules: RuleText, lets: Mapping[str, int] | None = None) -> ChainProgram:
     """The chain that a rule text is at every size; raises NoChainError, which says why it is none."""
-    tree = parse_statements(text)
-    numbers = {**plain_lets(text), **(lets or {})}
-    size = size_of(tree, numbers)
+    numbers = {**rules.numbers, **(lets or {})}
+    reader = SizeReader(rules, size := size_of(rules, numbers), numbers)
     del numbers[size]
-    found = reach(tree, size, numbers)
+    found = reach(reader, rules.tree.statements)
     if found.margin > MAX_MARGIN:
         raise NoChainError(f"a distance of {found.margin} positions from an end; the most is {MAX_MARGIN}")
     top = 4 * found.margin + 8
-    reader = SizeReader(tree, size, numbers)
-    first_size = reader.first(tree)
+    first_size = reader.first()
     read = []
     for value in range(first_size, top // found.unit + 1):
-        algorithm = algorithm_at(text, name, {**(lets or {}), size: value})
+        algorithm = rules.at_or_none({**(lets or {}), size: value})
         if algorithm is not None:
             read.append(_Instance(algorithm, value, found))
     if not read or read[-1].size * found.unit < top - found.unit:
@@ -141,8 +134,7 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
             views = [_ChainView(instance, tracks, shift) for instance in read]
             first, extra = _the_same(views, found)
             return ChainProgram(
-                name=name,
-                text=text,
+                rules=rules,
                 size=size,
                 unit=found.unit,
                 extra=extra,
@@ -154,7 +146,7 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
                 start_globals=first.start_globals,
                 inputs=first.inputs,
                 outputs=first.outputs,
-                steps=_steps(tree, reader, found.unit, extra, first.halt == FIXED_POINT),
+                steps=_steps(reader, found.unit, extra, first.halt == FIXED_POINT),
                 halt=first.halt,
                 first=first_size,
                 sizes=tuple(view.instance.size for view in views if view.length >= SHORTEST),
@@ -167,19 +159,12 @@ def read_chain(text: str, name: str = "program", lets: Mapping[str, int] | None 
     raise error
 
 
-def size_of(tree: SyntaxTree, numbers: Mapping[str, int]) -> str:
+def size_of(rules: RuleText, numbers: Mapping[str, int]) -> str:
     """The one plain number of the text on which the lengths of arrays depend."""
     candidates = []
     for name in numbers:
-        reader = SizeReader(tree, name, {other: value for other, value in numbers.items() if other != name})
-        extents = (
-            extent
-            for item in tree.statements
-            if isinstance(item, syntax.BitsDeclaration)
-            for _, extents in item.items
-            for extent in extents
-        )
-        if any(_depends(reader, extent) for extent in extents):
+        reader = SizeReader(rules, name, numbers)
+        if any(_depends(reader, extent) for extents in rules.extents.values() for extent in extents):
             candidates.append(name)
     if len(candidates) == 1:
         return candidates[0]
@@ -257,10 +242,10 @@ def _the_same(views: Sequence[_ChainView], found: Reach) -> tuple[_ChainView, in
     return first, extra.pop()
 
 
-def _steps(tree: SyntaxTree, reader: SizeReader, unit: int, extra: int, rests: bool) -> tuple[int, int] | None:
+def _steps(reader: SizeReader, unit: int, extra: int, rests: bool) -> tuple[int, int] | None:
     """The steps of a run as a * length + b; where it `rests` in the end, one less: that nothing changes shows later."""
-    for item in tree.statements:
-        if isinstance(item, syntax.Count) and item.token.text == "steps":
+    for item in reader.rules.each(syntax.Count):
+        if item.token.text == "steps":
             form = reader.form(item.value)
             if form.size % unit:
                 raise NoChainError("the number of steps is not a multiple of the length")

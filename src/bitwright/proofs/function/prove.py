@@ -12,10 +12,9 @@ from typing import Any, Literal, NamedTuple
 from bitwright.errors import InputError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import joined
-from bitwright.program.text import parse
-from bitwright.program.text.lets import plain_lets
+from bitwright.program.text import RuleText, parse
 from bitwright.proofs.claims import Claim
-from bitwright.proofs.function.affine import NoChainError, algorithm_at
+from bitwright.proofs.function.affine import NoChainError
 from bitwright.proofs.function.certificate import certificate
 from bitwright.proofs.function.chain import FIRST, LAST, SHORTEST, ChainProgram, read_chain
 from bitwright.proofs.function.closure import Invariant, Search, TooLargeError
@@ -105,21 +104,21 @@ def prove_function(
     >>> prove_function(text.replace("y == x", "y == x + 1")).counterexample["inputs"]
     {'x': 0}
     """
-    text, algorithm, lets = _given(program, name, lets)
+    rules, algorithm, lets = _given(program, name, lets)
     if not algorithm.ensures:
         return FunctionProof("not stated", (), method="no ensure line")
     tell = progress or (lambda _: None)
-    if text is None:
+    if rules is None:
         return _prove(None, algorithm, lets, tell)
-    key = (text, algorithm.name, tuple(sorted(lets.items())))
+    key = (rules.text, algorithm.name, tuple(sorted(lets.items())))
     if key not in _PROVED:
         while len(_PROVED) >= _REMEMBERED:
             del _PROVED[next(iter(_PROVED))]
-        _PROVED[key] = _prove(text, algorithm, lets, tell)
+        _PROVED[key] = _prove(rules, algorithm, lets, tell)
     return replace(_PROVED[key], certificate=deepcopy(_PROVED[key].certificate))
 
 
-def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> FunctionProof:
+def _prove(rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> FunctionProof:
     lines = tuple(map(str, algorithm.ensures))
 
     def undecided(*tried: str) -> FunctionProof:
@@ -129,22 +128,22 @@ def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell
         return FunctionProof("refuted", lines, method="an input", counterexample=wrong)
 
     tell("running inputs")
-    at = _Sizes(text, algorithm, lets)
+    at = _Sizes(rules, algorithm, lets)
     try:
         if (wrong := at.wrong_random()) is not None:
             return refuted(wrong)
     except NoChainError as error:
         return undecided(str(error))
-    if text is None:
+    if rules is None:
         sized = algorithm.sizing is not None and algorithm.sizing.text is not None
         return undecided("the program is not what its rule text says" if sized else "the program has no size to choose")
     try:
-        chain = read_chain(text, algorithm.name, lets)
+        chain = read_chain(rules, lets)
         specs = [Specification(chain, line) for line in algorithm.ensures]
         short, wrong = at.short(chain)
         sizes = CoveredSizes({chain.size: min([*short, *chain.sizes])}, chain.fixed)
     except NoChainError as error:
-        return _without_a_chain(text, algorithm, lets, lines, f"no chain: {error}", tell)
+        return _without_a_chain(rules, algorithm, lets, lines, f"no chain: {error}", tell)
     if wrong is not None:
         return refuted(wrong)
     tried: list[str] = []
@@ -170,53 +169,54 @@ def _prove(text: str | None, algorithm: Algorithm, lets: Mapping[str, int], tell
 
 def _given(
     program: Algorithm | str, name: str, lets: Mapping[str, int] | None
-) -> tuple[str | None, Algorithm, Mapping[str, int]]:
+) -> tuple[RuleText | None, Algorithm, Mapping[str, int]]:
     """Rule text, the algorithm at its own size, and the numbers of that size."""
     if isinstance(program, str):
-        return program, parse(program, name, lets), dict(lets or {})
+        return RuleText.of(program), parse(program, name, lets), dict(lets or {})
     if not isinstance(program, Algorithm):
         raise InputError(f"give rule text or an Algorithm, got a {type(program).__name__}")
     sizing = program.sizing
     if sizing is None or sizing.text is None:
         return None, program, {}
-    own = dict(zip(plain_lets(sizing.text), sizing.numbers.values(), strict=False))  # a shipped algorithm has one
+    rules = RuleText.of(sizing.text)
+    own = dict(zip(rules.numbers, sizing.numbers.values(), strict=False))  # a shipped algorithm has one
     given = dict(sizing.numbers) if set(sizing.numbers) & set(own) else own
-    written = parse(sizing.text, program.name, given)
+    written = rules.at(given, program.name)
     theirs, ours = ([(str(line), line.line()) for line in one.ensures] for one in (written, program))  # with numbers
     if not written.same_as(program) or theirs != ours:
         return None, program, {}  # the rules at this size, or what they should do, are not those of the text
-    return sizing.text, written, given
+    return rules, written, given
 
 
 def _without_a_chain(
-    text: str, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str, tell: Progress
+    rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], lines: tuple[str, ...], why: str, tell: Progress
 ) -> FunctionProof:
     """Proves a loop with an invariant at a bit, by closure in each of its phases; or a few steps on a ring."""
     way = "rounds" if any(line.at is not None for line in algorithm.invariants) else "ring"
     tell(way)
     try:
         if way == "ring":
-            ring, method = ring_lemma(text, algorithm, lets)
+            ring, method = ring_lemma(rules, algorithm, lets)
             return FunctionProof("proved", lines, ring.about, method)
-        proof = _rounds(text, algorithm, lets, tell)
+        proof = _rounds(rules, algorithm, lets, tell)
         method = proof.prove()
         return FunctionProof("proved", lines, proof.about, method, certificate=proof.certificate())
     except (NoChainError, NoShapeError) as error:
         return FunctionProof("not decided", lines, tried=(why, f"no {way}: {error}"))
 
 
-def _rounds(text: str, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> RoundsProof:
+def _rounds(rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], tell: Progress) -> RoundsProof:
     def proves(part: str, numbers: Mapping[str, int]) -> FunctionProof:
         return prove_function(part, name=f"a part of {algorithm.name}", lets=numbers, progress=tell)
 
-    return RoundsProof(text, algorithm, lets, proves)
+    return RoundsProof(rules, algorithm, lets, proves)
 
 
 def proof_by_rounds(program: Algorithm) -> RoundsProof:
     """Proves by rounds once more what `prove_function` proved so, and returns all that was found on the way."""
-    text, algorithm, lets = _given(program, program.name, None)
-    assert text is not None
-    proof = _rounds(text, algorithm, lets, lambda _: None)
+    rules, algorithm, lets = _given(program, program.name, None)
+    assert rules is not None
+    proof = _rounds(rules, algorithm, lets, lambda _: None)
     proof.prove()
     return proof
 
@@ -224,14 +224,12 @@ def proof_by_rounds(program: Algorithm) -> RoundsProof:
 class _Sizes:
     """Runs of the program at its own size and at others."""
 
-    def __init__(self, text: str | None, algorithm: Algorithm, lets: Mapping[str, int]) -> None:
-        self.text, self.own, self.lets = text, algorithm, dict(lets)
-        self.size = next(iter(plain_lets(text)), "") if text else ""
+    def __init__(self, rules: RuleText | None, algorithm: Algorithm, lets: Mapping[str, int]) -> None:
+        self.rules, self.own, self.lets = rules, algorithm, dict(lets)
+        self.size = next(iter(rules.numbers), "") if rules else ""
 
     def at(self, size: int) -> Algorithm | None:
-        if not self.text or not self.size:
-            return None
-        return algorithm_at(self.text, self.own.name, {**self.lets, self.size: size})
+        return self.rules.at_or_none({**self.lets, self.size: size}) if self.rules and self.size else None
 
     def wrong_random(self) -> dict[str, Any] | None:
         """A wrong run among random inputs and those of few digits."""

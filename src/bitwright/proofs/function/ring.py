@@ -16,10 +16,8 @@ from itertools import product
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.expressions import Combined, Constant, Expression, Named, evaluate, names_in, shown
-from bitwright.program.text import syntax
-from bitwright.program.text.lets import plain_lets
-from bitwright.program.text.parser import parse_statements
-from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, fixed_numbers, outside
+from bitwright.program.text import RuleText, syntax
+from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, outside
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.text.scanner import Token
 
@@ -40,27 +38,19 @@ class RingBlock:
 class Ring:
     """Rules on a ring or torus; raises NoChainError for a text that is none."""
 
-    def __init__(self, text: str, lets: Mapping[str, int]) -> None:
-        tree = parse_statements(text)
-        numbers = {**plain_lets(text), **lets}
-        extents = [
-            extent
-            for item in tree.statements
-            if isinstance(item, syntax.BitsDeclaration)
-            for _, several in item.items
-            for extent in (several or (None,))
-        ]
-        shapes = {_extent(extent) for extent in extents}
+    def __init__(self, rules: RuleText, lets: Mapping[str, int]) -> None:
+        tree, numbers = rules.tree, {**rules.numbers, **lets}
+        shapes = {_extent(extent) for several in rules.extents.values() for extent in (several or (None,))}
         self.sizes: tuple[str, ...] = shapes.pop() if len(shapes) == 1 else ()
         if not self.sizes or len(set(self.sizes)) < len(self.sizes) or not {*self.sizes} <= {*numbers}:
             raise NoChainError("not all arrays have the one length of a ring")
         self.numbers: dict[str, int] = {}  # those that do not depend on a size
-        for item in tree.statements:
-            if isinstance(item, syntax.Let) and item.name.text not in self.sizes:
-                value = numbers.get(item.name.text, self._value(item.value, self.numbers))
+        for name, expression in rules.lets.items():
+            if name not in self.sizes:
+                value = numbers.get(name, self._value(expression, self.numbers))
                 if value is not None:
-                    self.numbers[item.name.text] = value
-        self.about = CoveredSizes(dict.fromkeys(self.sizes, 1), fixed_numbers(tree, self.numbers))
+                    self.numbers[name] = value
+        self.about = CoveredSizes(dict.fromkeys(self.sizes, 1), rules.fixed(self.numbers))
         self.blocks: list[RingBlock] = []
         self.block_of: dict[str, RingBlock] = {}
         self.words: dict[str, dict[str, str]] = {"input": {}, "output": {}}
@@ -211,9 +201,9 @@ class Ring:
         return wanted
 
 
-def ring_lemma(text: str, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[Ring, str]:
+def ring_lemma(rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int]) -> tuple[Ring, str]:
     """Proves all `ensure` lines on every ring; gives the ring, and how. Raises NoChainError where that fails."""
-    ring = Ring(text, lets)
+    ring = Ring(rules, lets)
     if any(frozenset() in block.rules for block in ring.blocks):
         raise NoChainError("a rule matches where all bits are off")
     tried = sum(_tried(ring, line) for line in algorithm.ensures)

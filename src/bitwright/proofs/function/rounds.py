@@ -20,10 +20,8 @@ from bitwright.errors import counted
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.expressions import names_in
-from bitwright.program.text import parse, syntax
-from bitwright.program.text.lets import plain_lets
-from bitwright.program.text.parser import SyntaxTree, parse_statements
-from bitwright.proofs.function.affine import IndexForm, SizeReader, algorithm_at, fixed_numbers, reach
+from bitwright.program.text import RuleText, syntax
+from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import (
     Growth,
@@ -47,7 +45,7 @@ Proves = Callable[[str, Mapping[str, int]], Any]  # a FunctionProof of a text of
 class RoundsProof:
     """A proof at every size by the invariants at one bit; raises NoChainError or NoShapeError where it fails."""
 
-    def __init__(self, text: str, algorithm: Algorithm, lets: Mapping[str, int], proves: Proves) -> None:
+    def __init__(self, rules: RuleText, algorithm: Algorithm, lets: Mapping[str, int], proves: Proves) -> None:
         self.algorithm, self.proves = algorithm, proves
         cuts = [line for line in algorithm.invariants if line.at is not None]
         self.lines = [line for line in cuts if line.at == cuts[0].at]
@@ -57,32 +55,30 @@ class RoundsProof:
         self.cut = at.text
         if algorithm.halt is not None or algorithm.steps is None:
             raise NoShapeError("cut points need runs of a known number of steps")
-        self.tree = parse_statements(text)
-        numbers = {**plain_lets(text), **lets}
-        self.size = size_of(self.tree, numbers)
+        self.tree = rules.tree
+        numbers = {**rules.numbers, **lets}
+        self.size = size_of(rules, numbers)
         self.numbers = {name: value for name, value in numbers.items() if name != self.size}
-        self.reader = SizeReader(self.tree, self.size, self.numbers)
+        self.reader = SizeReader(rules, self.size, self.numbers)
         ports = (syntax.PortLine, syntax.Cell, syntax.Ensure)
-        rules = SyntaxTree([item for item in self.tree.statements if not isinstance(item, ports)])
-        for item in rules.statements:
+        lines = [item for item in rules.tree.statements if not isinstance(item, ports)]
+        for item in lines:
             check_ranges(item)
-        margin = reach(rules, self.size, self.numbers).margin
+        margin = reach(self.reader, lines).margin
         if margin > MAX_MARGIN:
             raise NoShapeError(f"a distance of {margin} bits from an end; the most is {MAX_MARGIN}")
         self.top = 4 * margin + 8
         self.lengths = {
-            token.text: affine_growth(self.reader.form(extents[0], {})) if extents else Growth([1])
-            for item in self.tree.statements
-            if isinstance(item, syntax.BitsDeclaration)
-            for token, extents in item.items
+            array: affine_growth(self.reader.form(extents[0], {})) if extents else Growth([1])
+            for array, extents in rules.extents.items()
         }
-        sizes = range(self.reader.first(self.tree), self.top + 1)
-        programs = {size: algorithm_at(text, algorithm.name, {**lets, self.size: size}) for size in sizes}
+        sizes = range(self.reader.first(), self.top + 1)
+        programs = {size: rules.at_or_none({**lets, self.size: size}) for size in sizes}
         self.sizes = {size: program for size, program in programs.items() if program is not None}
         if self.top not in self.sizes or SEEN not in self.sizes:
             raise NoShapeError(f"the text is no program at {self.size} = {self.top}")
         self.least = min(self.sizes)
-        self.about = CoveredSizes({self.size: self.least}, fixed_numbers(self.tree, self.numbers))
+        self.about = CoveredSizes({self.size: self.least}, rules.fixed(self.numbers))
         named = {name.text for line in self.lines for name in names_in(line.truth) if not name.entered}
         self.words = [array for array in self.lengths if array in named]
         self.cut_state: State = {
@@ -219,7 +215,7 @@ class RoundsProof:
                     right = all(made[array] == at.bits(array, after[array]) for array in at.arrays)
                 else:
                     right = holds(
-                        at, before, phase, parse(phase.text, lets={**self.numbers_of(phase.text), self.size: size})
+                        at, before, phase, RuleText.of(phase.text).at({**self.numbers_of(phase.text), self.size: size})
                     )
                     for array in phase.busy:
                         if phase.after[array] != OFF:
@@ -229,7 +225,7 @@ class RoundsProof:
 
     def numbers_of(self, text: str) -> dict[str, int]:
         """The numbers other than the size that a text of busy arrays has."""
-        return {name: value for name, value in self.numbers.items() if name in plain_lets(text)}
+        return {name: value for name, value in self.numbers.items() if name in RuleText.of(text).numbers}
 
     def steps(self, way: Path) -> Growth:
         waits = (self.lengths[wait.timer] for wait in way.waits.values())

@@ -26,7 +26,6 @@ from bitwright.program.expressions import (
     names_in,
     shown,
 )
-from bitwright.program.text.parser import parse_statements
 from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
 from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
 from bitwright.proofs.function.machine import Memo
@@ -93,7 +92,7 @@ class Specification:
 
     def __init__(self, chain: ChainProgram, line: EnsureLine) -> None:
         self.chain, self.line = chain, line
-        self.reader = SizeReader(parse_statements(chain.text), chain.size, chain.numbers)
+        self.reader = SizeReader(chain.rules, chain.size, chain.numbers)
         self.seen: list[SeenTerms] = []
         self.sums: list[LinearTerm] = []
         self.local: _Local | None = None

@@ -18,8 +18,8 @@ from bitwright.errors import BitwrightError
 from bitwright.program.algorithm import Algorithm
 from bitwright.program.expressions import shown
 from bitwright.program.text import parse, syntax
-from bitwright.program.text.lets import words_of
 from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text.rule_text import words_of
 from bitwright.proofs.function.affine import outside
 from bitwright.proofs.function.shapes import LAST, OFF, AtSize, NoShapeError, Shape, State
 from bitwright.proofs.unrolling.graph import FALSE
@@ -188,5 +188,5 @@ def check_ranges(item: syntax.Statement) -> None:
     swept = {one.name for one in getattr(item, "clauses", syntax.Clauses()).ranges}
     for target in targets:
         for part in target.parts:
-            if part.first is not part.last and words_of(part) & swept:
+            if part.first is not part.last and words_of([part]) & swept:
                 outside(target.token, "a range of bits that depends on an index")

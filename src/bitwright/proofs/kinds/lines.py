@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from bitwright.program.expressions import DIGITS, Combined, Constant, Expression, Named, Negation
-from bitwright.program.text import syntax
-from bitwright.program.text.parser import SyntaxTree
+from bitwright.program.text import RuleText, syntax
 from bitwright.proofs.kinds.affine import Affine, feasible
 from bitwright.text.scanner import Token
 
@@ -199,32 +198,29 @@ class Lines:
     """Cells, blocks and rules of a text, given its sizes with their smallest values and the numbers that follow."""
 
     def __init__(
-        self, tree: SyntaxTree, sizes: Mapping[str, int], lets: Mapping[str, Expression], rest_as_cells: bool
+        self, rules: RuleText, sizes: Mapping[str, int], lets: Mapping[str, Expression], rest_as_cells: bool
     ) -> None:
-        self.tree, self.sizes = tree, sizes
-        self.extents = {
-            token.text: extents for item in self.each(syntax.BitsDeclaration) for token, extents in item.items
-        }
+        self.text, self.extents = rules, rules.extents
         self.reader = Reader(sizes, lets)
         self.rest_as_cells = rest_as_cells
 
     @cached_property
     def cells(self) -> list[LineCase]:
         """Without `cell` lines, every block is a cell; in a node program, every block that is in no other."""
-        lines: list[syntax.Cell | syntax.Block] = [*self.each(syntax.Cell)]
+        lines: list[syntax.Cell | syntax.Block] = [*self.text.each(syntax.Cell)]
         if not lines or self.rest_as_cells:
-            lines += self.each(syntax.Block)
+            lines += self.text.each(syntax.Block)
         return [found for line in lines for found in self.members(line, "")]
 
     @cached_property
     def blocks(self) -> list[LineCase]:
         """The blocks; their indices have one mark."""
-        return [found for line in self.each(syntax.Block) for found in self.members(line, "'")]
+        return [found for line in self.text.each(syntax.Block) for found in self.members(line, "'")]
 
     @cached_property
     def rules(self) -> list[LineCase]:
         """The rules; their indices have two marks."""
-        return [found for line in self.each(syntax.WhenClause) for found in self.rule(line)]
+        return [found for line in self.text.each(syntax.WhenClause) for found in self.rule(line)]
 
     def members(self, line: syntax.Cell | syntax.Block, mark: str) -> Iterator[LineCase]:
         """The cases of a line that groups bits."""
@@ -309,10 +305,6 @@ class Lines:
                 forms = [form for form, _ in self.reader.form(extent, self.reader.start())]
                 found += [form - 1 for form in forms if len(forms) == 1]
         return found
-
-    def each(self, kind: type[Line]) -> Iterator[Line]:
-        """The statements of one sort."""
-        return (item for item in self.tree.statements if isinstance(item, kind))
 
 
 def _own(clauses: syntax.Clauses, mark: str) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
 from math import ceil, lcm, prod
@@ -15,11 +15,8 @@ from bitwright.program.cells import Kind
 from bitwright.program.expressions import Constant, Expression
 from bitwright.program.pattern import first_cells
 from bitwright.program.program import Program
-from bitwright.program.text import parse_any, syntax
-from bitwright.program.text.expand import expand
-from bitwright.program.text.lets import mentions
-from bitwright.program.text.node_text import schema_of
-from bitwright.program.text.parser import SyntaxTree, parse_statements
+from bitwright.program.text import RuleText, parse_any, syntax
+from bitwright.program.text.rule_text import words_of
 from bitwright.proofs.claims import ONE_SIZE, Claim
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of, cutoff, representatives
@@ -39,53 +36,48 @@ class SizedText:
     graph is, its value is some number. `lets` are those that follow from sizes.
     """
 
-    text: str
-    tree: SyntaxTree
-    is_node_program: bool
+    rules: RuleText
     sizes: Mapping[str, int]
     lets: Mapping[str, Expression]
-    found: dict[tuple[int, ...], Program | None] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, text: str, given_lets: Collection[str] = ()) -> SizedText:
         """Reads a text without problems; numbers that were given are sizes, even if they follow from others."""
-        tree = parse_statements(text)
-        nodes = tree.is_node_program
-        lets = {item.name.text: item for item in tree.statements if isinstance(item, syntax.Let)}
-        given = GRAPH if nodes else {}
-        used = mentions(
-            SyntaxTree([item for item in tree.statements if isinstance(item, _SAY_CELLS)]), {}, {*lets, *given}
-        )
+        rules = RuleText.of(text)
+        given = GRAPH if rules.tree.is_node_program else {}
+        names = {*rules.lets, *given}
+        used = names & words_of(item for item in rules.tree.statements if isinstance(item, _SAY_CELLS))
         sizes: dict[str, int] = {}
         follow: dict[str, Expression] = {}
-        for name, item in reversed(lets.items()):
+        for name, value in reversed(rules.lets.items()):
             if name in used:
-                above = mentions(SyntaxTree([item]), {}, {*lets, *given}) - {name}
-                if isinstance(item.value, Constant):
-                    sizes[name] = item.value.value
+                above = names & words_of([value])
+                if isinstance(value, Constant):
+                    sizes[name] = value.value
                 elif name in given_lets or above & given.keys():
                     sizes[name] = 4
                 else:
-                    follow[name] = item.value
+                    follow[name] = value
                     used |= above
         sizes |= {name: GRAPH[name] for name in sorted(used & given.keys())}
-        in_order = {name: sizes[name] for name in (*lets, *given) if name in sizes}
-        return cls(text, tree, nodes, in_order, follow)
+        return cls(rules, {name: sizes[name] for name in (*rules.lets, *given) if name in sizes}, follow)
+
+    @property
+    def is_node_program(self) -> bool:
+        """Whether its sizes may be those of graphs."""
+        return self.rules.tree.is_node_program
 
     def at(self, *values: int) -> Program | None:
         """The program at these sizes, in the order of `sizes`; None where the text is none there."""
-        if values not in self.found:
-            asked = dict(zip(self.sizes, values, strict=True))
-            lets = {name: value for name, value in asked.items() if name not in GRAPH or not self.is_node_program}
-            try:
-                if self.is_node_program:
-                    graph = [asked.get(name, own) for name, own in GRAPH.items()]
-                    self.found[values] = schema_of(self.tree, lets, *graph).program
-                else:
-                    self.found[values] = expand(self.tree, "program", "", lets=lets).program
-            except ProgramError:
-                self.found[values] = None
-        return self.found[values]
+        asked = dict(zip(self.sizes, values, strict=True))
+        if not self.is_node_program:
+            found = self.rules.at_or_none(asked)
+            return None if found is None else found.program
+        lets = {name: value for name, value in asked.items() if name not in GRAPH}
+        try:
+            return self.rules.schema(lets, *(asked.get(name, own) for name, own in GRAPH.items())).program
+        except ProgramError:
+            return None
 
 
 FORMAT = "bitwright kinds certificate 1"
@@ -212,7 +204,7 @@ def prove_kinds(what: Algorithm | NodeProgram | str, *, progress: Progress | Non
 
 
 def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
-    digest = sha256(sized.text.encode()).hexdigest()
+    digest = sha256(sized.rules.text.encode()).hexdigest()
     try:
         smallest = _smallest(sized)
         while True:  # until the text is a program at every size from the smallest on
@@ -254,7 +246,7 @@ def _smallest(sized: SizedText) -> dict[str, int]:
 
 
 def _extents(sized: SizedText) -> list[Affine]:
-    return Lines(sized.tree, dict.fromkeys(sized.sizes, 0), sized.lets, False).extents_at_least_one()
+    return Lines(sized.rules, dict.fromkeys(sized.sizes, 0), sized.lets, False).extents_at_least_one()
 
 
 def _first(sized: SizedText) -> list[int]:
@@ -271,7 +263,7 @@ def _negative(forms: Sequence[Affine], values: Mapping[str, int]) -> bool:
 def _line_proofs(
     sized: SizedText, smallest: Mapping[str, int]
 ) -> tuple[tuple[LineProof, ...], list[tuple[Atoms, list[str]]], list[Affine]]:
-    lines = Lines(sized.tree, smallest, sized.lets, sized.is_node_program)
+    lines = Lines(sized.rules, smallest, sized.lets, sized.is_node_program)
     valid = lines.extents_at_least_one()
     found, proofs = [], []
     for cell in lines.cells:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from bitwright.errors import InputError, counted
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.workers.linear_algebra import one_thread
 
 FloatArray = NDArray[np.float64]
 _MAX_DENSE = 100_000_000  # entries of a matrix that is written out in full
@@ -26,8 +24,7 @@ _MAX_DENSE = 100_000_000  # entries of a matrix that is written out in full
 class TrainingSet:
     """K examples: one for each template, then padding that is never matched and has the label zero (App. C).
 
-    `bases` gives some blocks an orthonormal basis of their own, a square matrix whose row j encodes the block's j-th
-    template; the other blocks use unit vectors. The limit sees inner products only, so no basis changes it.
+    Templates are encoded as unit vectors. The limit sees inner products only, so no other basis would change it.
 
     >>> from bitwright import addition
     >>> examples = TrainingSet(addition(2).program, padding=2)
@@ -37,7 +34,6 @@ class TrainingSet:
 
     program: Program
     padding: int = 0
-    bases: Mapping[int, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if whole_number(self.padding, "the padding") < 0:
@@ -45,17 +41,6 @@ class TrainingSet:
                 f"the training set needs at least the program's {counted(self.program.templates, 'template')}, "
                 f"got {counted(self.examples, 'example')}"
             )
-        counts = np.bincount(self.program.template_block, minlength=self.program.blocks)
-        for block, basis in self.bases.items():
-            if not 0 <= block < self.program.blocks:
-                raise InputError(f"there is no block {block}; the program has {self.program.blocks:,}")
-            count = int(counts[block])
-            if basis.shape != (count, count):
-                raise InputError(f"the basis of block {block} must be {count} x {count}, got {basis.shape}")
-            if not np.isfinite(basis).all():
-                raise InputError(f"the basis of block {block} must consist of finite numbers; one is NaN or infinite")
-            if not np.allclose(basis @ basis.T, np.eye(count), atol=1e-9):
-                raise InputError(f"the basis of block {block} is not orthonormal")
 
     @property
     def examples(self) -> int:
@@ -63,19 +48,14 @@ class TrainingSet:
         return self.program.templates + self.padding
 
     def inputs(self) -> scipy.sparse.csr_array:  # (K, K)
-        """X: row t encodes template t; zero outside the columns of its block (Section 5.1).
+        """X: row t encodes template t (Section 5.1).
 
         >>> from bitwright import permutation
         >>> TrainingSet(permutation([2, 1]).program).inputs().toarray()
         array([[1., 0.],
                [0., 1.]])
         """
-        _, first, counts = np.unique(self.program.template_block, return_index=True, return_counts=True)
-        blocks = self.program.template_block[first].tolist()
-        if not self.bases:
-            return scipy.sparse.eye_array(self.examples, format="csr")
-        parts = [self.bases.get(block, np.eye(count)) for block, count in zip(blocks, counts.tolist(), strict=True)]
-        return scipy.sparse.block_diag([*parts, scipy.sparse.eye_array(self.padding)], format="csr")
+        return scipy.sparse.eye_array(self.examples, format="csr")
 
     def labels(self) -> scipy.sparse.csr_array:  # (K, k)
         """Y: row t has ones at the bits that template t writes.
@@ -119,7 +99,7 @@ class TrainingSet:
         """
         indicator, counts = self.matches(states)
         scale = 1 / np.sqrt(np.maximum(counts, 1))
-        return np.asarray((scipy.sparse.diags_array(scale) @ indicator @ self.inputs()).todense())
+        return np.asarray((scipy.sparse.diags_array(scale) @ indicator).todense())
 
     def example_names(self) -> list[str]:
         """The rule text of every example, in order.
@@ -168,14 +148,3 @@ def check_dense(program: Program, padding: int) -> None:
     examples = program.templates + padding
     if examples * max(examples, program.bits) > _MAX_DENSE:
         raise InputError(f"a training set of {examples:,} examples is too large to be written out in full")
-
-
-@one_thread()
-def random_bases(program: Program, seed: int) -> dict[int, FloatArray]:
-    """A random orthonormal basis for every block that has templates."""
-    rng = np.random.default_rng(seed)
-    blocks, counts = np.unique(program.template_block, return_counts=True)
-    return {
-        block: np.linalg.qr(rng.standard_normal((count, count)))[0]
-        for block, count in zip(blocks.tolist(), counts.tolist(), strict=True)
-    }

@@ -6,7 +6,6 @@ import { graphEditor } from "./graph.js";
 import { given, kind, number, program, refused, settled, soon, source } from "./program.js";
 import { clearResults, showLive, showMade, showRun } from "./results.js";
 import { openLink, restore, share, state } from "./share.js";
-import { split } from "./split.js";
 import { tabs } from "./tabs.js";
 import { followTheme } from "./library/theme.mjs";
 
@@ -23,7 +22,6 @@ let running = null, known = null; // what cancels the job that is under way
 async function start() {
   followTheme(() => {});
   tabs();
-  split();
   try { known = await ask("api/about"); } catch (error) { fail(error.message); return; }
   limits(known.limits, known.version);
   graphEditor(soon, known.limits);

@@ -11,9 +11,9 @@ from typing import Any
 
 from bitwright.api.export.rocq.claimed import ClaimedLines
 from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, link
-from bitwright.api.export.rocq.linear import LinearForm
+from bitwright.api.export.rocq.linear import ChainLaw
 from bitwright.api.export.rocq.listed import Bit, Listed, Row
-from bitwright.api.export.rocq.printed import cases, listing
+from bitwright.api.export.rocq.printed import cases, listing, nth_rule
 from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.words import output_name
 from bitwright.proofs.function.chain import class_of
@@ -133,7 +133,6 @@ class ChainText:
                 part, number, position = self._place(rule, n, numbers, globals_)
                 to_chain[segment].setdefault(l, []).append((i, part, number, position))
                 to_rule.setdefault((part, number), {}).setdefault(l, []).append((position, segment, 0, i))
-        nth_rule = lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}"  # noqa: E731
         nth_chain = lambda piece, k: f"nth_chain {piece.target} {piece.template} {piece.row.argument(k)}"  # noqa: E731
         return {
             "chain_rules": "".join(cases(link(to_rule[key]), nth_rule, "    +") for key in sorted(to_rule)),
@@ -174,11 +173,11 @@ class ChainText:
     def _lines(self) -> dict[str, object]:
         """The value of every law in terms of inputs and outputs; and that what the checker says of a line is the line."""
         laws, lines, form = "", "", self.form
-        for number, (constant, sum_, scale) in enumerate(self.terms.laws):
-            terms = "".join(f" + ({factor}) * {self._value(word)}" for word, factor in sum_.words.items())
-            facts, ends = self._facts(sum_)
-            unfold = " ".join(f"unfold {output_name(word)}." for word in self.outputs if (False, word) in sum_.words)
-            value = f"{scale} * ({constant}{terms})"
+        for number, law in enumerate(self.terms.laws):
+            terms = "".join(f" + ({factor}) * {self.words.value(word)}" for word, factor in law.words.items())
+            facts, ends = self._facts(law)
+            unfold = " ".join(f"unfold {output_name(word)}." for word in self.outputs if (False, word) in law.words)
+            value = f"{law.scale} * ({law.constant}{terms})"
             laws += form("law", number=number, value=value, facts=facts, unfold=unfold, ends=ends)
         bits = [word for word, parts in self.outputs.items() if all(part.length is None for part in parts)]
         names = " ".join(self.variables.values())
@@ -194,16 +193,11 @@ class ChainText:
             )
         return {"laws": laws, "lines": lines}
 
-    def _value(self, word: tuple[bool, str]) -> str:
-        entered, name = word
-        if entered:
-            return self.variables[name]
-        return f"Z.b2z ({output_name(name)} l s)" if self.words.is_bit(name) else f"{output_name(name)} l s"
-
-    def _facts(self, sum_: LinearForm) -> tuple[str, str]:
+    def _facts(self, law: ChainLaw) -> tuple[str, str]:
+        """What the proof of a law's value says of its words, and how it ends."""
         facts, ends, n = "", "", f"({self.chained.positions.text()})"
-        for word in sum_.words:
-            for part in self.terms.parts(word):
+        for word in law.words:
+            for part in self.words.parts(word):
                 if part.length is None:
                     _, end, track = self.terms.end(part)
                     facts += f"  end_bit s {track}%N ({part.bit('')}).\n"

@@ -4,15 +4,16 @@ people, and as a test that can be computed. Formula and test have the same conne
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.api.export.rocq.linear import Chained, LinearForm, LinearTerms
+from bitwright.api.export.rocq.linear import ONE, POWER, Chained, LinearTerms, Sum
 from bitwright.api.export.rocq.words import Words
 from bitwright.program import Algorithm
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+from bitwright.proofs.unrolling.polynomials import combine
 
 _FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _SIGNS = {  # of left - right: may be negative, zero, positive
@@ -55,7 +56,9 @@ class ClaimedLines:
     def __init__(self, chained: Chained, algorithm: Algorithm, words: Words, size: str) -> None:
         self.terms = LinearTerms(chained, words, size)
         self.lines: list[ClaimedLine] = []
-        self._quotients: dict[tuple[Any, int], tuple[str, str]] = {}  # of the lines so far: an output, and its line
+        self._quotients: dict[
+            tuple[Hashable, int], tuple[str, str]
+        ] = {}  # of the lines so far: an output, and its line
         self._after = ""
         for line in algorithm.ensures:
             if line.ranges:
@@ -85,7 +88,7 @@ class ClaimedLines:
             for word, other in ((part.left, part.right), (part.right, part.left)):
                 if isinstance(word, Named) and isinstance(other, Combined) and other.sign == "//":
                     assert isinstance(other.right, Constant)
-                    key = self.terms.linear(other.left).key, other.right.value
+                    key = _key(self.terms.linear(other.left)), other.right.value
                     self._quotients[key] = word.text, f"{self.terms.text(word)} = {self.terms.text(other)}"
         return ClaimedLine(truth, range(first, len(self.terms.laws)), self._after)
 
@@ -157,35 +160,38 @@ class ClaimedLines:
         ):
             if isinstance(left, Combined) and left.sign in ("//", "%"):
                 return self._divided(left, sign, right)
-        return self.terms.sign(self.terms.linear(part.left).plus(self.terms.linear(part.right), -1), _SIGNS[part.sign])
+        return self.terms.sign(
+            combine(self.terms.linear(part.left), self.terms.linear(part.right), -1), _SIGNS[part.sign]
+        )
 
     def _divided(self, left: Combined, sign: str, right: Expression) -> str:
         """E // k compared with a number; E mod 2^l == W; and E % k == W where another line says what E // k is."""
-        inner, other = self.terms.linear(left.left), self.terms.linear(right)
-        if isinstance(left.right, Constant) and left.sign == "//":
-            k = left.right.value
-            whole = inner.plus(other, -k)  # E // k compares with R as E - k * R with 0, or with k - 1
-            above, below = whole.plus(LinearForm(constant=k - 1), -1), (True, True, False)
+        inner, other, k = self.terms.linear(left.left), self.terms.linear(right), left.right
+        if isinstance(k, Constant) and left.sign == "//":
+            whole = combine(inner, other, -k.value)  # E // k compares with R as E - k * R with 0, or with k - 1
+            above, below = combine(whole, {ONE: 1 - k.value}), (True, True, False)
             if sign in ("<", ">="):
                 return self.terms.sign(whole, _SIGNS[sign])
             if sign in ("<=", ">"):
                 return self.terms.sign(above, _SIGNS[sign])
             both = f"And ({self.terms.sign(whole, (False, True, True))}) ({self.terms.sign(above, below)})"
             return both if sign == "==" else f"Not ({both})"
-        if sign in ("==", "!=") and isinstance(left.right, Constant) and left.sign == "%":
-            known = self._quotients.get((inner.key, left.right.value))
-            if known is not None and sign == "==":
-                quotient, self._after = known
-                rest = other.plus(inner, -1).plus(LinearForm({(False, quotient): 1}), left.right.value)
-                return self.terms.sign(rest, (False, True, False))
-        exponent = self.terms.power(left.right)
-        if sign in ("==", "!=") and left.sign == "%" and exponent is not None and not inner.power:
-            law = self.terms.law(other.plus(inner, -1))
-            scale = self.terms.laws[law][2].bit_length() - 1
+        if sign == "==" and isinstance(k, Constant) and left.sign == "%" and (_key(inner), k.value) in self._quotients:
+            quotient, self._after = self._quotients[_key(inner), k.value]
+            rest = combine(combine(other, inner, -1), {(False, quotient): k.value})
+            return self.terms.sign(rest, (False, True, False))
+        exponent = self.terms.power(k)
+        if sign in ("==", "!=") and left.sign == "%" and exponent is not None and POWER not in inner:
+            law = self.terms.law(combine(other, inner, -1))
+            scale = self.terms.laws[law].scale.bit_length() - 1
             n = self.terms.chained.positions
             if exponent == AffineIndex(0, n.size, n.constant - scale) and self.terms.length(right) == exponent:
                 return f"Multiple {law}" if sign == "==" else f"Not (Multiple {law})"
         raise NotAffineError(f"'{self.terms.text(left)}' has no law")
+
+
+def _key(sum_: Sum) -> Hashable:
+    return frozenset(combine({}, sum_).items())
 
 
 def _negated(truth: ClaimedTruth, statement: str) -> ClaimedTruth:

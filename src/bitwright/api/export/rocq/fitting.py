@@ -319,4 +319,5 @@ def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> 
     for parts in zip(*runs.values(), strict=True):
         found = {l: run for l, (_, run) in zip(runs, parts, strict=True)}
         last = affine_in({l: run[-1][0] for l, run in found.items()})
-        yield Piece(residue, last, *parts[0][0], affine_through(found))
+        (target, template), _ = parts[0]
+        yield Piece(residue, last, target, template, affine_through(found))

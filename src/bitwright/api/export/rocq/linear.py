@@ -6,14 +6,14 @@ A certificate has a chain, in which every bit of the program is a track of a let
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError, affine_of
 from bitwright.api.export.rocq.listed import Bit
 from bitwright.api.export.rocq.printed import listing
-from bitwright.api.export.rocq.words import Part, Words, output_name
+from bitwright.api.export.rocq.words import Part, Word, Words, output_name
 from bitwright.program.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 from bitwright.proofs.unrolling.polynomials import combine
 
@@ -67,21 +67,25 @@ class Chained:
         return None
 
 
-@dataclass
-class LinearForm:
-    """A weighted sum of words, a constant, and a multiple of 2^positions."""
+Sum = dict[Word | str, int]  # a weighted sum of words, of ONE and of POWER
+ONE, POWER = "1", "2^"  # the constant; 2^positions
 
-    words: dict[tuple[bool, str], int] = field(default_factory=dict)  # (whether it is the input, name): factor
-    constant: int = 0
-    power: int = 0
 
-    def plus(self, other: LinearForm, times: int = 1) -> LinearForm:
-        words, constant = combine(self.words, other.words, times), self.constant + times * other.constant
-        return LinearForm(words, constant, self.power + times * other.power)
+@dataclass(frozen=True)
+class ChainLaw:
+    """A sum that the checker compares with 0, times `scale`."""
+
+    sum: Sum
+    scale: int
 
     @property
-    def key(self) -> tuple[Any, ...]:
-        return tuple(sorted(self.words.items())), self.constant, self.power
+    def constant(self) -> int:
+        return self.sum.get(ONE, 0)
+
+    @property
+    def words(self) -> dict[Word, int]:
+        """The weight of each word."""
+        return {word: factor for word, factor in self.sum.items() if not isinstance(word, str)}
 
 
 class LinearTerms:
@@ -89,32 +93,36 @@ class LinearTerms:
 
     def __init__(self, chained: Chained, words: Words, size: str) -> None:
         self.chained, self.words, self.size = chained, words, size
-        self.inputs, self.outputs = words.inputs, words.outputs
-        self.laws: list[tuple[int, LinearForm, int]] = []  # constant, words, scale
+        self.laws: list[ChainLaw] = []
 
-    def linear(self, part: Expression) -> LinearForm:
+    def word(self, part: Expression) -> Word | None:
+        """The output or the input that an expression is."""
+        if not isinstance(part, Named) or part.index is not None:
+            return None
+        if not part.entered and part.text in self.words.outputs:
+            return False, part.text
+        return (True, part.text) if part.text in self.words.inputs else None
+
+    def linear(self, part: Expression) -> Sum:
         if isinstance(part, Constant):
-            return LinearForm(constant=part.value)
-        if isinstance(part, Named) and part.index is None:
-            if not part.entered and part.text in self.outputs:
-                return LinearForm({(False, part.text): 1})
-            if part.text in self.inputs:
-                return LinearForm({(True, part.text): 1})
+            return {ONE: part.value}
+        if (word := self.word(part)) is not None:
+            return {word: 1}
         if (exponent := self.power(part)) is not None:
             if not exponent.size:
-                return LinearForm(constant=2**exponent.constant)
+                return {ONE: 2**exponent.constant}
             if exponent == self.chained.positions:
-                return LinearForm(power=1)
+                return {POWER: 1}
             raise NotAffineError(
                 f"2^({exponent.text()}) is not 2^({self.chained.positions.text()}), the length of the chain"
             )
-        if isinstance(part, Combined) and part.sign in "+-":
-            return self.linear(part.left).plus(self.linear(part.right), 1 if part.sign == "+" else -1)
-        if isinstance(part, Combined) and part.sign == "*":
+        if isinstance(part, Combined) and part.sign in "+-*":
             left, right = self.linear(part.left), self.linear(part.right)
+            if part.sign != "*":
+                return combine(left, right, 1 if part.sign == "+" else -1)
             for one, other in ((left, right), (right, left)):
-                if not one.words and not one.power:
-                    return LinearForm().plus(other, one.constant)
+                if one.keys() <= {ONE}:
+                    return combine({}, other, one.get(ONE, 0))
         raise NotAffineError("a term of an ensure line is not a weighted sum of words")
 
     def power(self, part: Expression) -> AffineIndex | None:
@@ -126,12 +134,9 @@ class LinearTerms:
         if isinstance(part, Constant):
             return str(part.value)
         if isinstance(part, Named):
-            if part.index is None and not part.entered and part.text in self.outputs:
-                bit = self.place(part)
-                return f"{output_name(part.text)} l s" if bit is None else f"Z.b2z ({output_name(part.text)} l s)"
-            if part.index is None and part.text in self.inputs:
-                return self.words.variables[part.text]
-            raise NotAffineError(f"'{part.text}' stands where a word is expected")
+            if (word := self.word(part)) is None:
+                raise NotAffineError(f"'{part.text}' stands where a word is expected")
+            return self.words.value(word)
         if isinstance(part, Negation) or part.sign in (*COMPARISONS, *CONNECTIVES):
             raise NotAffineError("a truth is used as a number")
         if (power := self.power(part)) is not None:
@@ -141,26 +146,23 @@ class LinearTerms:
 
     def length(self, part: Expression) -> AffineIndex | None:
         """The bits of a word of one array."""
-        if not isinstance(part, Named) or part.index is not None:
-            return None
-        if not part.entered and part.text in self.outputs:
-            first, *others = self.outputs[part.text]
-            return None if others else first.length
-        return self.inputs[part.text].length if part.text in self.inputs else None
+        word = self.word(part)
+        first, *others = self.words.parts(word) if word else [None]
+        return None if others or first is None else first.length
 
     def place(self, name: Named) -> tuple[str, str] | None:
         """The formula and the text of an output of one bit, or of a bit of an output."""
-        if name.entered or name.text not in self.outputs:
+        if name.entered or name.text not in self.words.outputs:
             if name.index is not None:
                 raise NotAffineError(f"a line is about a bit of the input {name.text}")
             return None
-        parts = self.outputs[name.text]
+        part, *others = self.words.outputs[name.text]
         if name.index is None:
-            if len(parts) != 1 or parts[0].length is not None:
+            if not self.words.is_bit(name.text):
                 return None
-            return self.end(parts[0])[0], f"{output_name(name.text)} l s"
-        at, (part, *others) = affine_of(name.index, self.size), parts
-        if at is None or others or part.length is None:
+            return self.end(part)[0], f"{output_name(name.text)} l s"
+        at = affine_of(name.index, self.size)
+        if at is None or others or not part.whole:
             raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")
         bit = Part(part.array, at)
         return self.end(bit)[0], bit.bit("s")
@@ -178,44 +180,39 @@ class LinearTerms:
                     return f"Last {track}", "last", track
         raise NotAffineError(f"{part.array}[{part.index.text()}] is not at an end")
 
-    def parts(self, word: tuple[bool, str]) -> tuple[Part, ...]:
-        """The arrays and bits of a word."""
-        entered, name = word
-        return (self.inputs[name],) if entered else self.outputs[name]
-
-    def sign(self, sum_: LinearForm, signs: Sequence[bool | int]) -> str:
+    def sign(self, sum_: Sum, signs: Sequence[bool | int]) -> str:
         """The formula that a sum has one of these signs: negative, zero, positive. Bits without a weight are cases."""
-        for word, factor in sum_.words.items():
-            parts = self.parts(word)
-            if all(part.length is None for part in parts) and any(self._weight(part) is None for part in parts):
-                rest = LinearForm({w: f for w, f in sum_.words.items() if w != word}, sum_.constant, sum_.power)
+        for word, factor in ChainLaw(sum_, 1).words.items():
+            parts = self.words.parts(word)
+            if all(not part.whole for part in parts) and any(self._weight(part) is None for part in parts):
+                rest = {other: own for other, own in sum_.items() if other != word}
                 return self._cases(rest, [(part, factor << part.exponent.constant) for part in parts], signs)
         law = self.law(sum_)
-        return f"Sign {law} ({sum_.power * self.laws[law][2]})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
+        power = sum_.get(POWER, 0) * self.laws[law].scale
+        return f"Sign {law} ({power})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
 
-    def _cases(self, sum_: LinearForm, bits: Sequence[tuple[Part, int]], signs: Sequence[bool | int]) -> str:
+    def _cases(self, sum_: Sum, bits: Sequence[tuple[Part, int]], signs: Sequence[bool | int]) -> str:
         if not bits:
             return self.sign(sum_, signs)
         (part, weight), *others = bits
         if part.exponent.size:
             raise NotAffineError(f"{part.array} weighs nothing at its position")
         bit, _, _ = self.end(part)
-        on = self._cases(sum_.plus(LinearForm(constant=weight)), others, signs)
+        on = self._cases(combine(sum_, {ONE: weight}), others, signs)
         return f"Or (And ({bit}) ({on})) (And (Not ({bit})) ({self._cases(sum_, others, signs)}))"
 
-    def law(self, sum_: LinearForm) -> int:
-        shifted = [
-            self._shift(part.array) for word in sum_.words for part in self.parts(word) if part.length is not None
-        ]
-        self.laws.append((sum_.constant, LinearForm(sum_.words), 2 ** max([0, *shifted])))
+    def law(self, sum_: Sum) -> int:
+        """The number of the law about a sum."""
+        arrays = [part for word in ChainLaw(sum_, 1).words for part in self.words.parts(word) if part.whole]
+        self.laws.append(ChainLaw(sum_, 2 ** max([0, *(self._first(part)[1] for part in arrays)])))
         return len(self.laws) - 1
 
-    def _shift(self, array: str) -> int:
-        """The position of the first bit of an array."""
-        place = self.chained.place((array, (1,)))
+    def _first(self, part: Part) -> tuple[int, int]:
+        """Track and position of the first bit of an array."""
+        place = self.chained.place((part.array, (1,)))
         if place is None or self.chained.tracks[place[0]][1] != 1:
-            raise NotAffineError(f"{array} is no track of single bits")
-        return place[1]
+            raise NotAffineError(f"{part.array} is no track of single bits")
+        return place
 
     def _weight(self, part: Part) -> tuple[str, int, Fraction] | None:
         """Of a single bit its end, its track, and its weight there; None if it weighs nothing at its position."""
@@ -224,27 +221,23 @@ class LinearTerms:
         distance = part.exponent.plus(last, -1 if end == "last" else 0)
         return None if end == "global" or distance.size else (end, track, Fraction(2) ** distance.constant)
 
-    def law_text(self, law: tuple[int, LinearForm, int]) -> str:
+    def law_text(self, law: ChainLaw) -> str:
         """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
-        constant, sum_, scale = law
         weights: dict[str, dict[int, int]] = {"base": {}, "entered": {}, "first": {}, "last": {}}
-        for word, factor in sum_.words.items():
-            for part in self.parts(word):
-                if part.length is not None:
-                    place = self.chained.place((part.array, (1,)))
-                    assert place is not None
-                    own, weight = weights["entered" if word[0] else "base"], Fraction(factor * scale, 2 ** place[1])
-                    track = place[0]
+        for word, factor in law.words.items():
+            for part in self.words.parts(word):
+                if part.whole:
+                    (track, position), where = self._first(part), "entered" if word[0] else "base"
+                    weight = Fraction(1, 2**position)
+                elif (found := self._weight(part)) is not None:
+                    where, track, weight = found
                 else:
-                    found = self._weight(part)
-                    if found is None:
-                        raise NotAffineError(f"{part.array} weighs nothing at its position")
-                    end, track, weight = found
-                    own, weight = weights[end], factor * scale * weight
+                    raise NotAffineError(f"{part.array} weighs nothing at its position")
+                weight *= factor * law.scale
                 if weight.denominator > 1:
                     raise NotAffineError(f"the weight of {part.array} is no integer")
-                own[track] = own.get(track, 0) + int(weight)
+                weights[where][track] = weights[where].get(track, 0) + int(weight)
         texts = [
             listing(f"({track}, ({weight})%Z)" for track, weight in sorted(own.items())) for own in weights.values()
         ]
-        return f"(({constant * scale})%Z, Law {' '.join(texts)})"
+        return f"(({law.constant * law.scale})%Z, Law {' '.join(texts)})"

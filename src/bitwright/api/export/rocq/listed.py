@@ -53,7 +53,7 @@ def listed(program: Program, pattern: Pattern) -> Listed:
     wiring = Wiring(program, pattern)
     grouping = program.cells.tiled(wiring.tile)
     bits = [bit_named(name) for name in program.layout.names]
-    found: list[tuple[Hashable, Row, list[int]]] = []
+    found: list[tuple[tuple[int, int], Row, list[int]]] = []
     for wired in wiring.kinds:
         kind = pattern.kinds[wired.kind]
         wires: list[list[list[Bit]]] = [[[] for _ in kind.ports] for _ in wired.blocks]
@@ -67,21 +67,21 @@ def listed(program: Program, pattern: Pattern) -> Listed:
             found.append((place, row, blocks))
     found.sort(key=lambda cell: cell[0])
     where = {}  # of each block: its cell in this order, its bits, its first template there, and its configurations
-    for at, (_, cell, blocks) in enumerate(found):
-        own = pattern.kinds[cell.form[0]].blocks
+    for at, (_, row, blocks) in enumerate(found):
+        own = pattern.kinds[row.form[0]].blocks
         counts = accumulate((len(configurations) for _, configurations in own), initial=0)
-        for block, members, count, (_, table) in zip(blocks, cell.groups, counts, own, strict=False):
-            where[block] = at, members, count, table
+        for block, tested, count, (_, table) in zip(blocks, row.groups, counts, own, strict=False):
+            where[block] = at, tested, count, table
     rules = []
     for family in range(len(program.rule_families)):
         for template in program.rule_families.members(family).tolist():
             block, config = int(program.template_block[template]), int(program.template_config[template])
-            at, members, count, table = where[block]
+            at, tested, count, table = where[block]
             on = {bits[bit]: config >> place & 1 for place, bit in enumerate(program.block_members(block).tolist())}
-            values = tuple(on[bit] for bit in members)
+            values = tuple(on[bit] for bit in tested)
             number = count + table.index(sum(value << place for place, value in enumerate(values)))
             writes = tuple(sorted(bits[bit] for bit in program.writes(template).tolist()))
-            rules.append(ListedRule(values, (members, writes), 1, family, at, number))
+            rules.append(ListedRule(values, (tested, writes), 1, family, at, number))
     return Listed(tuple(rules), tuple(row for _, row, _ in found))
 
 

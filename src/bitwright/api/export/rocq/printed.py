@@ -8,11 +8,15 @@ import numpy as np
 
 from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, NotAffineError, Piece, Segment
 from bitwright.api.export.rocq.listed import Bit, Listed
+from bitwright.api.export.rocq.templates import Templates
 from bitwright.networks import IntegerNetwork
 from bitwright.program.pattern import Pattern
 
 MOST_BY_LISTS = 500_000  # local states times width: some ten seconds
 IMPORTS = "From Coq Require Import List Bool ZArith Lia Arith String.\n"
+
+
+_FORM = Templates("network")
 
 
 def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | None) -> str:
@@ -28,19 +32,16 @@ def network_text(network: IntegerNetwork, pattern: Pattern, file_sha256: str | N
         f"Definition {name} : list (list Z) :=\n  {_rows(getattr(network, name).tolist(), write)}.\n\n"
         for name, write in (("first", _weight), ("last", _weight), ("thresholds", str))
     )
-    digests = "".join(f"\n    {name} {digest}" for name, digest in network.tensors_sha256.items())
-    whole = f"\n    from the file with sha256 {file_sha256}" if file_sha256 else ""
-    return (
-        f"(** The integer network with sha256 {network.digest}{whole}.\n"
-        f"    The sha256 of its tensors, row by row, lowest byte first:{digests}\n"
-        f"    It was trained for the pattern {network.origin.program_id}. Written by bitwright.\n"
-        "    Rocq reads names three times as fast as numerals, so every weight has one: p43 is 43, m43 is -43. *)\n"
-        "From Coq Require Import List ZArith Bool.\nFrom Bitwright Require Import Rules.\nImport ListNotations.\n\n"
-        f"Definition kinds : pattern :=\n  [{(';' + chr(10) + '   ').join(kinds)}].\n\n"
-        f"Local Open Scope Z_scope.\n{tensors}Close Scope Z_scope.\n"
-        "Definition net : network := Network first last thresholds.\n\n"
-        + _check(pattern, network.shape.width)
-        + "Theorem kinds_proper : forallb proper kinds = true.\nProof. vm_compute. reflexivity. Qed.\n"
+    return _FORM(
+        "net",
+        digest=network.digest,
+        file=f"\n    from the file with sha256 {file_sha256}" if file_sha256 else "",
+        tensor_digests="".join(f"\n    {name} {digest}" for name, digest in network.tensors_sha256.items()),
+        pattern=network.origin.program_id,
+        kinds=_lines(kinds),
+        tensors=tensors,
+        states=f"{pattern.local_states:,}",
+        right=_FORM.line("right_large" if is_large(pattern, network.shape.width) else "right"),
     )
 
 
@@ -49,112 +50,64 @@ def is_large(pattern: Pattern, width: int) -> bool:
     return pattern.local_states * width > MOST_BY_LISTS
 
 
-def _check(pattern: Pattern, width: int) -> str:
-    said = f"(** The kernel evaluates the network in all {pattern.local_states:,} local states"
-    if is_large(pattern, width):
-        return (
-            f"{said}, with machine integers:\n    this rests on the standard library's axioms about them. *)\n"
-            "From Bitwright Require Fast.\nTheorem net_right : right net kinds = true.\n"
-            "Proof. apply Fast.right_fast_ok. vm_cast_no_check (eq_refl true). Qed.\n\n"
-        )
-    return f"{said}. *)\nTheorem net_right : right net kinds = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n"
-
-
 def program_text(name: str, about: str, program: Listed, compare: int | None) -> str:
     """One size written out: every run by cells is a run of the rules; nothing is proved by hand."""
-    rules = [
-        f"when_write [{'; '.join(f'({_bit(bit)}, {_bool(value)})' for bit, value in zip(rule.groups[0], rule.form, strict=True))}] "
-        f"{listing(map(_bit, rule.groups[1]))}"
-        for rule in program.rules
-    ]
-    cells = [
-        f"Cell {cell.form[0]} {listing(listing(map(_bit, block)) for block in cell.groups[: cell.ordered])} "
-        f"{listing(listing(map(_bit, wire)) for wire in cell.groups[cell.ordered :])}"
-        for cell in program.cells
-    ]
-    text = (
-        f"(** {comment(about)}: its rules and cells as bitwright has them. *)\n{IMPORTS}"
-        f"From Bitwright Require Import Rules Words Compare.\nFrom {name} Require Net"
-        f"{'' if compare is None else ' Families'}.\nImport ListNotations.\nLocal Open Scope string_scope. Local Open Scope list_scope.\n\n"
-        f"Definition program : rules name :=\n  {_lines(rules)}.\n"
-        f"Definition cells : list (cell name) :=\n  {_lines(cells)}.\n\n"
-        "Theorem program_consists_of : consists_of program Net.kinds cells.\n"
-        "Proof. apply consists_ofb_ok. vm_compute. reflexivity. Qed.\n\n"
-        "(** In every state and for every number of steps, the network in its cells does what the rules say. *)\n"
-        "Theorem network_steps : forall n s b, run_by_cells Net.net Net.kinds cells n s b = run program n s b.\n"
-        "Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper program_consists_of). Qed.\n"
-        "Print Assumptions network_steps.\n"
-    )
-    if compare is not None:
-        text += (
-            "\n(** The same rules and cells as the families give at this size. *)\n"
-            f"Example same_rules : same_rulesb program (Families.rules {compare}) = true.\n"
-            "Proof. vm_compute. reflexivity. Qed.\n"
-            f"Example same_cells : same_cellsb cells (Families.cells {compare}) = true.\n"
-            "Proof. vm_compute. reflexivity. Qed.\n"
-        )
-    return text
+    rules = []
+    for rule in program.rules:
+        tests = (f"({_bit(bit)}, {_bool(value)})" for bit, value in zip(rule.groups[0], rule.form, strict=True))
+        rules.append(f"when_write {listing(tests)} {listing(map(_bit, rule.groups[1]))}")
+    cells = []
+    for cell in program.cells:
+        lists = [listing(map(_bit, bits)) for bits in cell.groups]
+        cells.append(f"Cell {cell.form[0]} {listing(lists[: cell.ordered])} {listing(lists[cell.ordered :])}")
+    families = "" if compare is None else " Families"
+    pieces = {"about": comment(about), "name": name, "rules": _lines(rules), "cells": _lines(cells)}
+    text = _FORM("program", families=families, **pieces)
+    return text if compare is None else text + _FORM("compared", size=compare)
 
 
 def families_text(name: str, about: str, found: FittedFamilies) -> str:
     """Rules and cells as functions of l, and the proof that the rules consist of the cells at every size."""
-    l = found.least
-    cells = "".join(
-        f"Definition cell_{number} (l{'' if segment.single else ' i'} : nat) : cell name :=\n  {_cell(segment)}.\n"
-        for number, segment in enumerate(found.cells, 1)
-    )
-    listed = [
-        f"[cell_{number} l]"
-        if segment.single
-        else f"rows {segment.first.argument()} {segment.last.argument()} (cell_{number} l)"
-        for number, segment in enumerate(found.cells, 1)
-    ]
-    compared = found.compared_sizes
-    return (
-        f"(** {comment(about)}: rules and cells as functions of l.\n"
-        f"    bitwright compared both with its own at the sizes {compared}. *)\n{IMPORTS}"
-        f"From Bitwright Require Import Rules Words Cover.\nFrom {name} Require Net.\nImport ListNotations.\n"
-        "Local Open Scope string_scope. Local Open Scope list_scope.\n\n"
-        f"{rules_text(found)}\n{cells}Definition cells (l : nat) : list (cell name) :=\n  {' ++ '.join(listed)}.\n\n"
-        f"Section Size.\nVariable l : nat.\nHypothesis large : {l} <= l.\n\n"
-        "Lemma cells_fit : Forall (fits Net.kinds) (cells l).\n"
-        "Proof. apply Forall_forall. unfold cells. intros c I. each_rule; (split; [repeat constructor | reflexivity]). Qed.\n\n"
-        "Lemma rules_in_cells : within (rules l) (rules_of Net.kinds (cells l)).\n"
-        f"Proof.\n  apply within_intro. unfold rules. intros t I. each_rule.\n{_rules_in_cells(found)}Qed.\n\n"
-        "Lemma cells_in_rules : within (rules_of Net.kinds (cells l)) (rules l).\n"
-        "Proof.\n  apply within_intro. unfold rules_of, cells. intros t I. apply in_flat_map in I as (c & Ic & It).\n"
-        "  each_rule; spell_in It; unfold rules; each_rule.\n"
-        f"{_cells_in_rules(found)}Qed.\n\n"
-        "(** At every size the rules consist of these cells. *)\n"
-        "Theorem consists : consists_of (rules l) Net.kinds (cells l).\n"
-        "Proof. split; [exact cells_fit|]. split; [exact rules_in_cells | exact cells_in_rules]. Qed.\n\n"
-        "(** So every run by cells of this network is a run of the rules, from every state. *)\n"
-        "Theorem network_runs : forall n s b, run_by_cells Net.net Net.kinds (cells l) n s b = run (rules l) n s b.\n"
-        "Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper consists). Qed.\nEnd Size.\n"
-        "Print Assumptions network_runs.\n"
+    each, cells = "", []
+    for number, segment in enumerate(found.cells, 1):
+        lists = [listing(map(_item, items)) for items in segment.items[: segment.ordered]]
+        wires = listing(map(_written, segment.items[segment.ordered :]))
+        given = "l" if segment.single else "l i"
+        each += f"Definition cell_{number} ({given} : nat) : cell name :=\n  Cell {segment.form[0]} {listing(lists)}\n    {wires}.\n"
+        cells.append(_family(segment, f"cell_{number} l", f"(cell_{number} l)"))
+
+    def in_cell(piece: Piece, k: str) -> str:
+        row = "" if found.cells[piece.target].single else f" {piece.row.argument(k)}"
+        return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
+
+    return _FORM(
+        "families",
+        about=comment(about),
+        compared=found.compared_sizes,
+        name=name,
+        rules=rules_text(found),
+        each_cell=each,
+        cells=" ++ ".join(cells),
+        least=found.least,
+        rules_in_cells="".join(cases(link, in_cell) for link in found.to_cell),
+        cells_in_rules="".join(cases(link, nth_rule) for links in found.to_rule for link in links),
     )
 
 
 def rules_text(found: FittedFamilies) -> str:
     """Rules as a function of l."""
-    rules = " ++\n  ".join(_family(segment, _rule(segment)) for segment in found.rules)
-    return f"Definition rules (l : nat) : rules name :=\n  {rules}.\n"
+    rules = []
+    for segment in found.rules:
+        tests = (f"({_item(item)}, {_bool(value)})" for item, value in zip(segment.items[0], segment.form, strict=True))
+        rule = f"when_write {listing(tests)} {_written(segment.items[1])}"
+        rules.append(_family(segment, rule, f"(fun i => {rule})"))
+    separator = " ++\n  "
+    return f"Definition rules (l : nat) : rules name :=\n  {separator.join(rules)}.\n"
 
 
-def _rules_in_cells(found: FittedFamilies) -> str:
-    """For every segment of rules the cells that have it, and which of their templates it is."""
-
-    def tactic(piece: Piece, k: str) -> str:
-        row = "" if found.cells[piece.target].single else f" {piece.row.argument(k)}"
-        return f"in_nth_cell {piece.target} (cell_{piece.target + 1} l{row}) {piece.template}"
-
-    return "".join(cases(link, tactic) for link in found.to_cell)
-
-
-def _cells_in_rules(found: FittedFamilies) -> str:
-    """For every template of every segment of cells the rule that it is."""
-    links = [link for links in found.to_rule for link in links]
-    return "".join(cases(link, lambda piece, k: f"nth_rule {piece.target} {piece.row.argument(k)}") for link in links)
+def nth_rule(piece: Piece, k: str) -> str:
+    """That a rule is in this row of this segment of the program's rules."""
+    return f"nth_rule {piece.target} {piece.row.argument(k)}"
 
 
 def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") -> str:
@@ -171,24 +124,10 @@ def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") 
     return f"{bullet} {text}.\n"
 
 
-def _family(segment: Segment, text: str) -> str:
+def _family(segment: Segment, row: str, function: str) -> str:
     if segment.single:
-        return f"[{text}]"
-    return f"rows {segment.first.argument()} {segment.last.argument()} (fun i => {text})"
-
-
-def _rule(segment: Segment) -> str:
-    tested, written = segment.items
-    conditions = "; ".join(f"({_item(item)}, {_bool(value)})" for item, value in zip(tested, segment.form, strict=True))
-    return f"when_write [{conditions}] {_written(written)}"
-
-
-def _cell(segment: Segment) -> str:
-    own, wires = segment.items[: segment.ordered], segment.items[segment.ordered :]
-    return (
-        f"Cell {segment.form[0]} {listing(listing(map(_item, block)) for block in own)}\n"
-        f"    {listing(map(_written, wires))}"
-    )
+        return f"[{row}]"
+    return f"rows {segment.first.argument()} {segment.last.argument()} {function}"
 
 
 def _written(items: Sequence[Item]) -> str:
@@ -237,16 +176,19 @@ def _weight(weight: int) -> str:
     return f"{'m' if weight < 0 else 'p'}{abs(weight)}"
 
 
+def bit_text(array: str, single: bool) -> str:
+    """A bit without an index, or bit i of an array."""
+    return f'flag "{array}"' if single else f'at_ "{array}" i'
+
+
 def next_lemmas(arrays: Iterable[tuple[str, bool]], rules: Sequence[Segment], of: str, name: str) -> str:
     """A lemma for each array, given with whether it is a single bit: `of` are the rules as Rocq has them."""
     text = ""
     for array, single in arrays:
-        bit, more = (f'flag "{array}"', "") if single else (f'at_ "{array}" i', " i")
         writers = [matches(rule, item) for rule in rules for item in rule.items[1] if item.array == array]
-        text += (
-            f"Lemma {name}{array}' l s{more} : step ({of} l) s ({bit}) =\n  {' || ('.join(writers) + ')' * (len(writers) - 1) if writers else 'false'}.\n"
-            f"Proof. next_of {of} s. Qed.\n"
-        )
+        value = " || (".join(writers) + ")" * (len(writers) - 1) if writers else "false"
+        pieces = {"name": name, "array": array, "more": "" if single else " i", "bit": bit_text(array, single)}
+        text += _FORM("next", of=of, value=value, **pieces)
     return text
 
 

@@ -170,7 +170,10 @@ class LoopText:
         proof, shaped, words = self.proof, self.shaped, word_names([*self.shown, *self.others])
         resting = enumerate(proof.resting, 1)  # every state but the last, which is the first of the next path
         states = [(number, way, at) for number, way in resting for at in range(len(way.states) - 1)]
-        name = lambda number, at: f"rest_{number}_{at}'" if at else "rest'"  # noqa: E731
+
+        def name(number: int, at: int) -> str:
+            return f"rest_{number}_{at}'" if at else "rest'"
+
         defined = shaped.define("rest'", {**proof.cut_state, proof.measure: OFF}, words)
         cases, steps, applied = [f"rest' l {words} s"], "", []
         for number, way, at in states:

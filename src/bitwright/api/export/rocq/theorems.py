@@ -14,7 +14,7 @@ from bitwright.api.export.rocq.claimed import ClaimedLines
 from bitwright.api.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError
 from bitwright.api.export.rocq.linear import Chained
 from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.local import LocalText
+from bitwright.api.export.rocq.local import local_text
 from bitwright.api.export.rocq.printed import comment
 from bitwright.api.export.rocq.words import Words
 from bitwright.program import Algorithm
@@ -36,9 +36,9 @@ def function_text(
     steps = _few_steps(algorithm, sized, certificate)
     if steps is not None:
         rests = algorithm.halt is not None
-        local = LocalText(name, comment(algorithm.name), families, algorithm.ensures, words, size, steps, rests)
+        about = comment(algorithm.name)
         try:
-            return local.file(), families.least
+            return local_text(name, about, families, algorithm.ensures, words, size, steps, rests), families.least
         except NotAffineError:
             if rests or certificate is None or any(line.ranges for line in algorithm.ensures):
                 raise  # else the certificate may prove it, which takes lines about words

@@ -11,6 +11,7 @@ from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffi
 from bitwright.api.export.rocq.listed import Row, bit_named
 from bitwright.program import Algorithm
 
+Word = tuple[bool, str]  # whether it is an input, and its name
 ZERO = AffineIndex(0, 0, 0)
 
 
@@ -105,6 +106,17 @@ class Words:
     def is_bit(self, output: str) -> bool:
         """Whether an output is a single bit, and so a truth."""
         return [part.length for part in self.outputs[output]] == [None]
+
+    def parts(self, word: Word) -> tuple[Part, ...]:
+        """The arrays and bits of a word."""
+        return (self.inputs[word[1]],) if word[0] else self.outputs[word[1]]
+
+    def value(self, word: Word) -> str:
+        """The number that a word is, in a state s."""
+        entered, name = word
+        if entered:
+            return self.variables[name]
+        return f"Z.b2z ({output_name(name)} l s)" if self.is_bit(name) else f"{output_name(name)} l s"
 
     def length(self, word: str) -> str:
         length = self.inputs[word].length

@@ -21,7 +21,7 @@ from bitwright.api.export.rocq.theorems import function_text
 from bitwright.api.export.rocq.words import with_names
 from bitwright.api.export.writing import Export, Subject
 from bitwright.errors import BitwrightError, InputError, counted, option
-from bitwright.files.storage import make_folder, write_atomically
+from bitwright.files.storage import check_empty, make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.program import Algorithm
 from bitwright.program.algorithm import Sizing
@@ -57,11 +57,7 @@ def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
     names = {"format": FORMAT, "network_sha256": network.digest, "file_sha256": _sha256(file), **about}
     found |= {"_CoqProject": project_text(paths), "Makefile": makefile_text(paths)}
     found[CERTIFICATE] = json.dumps(names, indent=2) + "\n"
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"files for Rocq are written into a folder that is new or empty, and {folder} is not")
-    except OSError as error:
-        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
+    check_empty(folder, "files for Rocq")
     for path, text in found.items():
         make_folder((folder / path).parent)
         write_atomically(folder / path, text.encode())
