@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from decoders import ROPE, TASKS, equal_values, every_input, groups_of, large_scores, random_decoder, states_of
+from decoders import (
+    ROPE,
+    TASKS,
+    equal_values,
+    every_input,
+    groups_of,
+    large_scores,
+    lost_scores,
+    random_decoder,
+    states_of,
+)
 from fuzzed_decoders import shuffled_logits
 
 from bitwright.errors import InputError
@@ -162,6 +172,20 @@ def test_scores_in_float32_are_bounded_where_a_query_cancels():
         share = np.abs(outputs.astype(np.float64) - found.center) / (found.radius + found.rounding)
         moved = max(moved, float(share.max()))
     assert 0.005 < moved <= 1
+
+
+def test_scores_of_which_float32_loses_terms_are_bounded():
+    (task, decoder), total = lost_scores(), np.float32(2.0**24)
+    for _ in range(64):
+        total += np.float32(0.5)
+    assert total == 2.0**24  # in this order
+    box = np.array([[[1, 0, 0, 0, 0]] * 2], np.int16)
+    for unit, reached in ((0.0, False), (FLOAT32, True)):
+        step = step_of(tabulate(decoder, task, unit), [(0, -1, 0)])
+        found = bound_outputs(step, box, np.zeros(1, np.int64))
+        low, high = (float((found.center + way * (found.radius + found.rounding))[0, 0]) for way in (-1, 1))
+        assert low <= (np.e - 2) / (np.e + 2) <= high
+        assert (low <= -1 / 3) == reached
 
 
 def test_the_rounding_of_large_scores_is_in_the_weights():
