@@ -19,9 +19,9 @@ from fuzzed_decoders import shuffled_logits
 
 from bitwright.errors import InputError
 from bitwright.transformers.affine import FLOAT32
-from bitwright.transformers.attention import tabulate
+from bitwright.transformers.attention import ERROR, WEIGHT, query_at, tabulate
 from bitwright.transformers.boxes import root, split, steps
-from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.decoder import Decoder, Linear
 from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.refutation import extreme_inputs, forced_margins
@@ -172,6 +172,17 @@ def test_scores_in_float32_are_bounded_where_a_query_cancels():
         share = np.abs(outputs.astype(np.float64) - found.center) / (found.radius + found.rounding)
         moved = max(moved, float(share.max()))
     assert 0.005 < moved <= 1
+
+
+def test_weights_leave_room_for_the_exp_of_libraries():
+    """All scores are exactly 0: a weight may still be wrong by 4 units in the last place."""
+    task = TASKS["highest first"]
+    decoder = random_decoder(np.random.default_rng(8), task)
+    (head,) = decoder.layers[0].heads
+    head = replace(head, query=(Linear(0 * head.query[0].weight),))
+    decoder = replace(decoder, layers=(replace(decoder.layers[0], heads=(head,)),))
+    entries = query_at(tabulate(decoder, task, FLOAT32), 1, 0).entries
+    assert (entries[..., ERROR][entries[..., WEIGHT] > 0] >= 4 * 2.0**-23).all()
 
 
 def test_scores_of_which_float32_loses_terms_are_bounded():
