@@ -23,10 +23,10 @@ NARROW = ["train", "--tile", "all", "--float", "addition", "--bits", "4", "--wid
 COUNTER = "examples/addition-counter.bw"
 INTEGER = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "256", "--integer", "-o", NET]
 HALTING = ["train", "--tile", "all", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
-TINY = ["--words", "8", "--word-width", "5", "--dialect", "plain", "--max-instructions", "1"]
-DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from", "states", "--states"]
+TINY = ["--machine", "V:8x5:plain", "--max-instructions", "1"]
+DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from"]
 SIZED = [
-    ["export", "addition", "--bits", str(size), "--from", "states", "--states", "200", "-o", f"{{folder}}/{size}.npz"]
+    ["export", "addition", "--bits", str(size), "--from", "states:200", "-o", f"{{folder}}/{size}.npz"]
     for size in (4, 5)
 ]
 UNREAD = ["--blocks", "{folder}/unread.bw"]  # every bit by itself, which contradicts the data
@@ -80,7 +80,10 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     (
         "infer",
         0,
-        [[*DATA, "300"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "addition", "--bits", "2"]],
+        [
+            [*DATA, "states:300"],
+            ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "addition", "--bits", "2"],
+        ],
     ),
     ("run", 1, [["add", "37", "45", "--engine", "sampled", "--rounding", "sign"]]),
     ("run", 1, [["run", "examples/subtraction.bw", "a=1", "b=2", "--max-steps", "1"]]),
@@ -124,13 +127,17 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("show-network", 0, [NARROW, ["show", NET]]),
     ("check", 0, [["check", "{folder}/odd.bw"]]),
     ("dataset", 0, [["export", "addition", "--bits", "2", "-o", "{folder}/set.npz"]]),
-    ("dataset-executions", 0, [["export", "addition", "--from", "runs", "--runs", "3", "-o", "{folder}/runs.npz"]]),
+    ("dataset-executions", 0, [["export", "addition", "--from", "runs:3", "-o", "{folder}/runs.npz"]]),
     ("trace", 0, [["trace", "addition", "p=1", "q=2", "--engine", "sampled", "--networks", "99"]]),
     ("run-image", 1, [["run", "{folder}/one.dec", *TINY, "--engine", "sampled", "--networks", "99"]]),
     ("validate", 1, [["validate", "{folder}/crowd.bw", "--rounding", "sign", "--padding", "0"]]),
     ("validate", 0, [["validate", "multiplication", "--bits", "3"]]),
     ("validate", 0, [CELLS, ["validate", "addition", "--bits", "3", "--network", NET, "--engine", "network"]]),
-    ("infer", 1, [[*DATA, "40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]]),
+    (
+        "infer",
+        1,
+        [[*DATA, "states:40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]],
+    ),
     ("infer-families", 0, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", "-o", "{folder}/all.bw"]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", *UNREAD]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=6:{folder}/5.npz"]]),

@@ -147,7 +147,7 @@ def opened(
         if bits is not None or order is not None:
             raise InputError(
                 f"{option('bits')} and {option('order')} do not go with programs for machines: SBN has a .width of its "
-                f"own, and machine V takes {option('words')} and {option('word_width')}"
+                "own, and machine V its words and their width"
             )
         found: Algorithm = package.open_program(target, **vars(machine or MachineChoice()))
         return found
