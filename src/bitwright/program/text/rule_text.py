@@ -40,7 +40,7 @@ class RuleText:
 
     @classmethod
     def of(cls, text: str) -> RuleText:
-        """The value of a text; problems are found when one of its programs is asked for."""
+        """The value of a text; its problems are raised by the methods that make programs."""
         return _remembered(text) if len(text) <= _LONGEST else cls(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,7 +57,7 @@ class RuleText:
 
     @property
     def description(self) -> str:
-        """The comment at its top."""
+        """The comment at the top, as one paragraph."""
         return printable(opening_comment(self.text, "#"))
 
     # Its numbers.
@@ -140,7 +140,7 @@ class RuleText:
         return replace(found, name=name, sizing=self.sizing(name, lets))
 
     def at_or_none(self, lets: Mapping[str, int]) -> Algorithm | None:
-        """The algorithm with these numbers; None where the text is no program."""
+        """The algorithm with these numbers; None if the text is not a program then."""
         try:
             return self.at(lets)
         except BitwrightError:
