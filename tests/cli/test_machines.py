@@ -226,7 +226,6 @@ def test_what_is_said_has_a_line_of_its_own(
 PIPES: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 
 
-@pytest.mark.waits
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_conversation_and_control_c(number: signal.Signals, code: int, bitwright: Ask, tmp_path: Path) -> None:
     """Letters are answered one by one, whatever becomes of the file; Ctrl-C leaves a checkpoint that goes on."""
@@ -263,7 +262,6 @@ EAGER = (  # the command line, with a checkpoint at every look instead of one a 
 )
 
 
-@pytest.mark.waits
 def test_killed_again_and_again_it_ends_as_if_never_killed(tmp_path: Path) -> None:
     """kill -9 comes once a checkpoint has that many letters read. What was printed after the last one is printed again.
 

@@ -11,9 +11,11 @@ import click
 import pytest
 from calling import Captured
 from cases import for_each
+from decoders import bit_copier
 from json_schemas import FOLDER, assert_fits, widened
 
 from bitwright.cli.main import VERBS, cli, main
+from bitwright.transformers import save_decoder
 
 ROOT = Path(__file__).parents[2]
 NET = "{folder}/net.safetensors"
@@ -48,6 +50,10 @@ matches 9
 """
 FLOODING = "examples/graphs/flooding.bw"
 CELLS = ["train", "addition", "--bits", "3", "-o", NET]
+ADDER = ["certify", "examples/transformers/adder.task", "--network", "examples/transformers/adder.safetensors"]
+WRONG = ["certify", "{folder}/copy.task", "--network", "{folder}/wrong.safetensors", "--measure"]
+TRIED = ["certify", "{folder}/copy.task", "--network", "{folder}/right.safetensors", "--seconds", "0"]
+TRAINED = ["train", "{folder}/copy.task", "-o", "{folder}/copy.safetensors"]
 # The kind of document, the exit code, and commands, of which the last is looked at.
 CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 0, [["multiply", "13", "11", "--engine", "limit", "--rounding", "sign"]]),
@@ -61,6 +67,12 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("show-network", 0, [INTEGER, ["show", NET]]),
     ("certify-network", 0, [INTEGER, ["certify", "addition", "--network", NET, "--domain", "runs"]]),
     ("certify-state", 0, [INTEGER, ["certify", "addition", "--network", NET, "--state", "p[1] q[1]"]]),
+    ("certify-decoder", 0, [ADDER]),
+    ("certify-decoder", 1, [WRONG]),
+    ("certify-decoder", 1, [TRIED]),
+    ("train-decoder", 0, [TRAINED]),
+    ("show-decoder", 0, [["show", "examples/transformers/adder.safetensors"]]),
+    ("check", 0, [["check", "examples/transformers/adder.task"]]),
     ("export", 0, [INTEGER, ["export", NET, "--to", "vnnlib", "-o", "{folder}/properties"]]),
     ("export", 0, [INTEGER, ["export", NET, "--to", "onnx", "-o", "{folder}/net.onnx"]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "onnx", "-o", "{folder}/net.onnx", "--program", "addition"]]),
@@ -146,6 +158,11 @@ def test_documents_fit_their_schema(
     )
     (tmp_path / "crowd.bw").write_text(CROWD)
     (tmp_path / "one.dec").write_text("5")
+    (tmp_path / "copy.task").write_text(
+        "words a: 4 symbols 0..1\nensure z[i] == a[i] for i in 1..4\nprompt a[1..4]\nanswer z[4..1]\n"
+    )
+    for name, sharp in (("right", 6.0), ("wrong", 0.0)):
+        save_decoder(bit_copier(sharp)[1], tmp_path / f"{name}.safetensors")
     damaged = tmp_path / "cache" / "bitwright" / "networks" / f"{'0' * 24}-256-0-0-{'0' * 16}.safetensors"
     damaged.parent.mkdir(parents=True)
     damaged.write_text("no network")

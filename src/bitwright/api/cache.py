@@ -11,7 +11,7 @@ from bitwright.api.trained import algorithm_of, length_of, what_of
 from bitwright.errors import InputError, Report, counted
 from bitwright.networks import cache
 from bitwright.networks.cache import CachedNetwork
-from bitwright.networks.store import check_network_file
+from bitwright.networks.store import read_network
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _problem(entry: CachedNetwork) -> str | None:
     if entry.problem is not None:
         return entry.problem
     try:
-        check_network_file(entry.path)
+        read_network(entry.path)
     except InputError as error:
         return str(error)
     return None

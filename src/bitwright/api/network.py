@@ -20,7 +20,7 @@ from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.cache import network_files
 from bitwright.networks.integer import WEIGHT_BITS
-from bitwright.networks.store import check_network_file, load_any_network, read_about, read_network, save_network
+from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern, read_pattern
@@ -215,12 +215,11 @@ class Network(Shown):
             save_network(self.weights, self.program, place)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], what: Any = None, *, with_digest: bool = False) -> Network:
+    def load(cls, path: str | PathLike[str], what: Any = None) -> Network:
         """The network in a file, after checking that it is one and is as it was written.
 
         A network of the whole state says which program it is for if that is a shipped one; give the program, or its
-        file, as `what` otherwise. Files of the first format hold no digest, so that
-        a change of their weights goes unnoticed; `with_digest` refuses them.
+        file, as `what` otherwise.
 
         >>> from bitwright import addition, train
         >>> train(addition(3), tile="all", width=256).save("whole.safetensors")
@@ -233,8 +232,6 @@ class Network(Shown):
             raise InputError(
                 f"{place} holds {len(files):,} networks; run averages them, and Network.combine quantizes them into one"
             )
-        if with_digest:
-            check_network_file(files[0])
         return _loaded(files[0], what)
 
     def quantize(self, weight_bits: int = 8) -> Network:

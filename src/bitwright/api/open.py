@@ -136,7 +136,9 @@ def opened(
             "where one is taken"
         )
     if path.suffix.lower() == ".task":
-        raise InputError(f"{target} is a task of a transformer, which certify and train take; the others take programs")
+        raise InputError(
+            f"{target} is a task of a transformer, which certify, train and check take; the others take programs"
+        )
     if lets and (target in NAMES or MACHINES.has(target)):
         raise InputError(
             f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"

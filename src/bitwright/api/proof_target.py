@@ -155,7 +155,8 @@ def network_target(
         if oracle is not None:
             same = replace(as_model(oracle), reads=weights.columns.reads)
             against = fitted(same, programs, sizes, 1 if pattern.whole is None else "all")[0]
-        weights = weights if device is None else weights.on(device)  # code there is only tested
+        if device not in (None, "cpu"):
+            raise InputError(f"{model.name} is evaluated on the CPU; leave out {option('device')} {device}")
     else:
         if oracle is not None:
             raise InputError(

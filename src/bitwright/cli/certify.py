@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @opt.rounding
 @opt.matches
 @opt.padding
-@click.option("--output", "-o", type=opt.FILE, help="Write the certificate to this file.")
+@click.option(
+    "--output", "-o", type=opt.FILE, help="Write the certificate to this file; for a .task, FILE.html is a page."
+)
 @click.option(
     "--check",
     type=opt.FILE,
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
 @opt.seconds
-@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin and count the wrong inputs.")
+@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin, or count the wrong inputs.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -94,9 +96,14 @@ def command(
     from bitwright.api.certify import certify
     from bitwright.api.models import model_of
     from bitwright.api.network import open_networks
+    from bitwright.transformers.files import is_decoder_file
 
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how)
+    if network is not None and is_decoder_file(network):
+        raise InputError(
+            f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
+        )
     opt.refuse("goes with tasks of transformers (.task)", "seconds", "measure")
     del how["seconds"], how["measure"]
     if output is not None and output.suffix != ".json":

@@ -16,7 +16,7 @@ from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import Target
 from bitwright.errors import InputError
 
-_WITHOUT_DIGEST = "bitwright network 1"  # whose files have no digest
+_DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
 
 
 @opt.verb("show")
@@ -36,7 +36,7 @@ def command(
     tile: Any,
     as_json: bool,
 ) -> None:
-    """Show what a program consists of, or what a .safetensors file of a network is.
+    """Show what a program consists of, or what a .safetensors file of a network or a decoder is.
 
     The id of a program is the sha256 of its canonical text. --tile N shows the kinds of its cells, and the pattern that
     has one of each.
@@ -81,7 +81,13 @@ def command(
 def _show_network(path: Path, as_json: bool) -> None:
     """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
     from bitwright.api.network import Network, file_format
+    from bitwright.transformers.files import is_decoder_file
 
+    if is_decoder_file(path):
+        from bitwright.api.decoders import describe_file
+
+        _show_decoder(describe_file(path), as_json)
+        return
     with working("trying its states"):
         network = Network.load(path)
         found = network.to_dict()
@@ -93,22 +99,42 @@ def _show_network(path: Path, as_json: bool) -> None:
         click.echo("\n".join(_lines(found)))
 
 
+def _show_decoder(found: dict[str, Any], as_json: bool) -> None:
+    """Prints what is in the file of a decoder."""
+    proof = f"bitwright certify TASK --network {shlex.quote(found['file'])}"
+    if as_json:
+        print_json(found | {"proof": proof})
+        return
+    positions = "any number of positions" if found["positions"] is None else f"{found['positions']:,} positions"
+    norm = "" if found["final_norm"] is None else f", {found['final_norm']} norm before the head"
+    layers = [f"  {f'layer {number}':<10} {layer}" for number, layer in enumerate(found["layers"], 1)]
+    print_lines(
+        [
+            f"{found['file']}: a decoder with {found['weights']:,} weights of {' and '.join(found['precision'])}",
+            f"  tokens     {found['tokens']:,}, {positions}; width {found['width']:,}{norm}",
+            *layers,
+            f"  file       sha256 {found['sha256']}; {found['bytes']:,} bytes",
+            f"  decoder    sha256 {found['digest']}",
+            f"  claim      none is in the file; {proof} proves it on every input of a task, or refutes it",
+        ]
+    )
+
+
 def _lines(found: dict[str, Any]) -> list[str]:
     several = f"{found['members']:,} networks, " if found["members"] > 1 else ""
     kind = f"{found['weight_bits']}-bit integers" if found["integer"] else f"weights of {found['precision']}"
     padding = f", {found['padding']:,} of them padding" if found["padding"] else ", no padding"
-    digest = " (not in the file, which an earlier version wrote)" if found["format"] == _WITHOUT_DIGEST else ""
     facts = {
         "width": f"{found['width']:,}; {found['bytes']:,} bytes",
         "examples": f"K = {found['examples']:,}{padding}; {found['bits']:,} bits",
         "training": f"{several}seed {found['seed']}, member {found['member']}, start {found['start']}, "
-        f"{found['parametrization']} parametrization, {found['descent']} descent, {found['steps']:,} steps by "
+        f"{found['parametrization']} parametrization, {_DESCENTS[found['descent']]}, {found['steps']:,} steps by "
         f"{found['trainer']}",
         "kernel": found["kernel"],
         "executions": _learnt_from(found.get("executions")),
         "error": f"{found['error']:.2g} at most on its examples" + ", before quantizing" * found["integer"],
         **{name: f"sha256 {value}" for name, value in found["tensors"].items()},
-        "network": f"sha256 {found['digest']}{digest}",
+        "network": f"sha256 {found['digest']}",
         "pattern" if "kinds" in found else "program": found["program_id"],
         "format": found["format"],
         "claim": f"{found['claim']}; {found['proof']} "

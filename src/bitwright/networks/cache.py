@@ -39,7 +39,7 @@ def cached_network(program: Program, recipe: Recipe, progress: Progress | None =
         return train(program, recipe, progress)[0], True
     if path.exists():
         try:
-            network = load_network(path, program, with_digest=True)
+            network = load_network(path, program)
             if not is_as_asked(network, recipe):
                 raise InputError(f"{path} was trained with other settings")
             return network, False
@@ -114,8 +114,7 @@ def entries() -> Iterator[CachedNetwork]:
         about, problem = None, None
         try:
             about = read_about(path)
-            problem = f"{path} was written by an earlier version, without a digest" if not about.digest else None
-            problem = problem or _other_kernel(about)
+            problem = _other_kernel(about)
         except InputError as error:
             problem = str(error)
         yield CachedNetwork(path, size, about, problem)
