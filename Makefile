@@ -13,7 +13,7 @@ PROCESSES ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
-.PHONY: demo test tested test-long compiled test-busy fuzz mutation mutation-report bench bench-peers figures gallery report tex coq docs proofs wheel try-wheel lint browser clean
+.PHONY: demo test tested test-long compiled fuzz mutation mutation-report bench bench-peers figures gallery report tex coq docs proofs wheel try-wheel lint browser clean
 
 demo: $(VENV)/ready
 	@echo; echo '$$ bitwright add 719 483';              $(BIN)/bitwright add 719 483
@@ -56,11 +56,7 @@ tested: $(VENV)/ready-dev compiled
 test-long: $(VENV)/ready-dev compiled
 	BITWRIGHT_LONG_TESTS=1 $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
-# The tests that kill, wait or have limits of time, twenty times beside eight busy loops; fuzzing for ten minutes; and
-# small mistakes, to see which of them the tests notice.
-test-busy: $(VENV)/ready-dev
-	$(BIN)/python -m tests.busy --loops 8 --times 20
-
+# Fuzzing for ten minutes; and small mistakes, to see which of them the tests notice.
 fuzz: $(VENV)/ready-dev
 	$(BIN)/python -m tests.fuzz --minutes 10 --seed 1
 

@@ -24,17 +24,6 @@ settings.load_profile("patient")
 # What a slow machine would say on stderr after ten seconds; tests of progress have clocks of their own.
 progress.SELDOM = float("inf")
 
-# Where every test waits for something, or has limits of time: those that tests/busy.py tries, besides the ones marked.
-WAITING = (
-    "web",
-    "cli/test_cli_serve.py",
-    "cli/test_machines.py",
-    "cli/test_streams.py",
-    "pages/test_page_in_browser.py",
-    "test_workers.py",
-    "cluster",
-)
-
 # Files that take long come first: one that started late would keep a process busy while the others have nothing to do.
 SLOW = ("cluster", "rocq/test_checked.py", "docs/test_site.py", "web/test_accessible.py")
 
@@ -54,10 +43,7 @@ def among(items: list[pytest.Item], names: tuple[str, ...]) -> set[Path]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    waiting, slow = among(items, WAITING), among(items, SLOW)
-    for item in items:
-        if item.path in waiting:
-            item.add_marker(pytest.mark.waits)
+    slow = among(items, SLOW)
     items.sort(key=lambda item: (not uses_ray(item), item.path not in slow))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from graph_cases import graph_cases
 
-from bitwright import Algorithm, Builder, Program, addition, multiplication, permutation
+from bitwright import Algorithm, Builder, Program, addition, multiplication, permutation, run
 from bitwright.bits import BoolArray
 from bitwright.program import load, span
 
@@ -98,8 +98,8 @@ def _cases() -> Iterator[Case]:
     }
     for path in sorted(EXAMPLES.glob("*.bw")):
         yield Case(f"examples/{path.stem}", load(path), meanings[path.stem])
-    for algorithm, meaning in graph_cases():
-        yield Case(algorithm.name, algorithm, meaning)
+    for algorithm in graph_cases():
+        yield Case(algorithm.name, algorithm, lambda algorithm=algorithm, **values: run(algorithm, values).outputs)
 
 
 CASES = list(_cases())

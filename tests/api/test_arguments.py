@@ -91,7 +91,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "size of text": (lambda: bw.infer(cast(Any, {"2": states(2), 3: states(3)})), "1 100,000 '2'"),
     "given twice": (runs({"p": 1, "q": 1}, p=2), "given dictionary"),
     "given twice to a name": (lambda: bw.run("addition", {"p": 1, "q": 1}, p=2), "input given"),
-    "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "number states"),
+    "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "runs states"),
     "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "'a'"),
     "no width": (lambda: bw.Recipe(width=0), "width 1"),
     "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "bits called"),
@@ -235,6 +235,7 @@ RUNS: dict[str, tuple[Callable[[], object], str]] = {
     "rounding": (lambda: bw.run(small(), ONES, engine="limit", rounding=5), "'5'"),
     "random": (lambda: bw.validate(small(), random="x"), "random integer"),  # type: ignore[arg-type]
     "workers": (lambda: bw.validate(small(), workers=3.5), "workers number"),  # type: ignore[arg-type]
+    "resume": (lambda: bw.validate(small(), resume=5), "file resume"),  # type: ignore[arg-type]
     "validate": (lambda: bw.validate(small(), steps="x"), "limit integer"),  # type: ignore[arg-type]
     "certify": (lambda: bw.certify(small(), padding="x"), "padding integer"),  # type: ignore[arg-type]
     "rule": (lambda: bw.certify(small(), rounding=5), "'5'"),  # type: ignore[arg-type]

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from calling import Captured, answer, call, refusal
 from cases import for_each
 from programs import EXAMPLES
@@ -114,7 +113,6 @@ def test_few_modules_are_loaded_and_machines_only_where_one_is_named(tmp_path: P
     assert "bitwright.machines.sbn.machine_b" in all_of_them
 
 
-@pytest.mark.waits
 def test_ctrl_c_stops_cleanly() -> None:
     """A program without end comes through standard input: whoever reads more than a pipe holds is at work."""
     process = subprocess.Popen(

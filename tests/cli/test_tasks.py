@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from decoders import bit_copier
 
 from bitwright import transformers
 from bitwright.cli.main import main
-from bitwright.transformers import Decoder, load_task, save_decoder
+from bitwright.transformers import Decoder, load_decoder, load_task, save_decoder
+from bitwright.transformers.files import describe_decoder
 
 TEXT = """
 words a: 4 symbols 0..1
@@ -68,7 +70,7 @@ def test_a_certificate_that_does_not_hold_ends_with_1(capsys: Captured) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("seconds", ["nan", "inf"])
 def test_times_are_finite(capsys: Captured, seconds: str) -> None:
-    assert "--seconds must be a finite number of at least 0" in refusal(capsys, certify("--seconds", seconds))
+    assert f"'--seconds': {seconds}" in refusal(capsys, certify("--seconds", seconds))
 
 
 @pytest.mark.usefixtures("files")
@@ -96,6 +98,36 @@ def test_margins_and_wrong_inputs_are_measured(capsys: Captured) -> None:
     assert 0 < found["wrong_inputs"]["least"] <= found["wrong_inputs"]["most"] <= 16
     for option in ("--measure", "--seconds 3"):
         assert "goes with tasks" in refusal(capsys, f"certify addition {option}")
+
+
+@pytest.mark.usefixtures("files")
+def test_check_says_what_a_task_means(capsys: Captured) -> None:
+    found = dict(document(capsys, "check copy.task")["meaning"])
+    assert "4 symbols with tokens 0..1" in found["a"]
+    prompt, answered = ([int(token) for token in found[name].split()] for name in ("prompt", "answer"))
+    assert answered == prompt[::-1]  # the task copies bits backwards
+    assert "for 16 inputs" in answer(capsys, "check copy.task")
+    for wrong, place in (("answre z[4..1]", "5:1"), ("answer z[4..1] // backwards", "5:16"), ("; backwards", "5:1")):
+        Path("wrong.task").write_text(TEXT.replace("answer z[4..1]", wrong))
+        code, out, _ = call(capsys, "check wrong.task")
+        assert (code, out.startswith(f"wrong.task:{place}: ")) == (1, True), out
+        assert ("#" in out) == ("backwards" in wrong)
+
+
+@pytest.mark.usefixtures("files")
+def test_show_says_what_a_decoder_is(capsys: Captured) -> None:
+    found = document(capsys, "show copy.safetensors")
+    decoder = load_decoder("copy.safetensors")
+    assert found["weights"] == sum(array.size for array in describe_decoder(decoder)[1].values())
+    assert found["sha256"] == sha256(Path("copy.safetensors").read_bytes()).hexdigest()
+    assert (found["positions"], found["tokens"], found["width"]) == (8, 2, 10)
+    out = answer(capsys, "show copy.safetensors")
+    assert found["digest"] in out
+    assert "1 head" in out
+    assert "goes with programs" in refusal(capsys, "show copy.safetensors --text")
+    data = Path("copy.safetensors").read_bytes()
+    Path("copy.safetensors").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert "damaged" in refusal(capsys, "show copy.safetensors")
 
 
 def test_help_names_examples_that_exist(capsys: Captured) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ from cases import for_each
 
 from bitwright import InputError, addition, run
 from bitwright.files.executions import Executions, load_executions, save_executions
+from bitwright.machines.subleq import DIALECTS, Shape, machine_v
+from bitwright.machines.subleq.checkpoint import load_checkpoint
 from bitwright.running.successors import executions_of_inputs, executions_of_trace, random_executions
 
 ADDITION = addition(3)
@@ -109,6 +114,11 @@ RAW: dict[str, tuple[str, bytes]] = {
     "huge": ("before", header("'|u1'", "(999999999999999, 2)") + bytes(6)),
     "nothing of much": ("before", header("'|u1'", "(999999999999999, 0)")),
     "id without characters": ("program_id", header("'<U0'", "()")),
+    "a header that Python cannot read": ("before", header("'|u1'", "((3, 2)") + bytes(6)),
+    "a header that computes": ("before", header("__import__('os').getpid()", "(3, 2)") + bytes(6)),
+    "a header of another version": ("before", b"\x93NUMPY\x02\x00\xff\xff\xff\xff"),
+    "half a header": ("before", header("'|u1'", "(3, 2)")[:40]),
+    "nothing": ("before", b""),
 }
 
 
@@ -136,13 +146,52 @@ def test_bool_that_is_none_is_refused(tmp_path: Path) -> None:
         load_executions(tmp_path / "bad.npz")
 
 
-def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path) -> None:
-    path = tmp_path / "bomb.npz"
+LARGE = 50_000_000
+
+
+def bomb(path: Path) -> None:
+    """A member of 50 MB in a file of 50 KB."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in ("after", "names"):
             archive.writestr(f"{name}.npy", b"")
         with archive.open("before.npy", "w") as file:
-            for _ in range(3):
-                file.write(bytes(1 << 20))
-    with pytest.raises(InputError, match=r"file.*executions"):
-        load_executions(path)
+            file.write(header("'|u1'", f"({LARGE},)"))
+            for _ in range(LARGE // 1_000_000):
+                file.write(bytes(1_000_000))
+
+
+def lie(path: Path) -> None:
+    """The same, and the archive says that it is small."""
+    bomb(path)
+    true = struct.pack("<L", LARGE + len(header("'|u1'", f"({LARGE},)")))
+    data = path.read_bytes()
+    assert data.count(true) >= 1
+    path.write_bytes(data.replace(true, struct.pack("<L", 300)))
+
+
+def many(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for at in range(30_000):
+            archive.writestr(f"before{at}.npy", b"")
+
+
+def hole(path: Path) -> None:
+    """A directory of a gigabyte, most of it a hole in the file."""
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+        file.seek(1 << 30)
+        file.write(struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2, 2, 1 << 30, 0, 0))
+
+
+@pytest.mark.parametrize("make", [bomb, lie, many, hole])
+def test_no_file_takes_much_memory(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(path := tmp_path / "large.npz")
+    for load in (load_executions, lambda path: load_checkpoint(path, machine_v(Shape(8, 5, DIALECTS["plain"])))):
+        tracemalloc.start()
+        try:
+            with pytest.raises(InputError, match=r"large\.npz.*is not a (file of executions|checkpoint)"):
+                load(path)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < 4_000_000

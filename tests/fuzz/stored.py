@@ -1,4 +1,4 @@
-"""Readers of files: networks, certificates, proofs, checkpoints, tables, any bytes as rules."""
+"""Readers of files: networks, certificates, proofs, checkpoints, progress, tables, any bytes as rules."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from bitwright.networks.cache import cache_folder, cached_network
 from bitwright.program import load
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
+from bitwright.validation import make_task, validate
 from paper.table import Table, load_table
 
 ALGORITHM = addition(2)
@@ -277,6 +278,11 @@ def check(path: Path) -> None:
     Certificate.load(path).check(ALGORITHM)
 
 
+@cache
+def _task() -> Any:
+    return make_task(ALGORITHM, make_engine("limit", PROGRAM))
+
+
 # Files that grow.
 
 
@@ -308,6 +314,11 @@ READERS = (
         "proofs that were begun",
         edited(lambda path: prove(_proof(), file=path), "good.part", edit_first_line),
         in_file("x.part", lambda path: prove(_proof(), file=path)),
+    ),
+    Reader(
+        "validation progress",
+        edited(lambda path: validate(_task(), resume=path), "progress.json", edit_json),
+        in_file("y.json", lambda path: validate(_task(), resume=path)),
     ),
     Reader(
         "checkpoints of machine V",

@@ -102,11 +102,13 @@ def test_a_program_keeps_its_contract_and_halts(name: str) -> None:
         outputs = tuple(run_interpreter(code, given, contract.limit + 1).values())
         expected = contract.means(*values)
         assert outputs == (expected if isinstance(expected, tuple) else (expected,)), given
+        assert all(line.holds(given, dict(zip(code.outputs, outputs, strict=True))) for line in code.ensures), given
 
 
 @for_each("name", PROGRAMS)
 def test_a_program_is_as_small_as_the_documentation_says(name: str) -> None:
     code, contract = load_sbn(FOLDER / f"{name}.sbn"), PROGRAMS[name]
+    assert code.ensures or name in ("fibonacci", "factorial", "gcd", "collatz", "prime", "modpow")
     assert (len(code.instructions), len(code.words), code.width) == (contract.instructions, contract.words, 8)
     assert code.description
 

@@ -65,7 +65,7 @@ def test_what_an_oracle_raises_is_said_and_kept() -> None:
         validate(SMALL, oracle=lambda a, b: a + b)
 
 
-@pytest.mark.parametrize("more", [{"workers": 2}, {"workers": "ray"}])
+@pytest.mark.parametrize("more", [{"workers": 2}, {"workers": "ray"}, {"resume": "begun.json"}])
 def test_a_callable_stays_in_its_process(more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="oracle='MODULE:FUNCTION'"):

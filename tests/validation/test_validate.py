@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -15,7 +16,7 @@ from tasks import task_of
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, run
 from bitwright.program import load
 from bitwright.theory import smallest_examples
-from bitwright.validation import Arithmetic, Function, Oracle, Tally, validate
+from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
 from bitwright.validation.judge import run_batch_of
 from bitwright.validation.task import Inputs
 from bitwright.workers import Workers
@@ -105,6 +106,78 @@ def test_the_sign_rule_where_it_is_wrong_is_reported() -> None:
     assert all(1 <= m < c for _, c, m in done.misjudged)
     padding = smallest_examples(algorithm.program) - algorithm.program.templates
     assert validate(task_of(algorithm, "limit", random=5000, rounding="sign", padding=padding)).tally.wrong == 0
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path, plain: bool) -> None:
+    text = addition(6).text().replace("when p[2]=1 q[2]=1 write c[2]", "when p[2]=1 q[2]=1 write p[2]")
+    task = task_of(parse(text) if plain else addition(10), "limit", oracle=Arithmetic("addition"), plain=plain)
+    assert task.batches == 4
+    path = tmp_path / "progress.json"
+    for expected_batches in (1, 2, 3):
+
+        def stop(done: int, total: int) -> None:
+            raise StopError(f"{done} of {total}")
+
+        with pytest.raises(StopError):
+            validate(task, progress=stop, resume=path)
+        assert json.loads(path.read_text())["batches"] == expected_batches
+    resumed, whole = validate(task, resume=path), validate(task)
+    assert resumed.tally == whole.tally
+    assert (whole.tally.wrong > 0) == plain
+    assert (resumed.margin, resumed.worst) == (whole.margin, whole.worst)
+    again = validate(task, resume=path, progress=stop)  # nothing is left to do
+    assert again.tally == whole.tally
+
+
+@for_each(
+    ("change", "message"),
+    [
+        (lambda d: d | {"format": "bitwright validation 0"}, "validation version"),
+        (lambda d: d | {"batches": 5}, "0 1 5"),
+        (lambda d: d | {"batches": 0}, "counts"),
+        (lambda d: d | {"more": 1}, "unknown more"),
+        (lambda d: {name: d[name] for name in d if name != "tally"}, "lacks tally"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": -1}}, "wrong integer"),
+        (lambda d: d | {"tally": d["tally"] | {"wrong": 1}}, "counts"),
+        (lambda d: d | {"tally": d["tally"] | {"triples": [[1, 2]]}}, "triples must"),
+        (lambda d: d | {"tally": d["tally"] | {"margin": "0.5"}}, "margin must"),
+        (lambda d: d | {"tally": d["tally"] | {"failures": [{"index": "0x1"}]}}, "lacks inputs"),
+        (lambda d: d | {"tally": d["tally"] | {"first_beyond": {"index": 1, "inputs": {}}}}, "16 1"),
+        (lambda d: d | {"of": d["of"] | {"engine": "templates"}}, "engine templates"),
+        (lambda d: d | {"of": {}}, "lacks algorithm"),
+        (lambda _: [], "holds list"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, change: object, message: str) -> None:
+    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
+    path = tmp_path / "progress.json"
+    validate(task, resume=path)
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))  # type: ignore[operator]
+    with pytest.raises(InputError) as refused:
+        validate(task, resume=path)
+    assert missing(str(refused.value), message) == []
+
+
+def test_a_resumed_file_belongs_to_one_task(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    task = task_of(addition(2), "limit", oracle=Arithmetic("addition"))
+    validate(task, resume=path)
+    others: list[tuple[Task, str]] = [
+        (task_of(addition(3), "limit", oracle=Arithmetic("addition")), "algorithm"),
+        (task_of(addition(2), "limit", Arithmetic("addition"), rounding="sign", padding=0), "rounding"),
+        (task_of(addition(2), "limit", Arithmetic("addition"), padding=1), "examples"),
+        (task_of(addition(2), "limit", oracle=Arithmetic("addition"), random=16), "random"),
+        (replace(task, oracle=None), "oracle"),
+        (replace(task, limit=3), "step limit"),
+    ]
+    for other, what in others:
+        with pytest.raises(InputError, match=f"belongs to another validation: its {what} was"):
+            validate(other, resume=path)
 
 
 def test_random_inputs_do_not_depend_on_batches() -> None:

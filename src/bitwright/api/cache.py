@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bitwright.api.trained import algorithm_of, length_of, what_of
-from bitwright.errors import counted
+from bitwright.errors import Report, counted
 from bitwright.networks import cache
 from bitwright.networks.cache import CachedNetwork
 
@@ -33,25 +34,19 @@ class CacheEntry:
         known: dict[str, Any] = {}
         if (about := self.network.about) is not None:
             origin, algorithm = about.origin, algorithm_of(about)
-            known = {
-                "program_id": origin.program_id,
+            settings = ("program_id", "seed", "member", "padding", "start", "parametrization", "kernel")
+            known = {setting: getattr(origin, setting) for setting in settings} | {
                 "name": None if algorithm is None else algorithm.name,
                 "bits": None if algorithm is None else length_of(algorithm),
                 "examples": len(about.examples) + origin.padding,
                 "width": about.width,
-                "seed": origin.seed,
-                "member": origin.member,
-                "padding": origin.padding,
-                "start": origin.start,
-                "parametrization": origin.parametrization,
-                "kernel": origin.kernel,
                 "digest": about.digest,
             }
         return {"file": self.network.path.name, "bytes": self.network.bytes, **known, "problem": self.network.problem}
 
 
-@dataclass(frozen=True)
-class Cache:
+@dataclass(frozen=True, repr=False)
+class Cache(Report):
     """The contents of the cache."""
 
     folder: Path
@@ -63,10 +58,6 @@ class Cache:
         return sum(entry.network.bytes for entry in self.entries)
 
     def __bool__(self) -> bool:
-        return self.sound
-
-    @property
-    def sound(self) -> bool:
         """Whether no entry has a problem."""
         return all(entry.network.problem is None for entry in self.entries)
 
@@ -75,8 +66,8 @@ class Cache:
         """Where the cache is, and how large."""
         return f"{self.folder}: {counted(len(self.entries), 'network')}, {_size(self.bytes)}"
 
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *map(str, self.entries)])
+    def rows(self) -> Iterable[str]:
+        return map(str, self.entries)
 
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright cache --json` prints."""

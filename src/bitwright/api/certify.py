@@ -138,7 +138,7 @@ def certify(
     With a task of a transformer (`bitwright.transformers.read_task`, or its text) the network is a `Decoder`, which is
     proved on every input, or refuted by one. It is compared with the `module` that it describes: a function from tokens
     to logits, which replays the counterexample. No more is proved after `seconds` (600). `measure` also finds the
-    smallest margin and, unless all is proved, counts the wrong inputs: `certify(task, decoder, module=network)`.
+    smallest margin or, where it is refuted, counts the wrong inputs: `certify(task, decoder, module=network)`.
 
     progress=True says on standard error what is done, how much there is and about how long it takes; or give a function
     of what is done and how much there is.
@@ -173,6 +173,21 @@ def certify(
     domain = usual_domain(target.algorithm.program) if domain is None else domain
     task, who = _task(target, domain, workers, device, yes, resume, tell)
     return Certificate(_prove_network(task, who, resume, target.sizes, tell), chain, target.about)
+
+
+def _is_task(what: object) -> bool:
+    """Whether this is the text or the file of a task of a transformer."""
+    text = isinstance(what, str) and "\n" in what and re.search("^ *prompt ", what, re.MULTILINE) is not None
+    return text or (isinstance(what, str | PathLike) and str(what).endswith(".task"))
+
+
+def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
+    from bitwright.api.decoders import certify_decoder
+
+    for name, value in others.items():
+        if value not in (None, False):
+            raise InputError(f"{option(name)} does not go with a task of a transformer; leave it out")
+    return certify_decoder(what, network, **how)
 
 
 def check_limit(
@@ -335,18 +350,3 @@ def _refuse_of_network(network: object, state: object, rounding: str | None, **g
     for name, value in {"rounding": None if rounding == "calibrated" else rounding, **given}.items():
         if value is not None:
             raise InputError(f"{option(name)} {other}; the network file says how it was trained")
-
-
-def _is_task(what: object) -> bool:
-    """Whether this is the text or the file of a task of a transformer."""
-    text = isinstance(what, str) and "\n" in what and re.search("^ *prompt ", what, re.MULTILINE) is not None
-    return text or (isinstance(what, str | PathLike) and str(what).endswith(".task"))
-
-
-def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
-    from bitwright.api.decoders import certify_decoder
-
-    for name, value in others.items():
-        if value not in (None, False):
-            raise InputError(f"{option(name)} does not go with a task of a transformer; leave it out")
-    return certify_decoder(what, network, **how)

@@ -19,6 +19,7 @@ from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.cache import network_files
+from bitwright.networks.integer import WEIGHT_BITS
 from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
@@ -159,8 +160,6 @@ class Network(Shown):
     @property
     def rounding(self) -> str | None:
         """The cost of quantizing, in a line; None if it was not quantized just now."""
-        from bitwright.api.advice import wider
-
         if self.training is None or self.training.cost is None or not isinstance(self.weights, IntegerNetwork):
             return None
         cost, members = self.training.cost, self.weights.rounded.members
@@ -231,7 +230,7 @@ class Network(Shown):
         files = network_files(place)
         if len(files) > 1:
             raise InputError(
-                f"{place} holds {len(files):,} networks; run averages them, and Network.combine makes one of them"
+                f"{place} holds {len(files):,} networks; run averages them, and Network.combine quantizes them into one"
             )
         return _loaded(files[0], what)
 
@@ -398,6 +397,12 @@ class Network(Shown):
             found["wrong"] = None if tables is None else tables.wrong
             found["margin"] = None if tables is None else _finite(tables.margin)
         return found
+
+
+def wider(weight_bits: int) -> str:
+    """Advice for a network whose weights have this many bits."""
+    most = WEIGHT_BITS[-1]
+    return "use a wider network" + ("" if weight_bits >= most else f", or weights of up to {most} bits")
 
 
 def open_networks(given: Any, what: Any = None) -> list[Any]:

@@ -8,8 +8,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.api.arguments import pattern_asked
-from bitwright.api.certificates import About, BitNames
-from bitwright.api.chain import Chain, prove_chain
+from bitwright.api.certificates import BitNames, ProvedProgram
+from bitwright.api.chain import ClaimChain, prove_chain
 from bitwright.api.models import fitted
 from bitwright.api.network import Network, open_networks
 from bitwright.api.open import SIZED, shipped
@@ -74,15 +74,15 @@ class ProofTarget:
         return self.programs.graphs if self.cells and self.tile == 1 else None  # a tile of a graph is no tile of others
 
     @property
-    def about(self) -> About:
+    def about(self) -> ProvedProgram:
         """What the certificate says about the program."""
         one = self.algorithm
-        return About(one.name, one.description, self.graphs, self.names, one.matches)
+        return ProvedProgram(one.name, one.description, self.graphs, self.names, one.matches)
 
-    def chain(self, tell: Teller, code: bool) -> Chain:
+    def chain(self, tell: Teller, code: bool) -> ClaimChain:
         """What else is claimed: what the rules compute, and at which sizes the cells are of these kinds."""
         if self.oracle is not None or not self.programs.programs:
-            return Chain()
+            return ClaimChain()
         return prove_chain(
             self.stated, self.programs, len(self.pattern.kinds) if self.cells else None, tell, code, self.graphs
         )

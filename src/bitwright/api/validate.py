@@ -15,6 +15,7 @@ from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import whole_number
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
+from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
 from bitwright.running.endings import step_limit
@@ -45,6 +46,7 @@ def validate(
     sample_seed: int | None = None,
     steps: int | None = None,
     workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
     device: str | None = None,
     unsliced: bool = False,
     progress: Teller | Progress | bool | None = None,
@@ -61,7 +63,7 @@ def validate(
     with the plain interpreter for SBN code, with the `ensure` lines of a program that give its outputs, and
     otherwise with what the rules give. Every `ensure` line must also be true of every run that ends.
 
-    With several `workers`, a function is in a file, and named as "module:function". A run
+    With several `workers`, or a file to `resume` from, a function is in a file, and named as "module:function". A run
     is cut off after `steps` steps. Without a `device` long work through one integer network goes to a GPU, if there is
     one. `unsliced` walks through the engine itself, not through its bit-sliced form.
 
@@ -84,6 +86,7 @@ def validate(
     for name, value in (("random", random), ("sample_seed", sample_seed)):
         if value is not None:
             whole_number(value, option(name))
+    file = None if resume is None else as_path(resume, "the file to resume from")
     if network is not None:
         network = open_networks(network)
     algorithm, own = _subject(what, network, steps)
@@ -98,6 +101,11 @@ def validate(
         device = _device(algorithm, network, random, who, tell)
     settings |= {} if device in (None, "cpu") else {"device": device}
     chosen = engine_for(algorithm, engine, network, settings, tell, "limit")
+    if file is not None and not chosen.covered:
+        raise InputError(
+            "the network computes by code of this process, so a file to resume from cannot say whether it is the same; "
+            "export it to ONNX"
+        )
     asked = own if oracle is None else validation.given_oracle(algorithm, oracle, arrays)
     task = validation.make_task(algorithm, chosen, asked, random, sample_seed or 0, steps, unsliced)
     if asked is None and algorithm.ensures:
@@ -107,8 +115,13 @@ def validate(
     if task.sliced and say_compiling(tell):
         with tell.working("compiling"):  # by one input, so that no rate counts it
             validation.validate(validation.make_task(algorithm, chosen, None, 1, 0, steps))
-    with tell.working("inputs") as told:
-        return validation.validate(task, who, told)
+    try:
+        with tell.working("inputs") as told:
+            return validation.validate(task, who, told, file)
+    except KeyboardInterrupt:
+        if file is not None:
+            tell.note(f"what is done so far is in {file}; the same command goes on from there")
+        raise
 
 
 def notes(done: Validation) -> list[str]:

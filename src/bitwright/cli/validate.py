@@ -33,6 +33,7 @@ _ARRAYS = "arrays:"  # before an oracle of arrays
 @click.option("--random", type=int, metavar="N", help="Run N random inputs instead of all.")
 @opt.sample_seed
 @opt.workers
+@opt.resume
 @opt.json
 @opt.quiet
 def command(

@@ -222,10 +222,13 @@ class ModelEngine(Engine):
         self.program, self._model, self._reads = program, model, reads
         self._fitted = FittedModel.of(model, reads, Pattern.of_state(program))
         self._rules = PackedRules(self._fitted.columns.program)
-        self.digests = [model.digest]
+        self.digests, self.covered = [model.digest], model.covered
 
     def __reduce__(self) -> tuple[type[ModelEngine], tuple[Program, HeldModel, Reads]]:
         return ModelEngine, (self.program, self._model, self._reads)
+
+    def describe(self) -> dict[str, object]:
+        return {"engine": self.name, "trained networks": list(self.digests), "model": self._fitted.describe()}
 
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return ArrayBatch(self, states)

@@ -21,7 +21,7 @@ from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions
 from bitwright.theory.rounding import Rounding, Scale
-from bitwright.workers.linear_algebra import Library
+from bitwright.workers.linear_algebra import Library, kernel_name
 
 
 class Batch(ABC):
@@ -147,6 +147,7 @@ class Engine(ABC):
     seed: int | None = None
     networks: int | None = None
     digests: Sequence[str] = ()  # of what is used, not of its file
+    covered: bool = True  # whether they cover all that it evaluates
     library: Library | None = None  # what adds up its floats; None where no float decides
 
     @property
@@ -177,6 +178,11 @@ class Engine(ABC):
     def together(self, states: BoolArray) -> int:  # noqa: ARG002
         """How many of these states to step together."""
         return self.chunk
+
+    def describe(self) -> dict[str, object]:
+        """All that its steps depend on beside the program, as JSON has it: equal descriptions make equal steps."""
+        by = {} if self.library is None else {"kernel": kernel_name(self.library)}
+        return {"engine": self.name, "rounding": self.rounding, "examples": self.examples, **by}
 
     @abstractmethod
     def begin(self, states: BoolArray, long: bool = False) -> Batch:

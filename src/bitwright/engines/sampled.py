@@ -39,6 +39,9 @@ class SampledEngine(Engine):
         self.networks: int = whole_number(networks, "networks", 1, MAX_NETWORKS)
         self.seed: int = whole_number(seed, "the seed", 0, 2**63)
 
+    def describe(self) -> dict[str, object]:
+        return {**super().describe(), "networks": self.networks, "seed": self.seed}
+
     def begin(self, states: BoolArray, long: bool = False) -> SampledBatch:  # noqa: ARG002
         return SampledBatch(self, states)
 

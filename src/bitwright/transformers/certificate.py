@@ -72,7 +72,7 @@ def write_certificate(
     """Writes the certificate of a decision, and the decoder that it is about to the file `network` if there is none."""
     target = as_path(path, WHAT)
     if network is None and target.suffix != ".json":
-        raise InputError(f"a certificate is a .json file, got {target}")
+        raise InputError(f"a certificate is a .json file, and a page .html; got {target}")
     place = target.with_suffix(".safetensors") if network is None else as_path(network, "a decoder file")
     if not place.exists():
         save_decoder(decision.decoder, place)

@@ -78,12 +78,20 @@ def open_weights(path: Path, what: str) -> TensorFile:
         )
     try:
         if not path.is_file():
-            raise InputError(f"there is no file {path}")
+            raise InputError(f"{path} is a folder, not {what}" if path.is_dir() else f"there is no file {path}")
         if path.stat().st_size > MAX_BYTES:
             raise InputError(f"{path} is larger than {MAX_BYTES >> 30} GiB, the most {what} may have")
         return open_tensors(path, what)
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is not {what}; it may be truncated or damaged ({shorten(str(error))})") from None
+
+
+def is_decoder_file(path: Path) -> bool:
+    """Whether a file is one that `save_decoder` wrote; it may be damaged."""
+    try:
+        return f'"format": "{FORMAT}"' in open_weights(path, WHAT).metadata.get("bitwright", "")
+    except InputError:
+        return False
 
 
 def digest(decoder: Decoder) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from hashlib import sha256
 from operator import index
 from typing import Any, ClassVar, Final, Literal, Protocol
 
@@ -46,8 +47,17 @@ class Oracle(Protocol):
         """The outputs by name; None where the run never ends; UNKNOWN where it cannot say."""
 
 
+class ValueOracle:
+    """An oracle that is a value: its repr holds all that its answers depend on."""
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of it."""
+        return sha256(repr(self).encode()).hexdigest()
+
+
 @dataclass(frozen=True)
-class Arithmetic:
+class Arithmetic(ValueOracle):
     """Python's own integers; the same expressions work on arrays."""
 
     operation: str  # addition, multiplication or permutation
@@ -182,9 +192,10 @@ class _Definition:
 
 
 @dataclass(frozen=True)
-class Ensured:
+class Ensured(ValueOracle):
     """Outputs by the lines that give them as a function of the inputs."""
 
+    lines: tuple[str, ...]  # which says what it depends on
     ensures: tuple[EnsureLine, ...]
     definitions: tuple[_Definition, ...]
     widths: tuple[tuple[str, int, bool], ...]  # of the outputs: name, bits, whether signed
@@ -240,7 +251,7 @@ def ensured(algorithm: Algorithm) -> Ensured | None:
     if {found.output.text for found in definitions} != outputs:
         return None
     widths = tuple((word.name, len(word.bits), word.signed) for word in algorithm.outputs)
-    return Ensured(algorithm.ensures, definitions, widths)
+    return Ensured(tuple(line.line() for line in algorithm.ensures), algorithm.ensures, definitions, widths)
 
 
 def _definitions(line: EnsureLine, outputs: set[str]) -> Iterator[_Definition]:

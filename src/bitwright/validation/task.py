@@ -1,21 +1,32 @@
-"""What is to be validated. Everything that comes from files is read once, at the start."""
+"""What is to be validated, and the file from which an interrupted validation continues.
+
+Everything that comes from files is read once, at the start.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
+from bitwright.bits import shorten
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError
-from bitwright.program import Algorithm, Word
+from bitwright.files.documents import check_fields, one_of, parse, read_file, whole
+from bitwright.files.storage import write_atomically
+from bitwright.program import Algorithm, Program, Word
 from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, numbers
 from bitwright.theory.encoding.packed import unpack
-from bitwright.validation.oracles import Oracle
+from bitwright.theory.ranges import blocks_range
+from bitwright.validation.oracles import Oracle, ValueOracle
+from bitwright.validation.tally import ANY_TABLE, Tally
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
 MAX_RANDOM = 10**12
@@ -123,3 +134,100 @@ class Task:
     def size(self, number: int) -> int:
         """How many inputs this batch has; the last one may have fewer than others."""
         return min(self.batch, self.inputs.count - number * self.batch)
+
+
+def describe(task: Task) -> dict[str, Any]:
+    """Everything that the results depend on, as JSON: a validation goes on only where all of it is the same."""
+    oracle = task.oracle
+    if oracle is not None and not isinstance(oracle, ValueOracle):
+        raise InputError(
+            f"a file to resume from cannot say whether the oracle {oracle.name} is the same; leave out the file, or "
+            "write ensure lines"
+        )
+    rules = replace(task.algorithm, invariants=())  # which are not tested
+    return {
+        "algorithm": sha256(rules.text().encode()).hexdigest(),
+        **task.engine.describe(),
+        "inputs": task.inputs.count,
+        "random": task.inputs.random,
+        "sample seed": task.inputs.seed,
+        "oracle": "the rules" if oracle is None else oracle.name,
+        "oracle's content": None if oracle is None else oracle.digest,
+        "step limit": task.limit,
+        "batch": task.batch,
+        "plain": not task.sliced,
+    }
+
+
+FORMAT = "bitwright validation 3"
+_MAX_BYTES = 1 << 28
+_WHAT = "a validation file"
+
+
+class ProgressFile:
+    """The file of one validation; what it is about is found once, at the beginning."""
+
+    def __init__(self, path: Path, task: Task) -> None:
+        self._path, self._task, self._of = path, task, describe(task)
+
+    def save(self, batches: int, tally: Tally) -> None:
+        """Writes that the first `batches` batches are done."""
+        document = {
+            "format": FORMAT,
+            "of": self._of,
+            "batches": batches,
+            "tally": tally.to_json(),
+        }
+        write_atomically(self._path, (json.dumps(document) + "\n").encode())
+
+    def load(self) -> tuple[int, Tally]:
+        """Batches done and what they found; nothing if there is no such file yet."""
+        path, task = self._path, self._task
+        if not path.exists():
+            return 0, Tally()
+        document = parse(read_file(path, _MAX_BYTES), path, _WHAT)
+        if document.get("format") != FORMAT:
+            raise InputError(f"{path} is not a validation that was begun by this version; choose another file")
+        fields = {
+            "format": one_of(FORMAT),
+            "of": ANY_TABLE,
+            "batches": whole(0, task.batches),
+            "tally": ANY_TABLE,
+        }
+        check_fields(document, path, _WHAT, fields)
+        self._compare(document["of"])
+        batches, tally = document["batches"], Tally.from_json(document["tally"], path)
+        if not _adds_up(tally) or tally.inputs != min(batches * task.batch, task.inputs.count):
+            raise InputError(f"{path} is not {_WHAT}: its counts do not add up")
+        if not _can_occur(tally, task.algorithm.program):
+            raise InputError(f"{path} is not {_WHAT}: it has matches that no state of {task.algorithm.name} can have")
+        return batches, tally
+
+    def _compare(self, then: dict[str, Any]) -> None:
+        check_fields(then, self._path, _WHAT, dict.fromkeys(self._of, lambda _: None))
+        for name, value in self._of.items():
+            if then[name] != value:
+                said, is_now = (shorten(str(v)) for v in (then[name], value))
+                raise InputError(
+                    f"{self._path} belongs to another validation: its {name} was {said}, now it is {is_now}"
+                )
+
+
+def _adds_up(tally: Tally) -> bool:
+    return (
+        tally.wrong + tally.unfinished + tally.unjudged <= tally.inputs
+        and tally.endless <= tally.unfinished
+        and len(tally.failures) <= tally.wrong
+        and bool(tally.failures) == bool(tally.wrong)
+        and tally.wrong_steps <= tally.evaluations
+        and tally.beyond <= tally.inputs
+        and bool(tally.beyond) == (tally.first_beyond is not None)
+    )
+
+
+def _can_occur(tally: Tally, program: Program) -> bool:
+    """Whether states of this program can have these n, and bits with these numbers of writers and matches."""
+    n_max, writers = blocks_range(program).n_max, set(program.writers[program.writers > 0].tolist())
+    return max(tally.matches, default=0) <= n_max and all(
+        n <= n_max and c in writers and m <= min(n, c) for n, c, m in tally.triples
+    )

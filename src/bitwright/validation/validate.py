@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from bitwright.bits import any_digits
@@ -20,10 +21,11 @@ from bitwright.validation.judge import forget, run_batch_of
 from bitwright.validation.oracles import Oracle
 from bitwright.validation.report import document, report
 from bitwright.validation.tally import Failure, Tally
-from bitwright.validation.task import Task, choose_inputs
+from bitwright.validation.task import ProgressFile, Task, choose_inputs
 from bitwright.workers import Workers, in_threads
 
 Verdict = Literal["exact", "not exact", "not decided"]
+_SAVE_EVERY = 2.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Validation:
 
     task: Task
     tally: Tally
-    seconds: float  # that this took
+    seconds: float  # that this took, without what a file had
     rate: float  # evaluations a second
     margin: float | None  # the smallest of all steps; None for `templates`, which round nothing
     worst: Triple | None = None  # for `limit`: the (n, c, m) with this margin
@@ -129,27 +131,46 @@ def make_task(
     return Task(algorithm, engine, inputs, oracle, step_limit(algorithm, limit), plain)
 
 
-def validate(task: Task, workers: Workers | None = None, progress: Progress | None = None) -> Validation:
-    """Runs a task; the result does not depend on the workers. `progress` gets the number of inputs done so far."""
+def validate(
+    task: Task, workers: Workers | None = None, progress: Progress | None = None, resume: Path | None = None
+) -> Validation:
+    """Runs a task; the result does not depend on the workers. With `resume` it continues from that file and updates it.
+
+    `progress` gets the number of inputs that are done after every batch.
+    """
     begin = time.perf_counter()
     workers = workers or Workers()
-    if isinstance(task.oracle, Function) and task.oracle.function is not None and workers.kind != "serial":
+    if isinstance(task.oracle, Function) and task.oracle.function is not None and (workers.kind != "serial" or resume):
+        what = "a file to resume from cannot say whether it is the same" if resume else "workers cannot share it"
         raise InputError(
-            f"{task.oracle.name} is a function of this process, so workers cannot share it; put it into a file and "
-            "name it, oracle='MODULE:FUNCTION'"
+            f"{task.oracle.name} is a function of this process, so {what}; put it into a file and name it, "
+            "oracle='MODULE:FUNCTION'"
         )
-    tally, decisions = Tally(), task.engine.decisions
-    results = _results(task, workers, iter(range(task.batches)))
+    file = ProgressFile(resume, task) if resume else None
+    done, tally = file.load() if file else (0, Tally())
+    known = tally.evaluations
+    decisions = task.engine.decisions
+    saved = begin - _SAVE_EVERY  # the first batch is saved at once
+
+    def save() -> None:
+        if file:
+            file.save(done, tally)
+
+    results = _results(task, workers, iter(range(done, task.batches)))
     try:
         for part in results:
-            tally = tally + part
+            done, tally = done + 1, tally + part
             if progress:
                 progress(tally.inputs, task.inputs.count)
+            if time.perf_counter() - saved > _SAVE_EVERY:
+                save()
+                saved = time.perf_counter()
     finally:
         results.close()
         forget()
+        save()
     seconds = time.perf_counter() - begin
-    rate = tally.evaluations / max(seconds, 1e-9)  # a clock may stand still
+    rate = (tally.evaluations - known) / max(seconds, 1e-9)  # a clock may stand still
     if decisions is None:
         return Validation(task, tally, seconds, rate, tally.margin)
     misjudged = tuple(sorted(t for t in tally.triples if decisions.sets(t) != (t[2] > 0)))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
-import struct
-import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -83,7 +80,7 @@ def test_what_was_written_comes_back(path: Path) -> None:
         ({"format": 7}, "does that"),
         ({"format": "bitwright run 1"}, "another bitwright"),
         ({"image": None}, "image must"),
-        ({"words": 16}, "--words 16 --word-width 5 --dialect"),
+        ({"words": 16}, "machine V:16x5:"),
         ({"words": "16"}, "words integer"),
         ({"width": True}, "width integer"),
         ({"program": "00"}, "another machine"),
@@ -133,84 +130,3 @@ def test_every_shorter_file_is_refused(path: Path) -> None:
     for length in range(len(good)):
         path.write_bytes(good[:length])
         assert "is not a checkpoint of a run" in refusal(path)
-
-
-HEADER = b"{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }"
-
-
-def headed(header: bytes, body: bytes) -> bytes:
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header) + 1) + header + b"\n" + body
-
-
-@pytest.mark.parametrize(
-    "member",
-    [
-        headed(b"{'descr': '|u1', 'fortran_order': False, 'shape': ((3,), }", b"abc"),  # Python cannot read it
-        headed(b"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }", b"abc"),
-        headed(HEADER % 10**12, b"abc"),
-        headed(HEADER % 2, b"abc"),
-        headed(b"  " * 60, b"abc"),
-        headed(b"__import__('os').getpid()", b"abc"),
-        headed(HEADER % 3, b"abc")[:40],
-        b"",
-        b"\x93NUMPY\x02\x00\xff\xff\xff\xff",
-    ],
-)
-@pytest.mark.parametrize("name", ["about", "state"])
-def test_members_that_are_damaged_with_a_good_checksum(member: bytes, name: str, path: Path) -> None:
-    with zipfile.ZipFile(path) as file:
-        members = {entry.filename: file.read(entry) for entry in file.infolist()}
-    archive(path, {**members, f"{name}.npy": member})
-    assert re.search(rf"its {name} is (damaged|not a plain array)$", refusal(path))
-
-
-LARGE = 50_000_000
-
-
-def _bomb(path: Path, name: str) -> None:
-    """A member of 50 MB in a file of 50 KB."""
-    with zipfile.ZipFile(path) as file:
-        members = {entry.filename: file.read(entry) for entry in file.infolist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for other in members.keys() - {f"{name}.npy"}:
-            file.writestr(other, members[other])
-        with file.open(f"{name}.npy", "w") as out:
-            out.write(headed(HEADER % LARGE, b""))
-            for _ in range(LARGE // 1_000_000):
-                out.write(bytes(1_000_000))
-
-
-def _lie(path: Path, name: str) -> None:
-    """The same, and the archive says that it is small."""
-    _bomb(path, name)
-    data = path.read_bytes()
-    true = struct.pack("<L", LARGE + len(headed(HEADER % LARGE, b"")))
-    assert data.count(true) >= 1
-    path.write_bytes(data.replace(true, struct.pack("<L", 300)))
-
-
-def _many(path: Path, name: str) -> None:
-    """Thirty thousand members."""
-    archive(path, {f"{name}{at}.npy": b"" for at in range(30_000)}, zipfile.ZIP_STORED)
-
-
-def _hole(path: Path, _: str) -> None:
-    """A directory of a gigabyte, most of it a hole in the file."""
-    with path.open("wb") as file:
-        file.truncate(1 << 30)
-        file.seek(1 << 30)
-        file.write(struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2, 2, 1 << 30, 0, 0))
-
-
-@pytest.mark.parametrize("make", [_bomb, _lie, _many, _hole])
-@pytest.mark.parametrize("name", ["about", "state"])
-def test_no_file_takes_much_memory(make: object, name: str, path: Path) -> None:
-    make(path, name)  # type: ignore[operator]
-    tracemalloc.start()
-    try:
-        message = refusal(path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert "is not a checkpoint of a run" in message
-    assert peak < 4_000_000

@@ -323,7 +323,6 @@ def start(file: Path, how: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.waits
 def test_kill_9_in_the_middle_loses_nothing_that_was_done(tmp_path: Path) -> None:
     file = tmp_path / "proof.part"
     first = start(file, "stop")

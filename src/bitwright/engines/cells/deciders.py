@@ -35,10 +35,15 @@ class Decider:
     seed: int | None = None
     width: int | None = None
     digests: Sequence[str] = ()
+    covered = True  # whether digests cover all that it evaluates
     tolerance = 0.0  # outputs as close as this to a threshold count as at it
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
         self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
+
+    def describe(self) -> dict[str, object]:
+        """What else its answers depend on."""
+        return {}
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""

@@ -33,9 +33,12 @@ class ModelDecider(Decider):
         super().__init__(pattern, pattern.program.templates, None)
         self._fitted = FittedModel.of(model, reads, pattern)
         self.exact, self.width, self.digests = self._fitted.exact, self._fitted.width, [model.digest]
-        self._model, self._reads = model, reads
+        self._model, self._reads, self.covered = model, reads, model.covered
         for kind in range(len(pattern.kinds)):
             self._check_same(kind)
+
+    def describe(self) -> dict[str, object]:
+        return {"model": self._fitted.describe()}
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
         raise InputError("a network of cells that was made elsewhere is asked about one kind at a time")

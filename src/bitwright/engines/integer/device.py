@@ -317,6 +317,9 @@ class IntegerDeviceEngine(Engine):
         """Goes to other processes as what it was made from."""
         return IntegerDeviceEngine, (self.program, self.network, self.rounding, self._where)
 
+    def describe(self) -> dict[str, object]:
+        return {**super().describe(), "integer networks": self.digests}
+
     def begin(self, states: BoolArray, long: bool = False) -> Batch:  # noqa: ARG002
         return IntegerDeviceBatch(self, states)
 

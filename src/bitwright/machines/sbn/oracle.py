@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bitwright.machines.sbn.code import Code, interpret
-from bitwright.validation.oracles import UNKNOWN, Answer, Values
+from bitwright.validation.oracles import UNKNOWN, Answer, ValueOracle, Values
 
 
 @dataclass(frozen=True)
-class InterpreterOracle:
+class InterpreterOracle(ValueOracle):
     """The plain interpreter of SBN, for at most `limit` instructions; each takes a run at least one step.
 
     That a run never ends it says only where the same instruction has found the same memory twice.

@@ -1,4 +1,4 @@
-"""The algebra of a loop as text for Rocq: a round keeps the invariants, and in the end the `ensure` lines follow from them."""
+"""The algebra of a loop as text for Rocq: a round keeps the invariants, from which in the end `ensure` lines follow."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ class Algebra:
             bits, length = f'(bits_of {start} "{word}")', shaped.length(word)
             if value:
                 ((name,),) = value
-                how = f"apply (val_low ({lengths[name.removeprefix('in.')]}) {length}); [lia|assumption|starting_word start]"
+                entered = lengths[name.removeprefix("in.")]
+                how = f"apply (val_low ({entered}) {length}); [lia|assumption|starting_word start]"
             else:
                 name, how = "", "apply val_zero; starting"
             text += f"  assert (V_{word} : val {length} {bits} = {self.inputs.get(name, '0')}) by ({how}).\n"
@@ -158,8 +159,14 @@ class Algebra:
             if name in proof.words
         )
         powers = "".join(
-            f"replace ({_power(one)}) with ({' * '.join(['q'] * one.size + [str(2**one.constant)])}) in * by "
-            f"(unfold q; replace (Z.of_nat ({one.text()})) with ({' + '.join(['Z.of_nat l'] * one.size + [str(one.constant)])}) by lia; rewrite !Z.pow_add_r by lia; ring). "
+            shaped.form.line(
+                "power",
+                power=_power(one),
+                exponent=one.text(),
+                product=" * ".join(["q"] * one.size + [str(2**one.constant)]),
+                sum=" + ".join(["Z.of_nat l"] * one.size + [str(one.constant)]),
+            )
+            + " "
             for one in dict.fromkeys([exponent, *lengths.values()])
             if one != AffineIndex(0, 1, 0)
         )

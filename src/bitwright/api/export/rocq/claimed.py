@@ -1,5 +1,5 @@
-"""The `ensure` lines of a chain program, each said three times: as a formula for the verified checker, as a statement for
-people, and as a test that can be computed. Formula and test have the same connectives, which makes their proof short.
+"""The `ensure` lines of a chain program, each said three times: as a formula for the verified checker, as a statement
+for people, and as a test that can be computed. Formula and test have the same connectives, for a short proof.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def families_text(name: str, about: str, found: FittedFamilies) -> str:
         lists = [listing(map(_item, items)) for items in segment.items[: segment.ordered]]
         wires = listing(map(_written, segment.items[segment.ordered :]))
         given = "l" if segment.single else "l i"
-        each += f"Definition cell_{number} ({given} : nat) : cell name :=\n  Cell {segment.form[0]} {listing(lists)}\n    {wires}.\n"
+        each += _FORM("cell", number=number, given=given, kind=segment.form[0], blocks=listing(lists), wires=wires)
         cells.append(_family(segment, f"cell_{number} l", f"(cell_{number} l)"))
 
     def in_cell(piece: Piece, k: str) -> str:
