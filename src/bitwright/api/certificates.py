@@ -193,13 +193,12 @@ class Certificate(Shown, Report):
         """
         from bitwright.api import certify
 
-        if self.of == "limit":
-            if network is not None:
-                raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
-            return certify.check_limit(self, what, sizes, tile, progress)
-        if network is None:
+        if self.of == "limit" and network is not None:
+            raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
+        if self.of == "network" and network is None:
             raise InputError("this is the certificate of a network; give the network too, or its file")
-        return certify.check_network(self, what, network, sizes, device, workers, yes, progress, oracle)
+        how: dict[str, Any] = {"device": device, "workers": workers, "yes": yes, "progress": progress}
+        return certify.check(self, what, network, sizes=sizes, tile=tile, oracle=oracle, **how)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it.

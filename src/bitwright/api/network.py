@@ -420,7 +420,8 @@ def open_networks(given: Any, what: Any = None) -> list[Any]:
             from bitwright.networks.foreign import as_model, is_model
 
             if not is_model(one):
-                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}")
+                among = "" if one is given else " among them"
+                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}{among}")
             found.append(as_model(one))
     if not found:
         raise InputError("give at least one trained network, or leave it out")

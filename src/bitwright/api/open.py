@@ -37,7 +37,8 @@ class MachineChoice:
     dialect: str | None = None
 
     def __str__(self) -> str:
-        return self.letter or "V"
+        size = "" if self.words is None else f"{self.words}x{self.word_width}"
+        return f"{self.letter or 'V'}:{size}:{self.dialect or ''}".rstrip(":")
 
 
 @dataclass(frozen=True)

@@ -162,6 +162,8 @@ def network_target(
             raise InputError(
                 f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function"
             )
+        if isinstance(network, list | tuple):
+            raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
         found, *others = open_networks(network)
         if others:
             raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")

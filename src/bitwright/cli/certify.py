@@ -162,7 +162,7 @@ def command(
         see = ""
         if found.shown_by:
             sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]
-            given: dict[str, object] = {"machine": target.machine and target.machine.letter, "network": network}
+            given: dict[str, object] = {"machine": target.machine, "network": network}
             given |= {"reads": reads, "threshold": threshold, "oracle": how["oracle"]}
             words = [target.name, *sizes, *option_words(given), "--state", found.shown_by]
             see = f"bitwright certify {shlex.join(words)}"

@@ -44,7 +44,7 @@ def command(
     from bitwright.api.show import cell_kinds, node_report, program_report, save_diagram, tiled
 
     if Path(target.name).suffix.lower() == ".safetensors":
-        opt.allow_only(f"the network {target.name}, which says what it was trained for", "as_json")
+        opt.allow_only(f"the file of a network, {target.name}", "as_json")
         _show_network(Path(target.name), as_json)
         return
     if tile is None and (program := node_program(target)) is not None:

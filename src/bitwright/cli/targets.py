@@ -126,11 +126,11 @@ def training_command(target: Target, algorithm: Algorithm) -> str:
     """The command that trains a network with all cells of this program, in the sizes that are asked for."""
     from bitwright.api import sizes as api
 
-    own, sizes, machine = api.numbers_of(algorithm), _kept().get(_SIZES), target.machine
+    own, sizes = api.numbers_of(algorithm), _kept().get(_SIZES)
     if sizes is None and own and api.knows_every_size(algorithm):
         sizes = "all"
     varied = {part.partition("=")[0] for part in (sizes or "").split(",")}
     words = [*option_words({"sizes": sizes}), *target.let_words(without=varied)]
     bits = own.get(api.BITS) if sizes is None and target.order is None else None
-    words += option_words({"order": target.order, "bits": bits, "machine": machine and machine.letter})
+    words += option_words({"order": target.order, "bits": bits, "machine": target.machine})
     return " ".join(["bitwright train", target.name, *words, "-o FILE"])
