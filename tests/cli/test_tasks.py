@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -85,6 +87,15 @@ def test_what_is_done_is_kept_until_the_decoder_is_decided(capsys: Captured) -> 
     assert not Path("copy.json.part").exists()
     assert "leave out -o and --resume" in refusal(capsys, certify("--check copy.json --resume copy.part"))
     assert "takes a .json file" in refusal(capsys, certify("-o copy.txt"))
+
+
+@pytest.mark.usefixtures("files")
+def test_the_installed_command_shares_out_work_among_processes() -> None:
+    script = Path(__file__).parents[2] / "src" / "scripts" / "bitwright"
+    Path("copy.task").write_text(TEXT.replace("4", "20"))  # too many inputs to try them all
+    save_decoder(bit_copier(8.0, length=20)[1], "copy.safetensors")
+    ran = subprocess.run([sys.executable, script, *certify("--workers 2 -q").split()], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.startswith("PROVED"), ran.stderr) == (0, True, "")
 
 
 @pytest.mark.usefixtures("files")
