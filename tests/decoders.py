@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -220,3 +221,23 @@ def bit_copier(sharp: float, length: int = 4) -> tuple[ColumnTask, Decoder]:
 
 
 ROPE = Rope(10.0)
+
+
+def large_scores(rng: np.random.Generator, task: ColumnTask) -> Decoder:
+    """Queries, keys and values are exact, and scores near 10^5 differ by little: only their own rounding counts."""
+    decoder = random_decoder(rng, task, rank=2)
+    value = Linear(np.array([[0, 0]] * 5 + [[1, -2]], np.float32))
+    head = replace(decoder.layers[0].heads[0], query=(), key=(), value=(value,), output=())
+    shape = task.prompt_length + len(task.layout.answer), *decoder.shape[1:]
+    table = (256 + rng.normal(size=shape) / 256).astype(np.float32)
+    table[..., 5] = rng.integers(-8, 9, shape[:2]) / 8
+    return replace(decoder, tables=(table,), layers=(replace(decoder.layers[0], heads=(head,), attention_norm=None),))
+
+
+def equal_values(rng: np.random.Generator, task: ColumnTask) -> Decoder:
+    """Exact values that are nearly equal: neither they nor the weights leave room for the rounding of their mean."""
+    decoder = random_decoder(rng, task)
+    shape = task.prompt_length + len(task.layout.answer), *decoder.shape[1:]
+    head = replace(decoder.layers[0].heads[0], value=(), output=())
+    layer = replace(decoder.layers[0], heads=(head,), attention_norm=None)
+    return replace(decoder, tables=((1 + 1e-4 * rng.normal(size=shape)).astype(np.float32),), layers=(layer,))

@@ -56,13 +56,15 @@ def _about(path: Path) -> str:
 
 
 def lead(app: Any, tree: nodes.document) -> None:
-    """Gives each link to something outside the pages of the site the page that shows it."""
+    """Gives each link to something outside the pages of the site the page that shows it, or leaves its text alone."""
     for node in list(tree.findall(lambda node: isinstance(node, addnodes.pending_xref | addnodes.download_reference))):
         if node.get("reftype") == "myst" and (found := _find(app, node)):
             page, part = found
             target = {"refdomain": "doc", "reftarget": page, "reftargetid": part, "refdoc": node["refdoc"]}
             link = addnodes.pending_xref("", *node.children, **target, reftype="myst", refexplicit=True)
             node.replace_self(link)
+        elif isinstance(node, addnodes.pending_xref) and (Path(app.srcdir).parent / str(node["reftarget"])).exists():
+            node.replace_self(node.children)  # in the repository alone
 
 
 def _find(app: Any, node: nodes.Element) -> tuple[str, str | None] | None:

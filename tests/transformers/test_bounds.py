@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from decoders import ROPE, TASKS, every_input, groups_of, random_decoder, states_of
+from decoders import ROPE, TASKS, equal_values, every_input, groups_of, large_scores, random_decoder, states_of
 from fuzzed_decoders import shuffled_logits
 
 from bitwright.errors import InputError
@@ -164,14 +164,23 @@ def test_scores_in_float32_are_bounded_where_a_query_cancels():
     assert 0.005 < moved <= 1
 
 
+def test_the_rounding_of_large_scores_is_in_the_weights():
+    rng, task, moved, most = np.random.default_rng(8), TASKS["highest first"], 0.0, 0.0
+    decoder, inputs = large_scores(rng, task), every_input(task)
+    boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
+    step, real = (step_of(tabulate(decoder, task, unit), groups_of(task, inputs, 1)) for unit in (FLOAT32, 0.0))
+    found, exact = (bound_outputs(of, np.stack([boxes, boxes], 1), np.arange(len(inputs))) for of in (step, real))
+    for _ in range(20):
+        outputs, _ = shuffled_logits(decoder, task.rows(inputs)[:, : task.prompt_length + 1], rng)
+        apart = np.abs(outputs.astype(np.float64) - exact.center)
+        moved, most = max(moved, float((apart / (found.radius + found.rounding)).max())), max(most, float(apart.max()))
+    assert most > 1e-3  # a thousand times what rounds elsewhere
+    assert 0.02 < moved <= 1
+
+
 def test_sums_of_values_in_float32_are_bounded_where_values_are_exact_and_nearly_equal():
-    """Neither the values nor the weights then leave room for the rounding of the weighted sum."""
     rng, task, moved = np.random.default_rng(6), TASKS["highest first"], 0.0
-    decoder, inputs = random_decoder(rng, task), every_input(task)
-    shape = task.prompt_length + len(task.layout.answer), decoder.shape[1], decoder.shape[2]
-    head = replace(decoder.layers[0].heads[0], value=(), output=())
-    layer = replace(decoder.layers[0], heads=(head,), attention_norm=None)
-    decoder = replace(decoder, tables=((1 + 1e-4 * rng.normal(size=shape)).astype(np.float32),), layers=(layer,))
+    decoder, inputs = equal_values(rng, task), every_input(task)
     boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
     step = step_of(tabulate(decoder, task, FLOAT32), groups_of(task, inputs, 1))
     found = bound_outputs(step, np.stack([boxes, boxes], 1), np.arange(len(inputs)))

@@ -93,4 +93,4 @@ def test_long_answers_and_large_alphabets_are_drawn_in_part() -> None:
     task, decoder = bit_copier(8.0, length=30)
     assert isinstance(task, ColumnTask)
     picture = decision_svg(certify(task, decoder, seconds=0))
-    assert picture.count(": right 0, other 1") == 24
+    assert picture.count(">0 over 1: ") == 24

@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.api.trained import algorithm_of, length_of, what_of
-from bitwright.errors import InputError, Report, counted
+from bitwright.errors import Report, counted
 from bitwright.networks import cache
 from bitwright.networks.cache import CachedNetwork
-from bitwright.networks.store import read_network
 
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """One network of the cache, and why it cannot be used, if it cannot."""
+    """One network of the cache."""
 
     network: CachedNetwork
-    problem: str | None
 
     def __str__(self) -> str:
         about = self.network.about
@@ -29,7 +27,7 @@ class CacheEntry:
             member = f", member {origin.member}" if origin.member else ""
             padding = f", padding {origin.padding:,}" if origin.padding else ""
             what = f"{what_of(about)}, width {about.width:,}, seed {origin.seed}{member}{padding}"
-        problem = "" if self.problem is None else f"; not usable: {self.problem}"
+        problem = "" if self.network.problem is None else f"; not usable: {self.network.problem}"
         return f"  {_size(self.network.bytes):>9}  {what}{problem}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,7 +42,7 @@ class CacheEntry:
                 "width": about.width,
                 "digest": about.digest,
             }
-        return {"file": self.network.path.name, "bytes": self.network.bytes, **known, "problem": self.problem}
+        return {"file": self.network.path.name, "bytes": self.network.bytes, **known, "problem": self.network.problem}
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +59,7 @@ class Cache(Report):
 
     def __bool__(self) -> bool:
         """Whether no entry has a problem."""
-        return all(entry.problem is None for entry in self.entries)
+        return all(entry.network.problem is None for entry in self.entries)
 
     @property
     def sentence(self) -> str:
@@ -96,22 +94,12 @@ class Cleared:
 def look_at_cache() -> Cache:
     """The networks in the cache; each is read completely and compared with its digest."""
     folder = cache.networks_folder()
-    return Cache(folder, tuple(CacheEntry(one, _problem(one)) for one in cache.entries()))
+    return Cache(folder, tuple(map(CacheEntry, cache.entries())))
 
 
 def clear_cache() -> Cleared:
     """Removes all networks from the cache; other files in its folder stay."""
     return Cleared(cache.networks_folder(), *cache.clear_cache())
-
-
-def _problem(entry: CachedNetwork) -> str | None:
-    if entry.problem is not None:
-        return entry.problem
-    try:
-        read_network(entry.path)
-    except InputError as error:
-        return str(error)
-    return None
 
 
 def _size(size: int) -> str:

@@ -288,13 +288,9 @@ def _look(target: ProofTarget, state: str) -> StateReport:
     if target.cells:
         state = _by_pattern(state, target)
     on, kind = state_with(program, state)
-    if isinstance(network, FittedModel):
-        from bitwright.proofs.exhaustion.models import look_at_model
-
-        found = look_at_model(network, on, kind, target.oracle)
-    else:
-        assert network is not None
-        found = look_at_state(pattern, network, on, kind)
+    assert network is not None
+    read = network.columns.pattern if isinstance(network, FittedModel) else pattern
+    found = look_at_state(read, network, on, kind, target.oracle)
     return StateReport(**vars(found), about=target.about)
 
 

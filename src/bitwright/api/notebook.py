@@ -114,7 +114,7 @@ def _(decision: Decision) -> str:
     rows = [[escape(part) for part in row] for row in report_rows(decision)]
     colour = "#00815d" if decision else "#c8321f"
     title = f'<strong style="color:{colour}">{escape(decision.sentence)}</strong>'
-    return f"<div>{title}{_table((), rows)}{svg_of(decision)}</div>"
+    return f"<div>{title}{_table((), rows)}{decision_svg(decision)}</div>"
 
 
 @html_of.register
@@ -136,11 +136,6 @@ def _(program: Program) -> str | None:
         return diagram_svg(program)
     except InputError:  # too many kinds of blocks for one picture
         return None
-
-
-@svg_of.register
-def _(decision: Decision) -> str:
-    return decision_svg(decision)
 
 
 @svg_of.register

@@ -19,7 +19,7 @@ from pathlib import Path
 from bitwright.errors import InputError
 from bitwright.networks.descent import Progress
 from bitwright.networks.network import FloatNetwork
-from bitwright.networks.store import About, load_network, read_about, save_network
+from bitwright.networks.store import About, load_network, read_about, read_network, save_network
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.workers import Workers
@@ -96,7 +96,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class CachedNetwork:
-    """A file of ours in the cache, its metadata, and why it cannot be used if that shows at once."""
+    """A file of ours in the cache, its metadata, and why it cannot be used."""
 
     path: Path
     bytes: int
@@ -109,12 +109,13 @@ _OURS = re.compile(r"[0-9a-f]{24}-[0-9]+-[0-9]+-[0-9]+-[0-9a-z.+-]+\.safetensors
 
 
 def entries() -> Iterator[CachedNetwork]:
-    """The entries of the cache, by name; files that are not ours are skipped."""
+    """The entries of the cache, by name, each read completely; files that are not ours are skipped."""
     for path, size in _files():
         about, problem = None, None
         try:
             about = read_about(path)
             problem = _other_kernel(about)
+            read_network(path)
         except InputError as error:
             problem = str(error)
         yield CachedNetwork(path, size, about, problem)

@@ -157,7 +157,7 @@ def _draw_margins(decision: Decision, y: float) -> tuple[list[str], float]:
         for row, column in np.argwhere(~np.isnan(of.pairs)).tolist():
             margin = of.pairs[row, column]
             other = column if column < rows else "another token"
-            words = f"{of.name}: right {row}, other {other}: {margin:.4g}" if rows > 1 else f"{of.name}: {margin:.4g}"
+            words = f"{row} over {other}: {margin:.3g}" if rows > 1 else f"{margin:.3g}"
             wrong = bool(margin <= 0)
             colour = WRONG if wrong else _shade(float(np.sqrt(min(1.0, margin / scale))))
             parts.append(

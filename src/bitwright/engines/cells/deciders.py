@@ -17,9 +17,8 @@ from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
-from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.predictor import Predictor, check_size
-from bitwright.theory.rounding import Rounding, Scale, check_states_rounding, round_outputs
+from bitwright.theory.rounding import Rounding, Scale, round_outputs
 from bitwright.workers.linear_algebra import one_thread
 
 _TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
@@ -121,24 +120,14 @@ class LimitDecider(Decider):
 
 
 class KernelDecider(Decider):
-    """The same mean by a dense solve with the general kernel (Theorem 3.1); it is the check.
-
-    Networks may have learnt from states of executions instead of templates, for which there is no closed form.
-    """
+    """The same mean by a dense solve with the general kernel (Theorem 3.1); it is the check."""
 
     engine = "kernel"
     tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
 
-    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, learnt: StateSet | None = None) -> None:
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
         super().__init__(pattern, examples, rounding)
         check_size(examples)
-        self._learnt = learnt
-        if learnt is not None:
-            check_states_rounding(rounding)
-            self.kind = learnt.labelled
-            inputs = np.pad(learnt.inputs(), ((0, 0), (0, examples - pattern.program.templates)))
-            self._predictor = Predictor(inputs, learnt.labels())
-            return
         labels = np.zeros((examples, pattern.program.bits))
         labels[: pattern.program.templates] = _writes(pattern)
         self._predictor = Predictor(np.eye(examples), labels)

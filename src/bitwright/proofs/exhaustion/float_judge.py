@@ -76,10 +76,10 @@ class FloatJudge:
         n, distance, wrong, undecided = (np.concatenate(each) for each in zip(*parts, strict=True))
         return Judged(n, distance, wrong, undecided)
 
-    def worst_bit(self, matched: BoolArray, own: slice = ALL) -> int:  # (1, K)
-        """The bit that is nearest to being wrong, or most wrong."""
+    def distances(self, matched: BoolArray) -> FloatArray:  # (batch, k)
+        """How far each bit is from being wrong."""
         signed, error, _ = self._margins(matched)
-        return (own.start or 0) + int((signed - error)[0, own].argmin())
+        return signed - error
 
     def _judge(self, matched: BoolArray, own: slice) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
         signed, error, n = self._margins(matched)

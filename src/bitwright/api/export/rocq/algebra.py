@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.api.export.rocq.shaped import Shaped, affine, word_name
@@ -11,7 +10,7 @@ from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.waiting import Path
-from bitwright.proofs.unrolling.polynomials import Polynomial, combine, multiply, substitute, weaker_equation
+from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
 
 _POWER = "2^"  # the power of two of an invariant; that of a longer word is this one times `more LENGTH`
 
@@ -128,12 +127,11 @@ class Algebra:
 
     def concludes(self, line: EnsureLine, shaped: Shaped) -> str:
         """A line from an invariant: its difference is a multiple of a power of two, and too small to be any but 0."""
-        proof, stated = self.proof, weaker_equation(replace(line, lets={}))
+        proof, stated = self.proof, difference_of(line)
         found = [
             (number, difference, exponent)
             for number, (difference, exponent) in enumerate(self.kept, 1)
-            if stated is not None
-            and proof.follows(stated.difference, difference, Growth([exponent.constant, exponent.size]))
+            if stated is not None and proof.follows(stated, difference, Growth([exponent.constant, exponent.size]))
         ]
         if not found:
             raise NotAffineError(f"'{line}' does not follow from the invariants")
