@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -88,6 +90,15 @@ def test_what_is_done_is_kept_until_the_decoder_is_decided(capsys: Captured) -> 
 
 
 @pytest.mark.usefixtures("files")
+def test_the_installed_command_shares_out_work_among_processes() -> None:
+    script = Path(__file__).parents[2] / "src" / "scripts" / "bitwright"
+    Path("copy.task").write_text(TEXT.replace("4", "20"))  # too many inputs to try them all
+    save_decoder(bit_copier(8.0, length=20)[1], "copy.safetensors")
+    ran = subprocess.run([sys.executable, script, *certify("--workers 2 -q").split()], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.startswith("PROVED"), ran.stderr) == (0, True, "")
+
+
+@pytest.mark.usefixtures("files")
 def test_margins_and_wrong_inputs_are_measured(capsys: Captured) -> None:
     found = document(capsys, certify("--measure"))
     assert found["smallest_margin"]["bound"] <= found["smallest_margin"]["attained"]
@@ -124,7 +135,7 @@ def test_show_says_what_a_decoder_is(capsys: Captured) -> None:
     out = answer(capsys, "show copy.safetensors")
     assert found["digest"] in out
     assert "1 head" in out
-    assert "--text does not go with the file" in refusal(capsys, "show copy.safetensors --text")
+    assert "--text does not go with" in refusal(capsys, "show copy.safetensors --text")
     data = Path("copy.safetensors").read_bytes()
     Path("copy.safetensors").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     assert "damaged" in refusal(capsys, "show copy.safetensors")
