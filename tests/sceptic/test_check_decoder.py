@@ -31,6 +31,7 @@ from decoders import (
     every_input,
     groups_of,
     large_scores,
+    lost_scores,
     random_decoder,
     states_of,
 )
@@ -468,6 +469,20 @@ def test_the_rounding_of_attention_in_float32_is_covered(make, sceptic, tmp_path
             assert not (unit and out)
             outside += out
     assert outside > 20
+
+
+def test_scores_of_which_float32_loses_terms_are_bounded(sceptic, tmp_path):
+    task, decoder = lost_scores()
+    save_decoder(decoder, tmp_path / "network")
+    mine, box = sceptic.Task(document_of(task)), [1, 0, 0, 0, 0]
+    real_only = sceptic.Decoder((tmp_path / "network").read_bytes(), 0, len(mine.slots))
+    inside = sceptic.Group(sceptic.Step(real_only, mine, 0, -1), 0, -1, 0, 0)
+    ((low, high),) = inside.near(box, box).ranges(inside.keys(box, box), inside.ends)
+    assert low / sceptic.ONE <= (np.e - 2) / (np.e + 2) <= high / sceptic.ONE
+    assert low / sceptic.ONE > 0.1
+    single = sceptic.Decoder((tmp_path / "network").read_bytes(), 1, len(mine.slots))
+    with pytest.raises(SystemExit):  # a score may be wrong by a factor
+        sceptic.Step(single, mine, 0, -1)
 
 
 def test_weights_leave_room_for_the_exp_of_libraries(sceptic, tmp_path):

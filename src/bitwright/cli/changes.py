@@ -22,7 +22,7 @@ INSTEAD = {
     "--open": "open the address that it prints",
     "--oracle-arrays": "give --oracle arrays:MODULE:FUNCTION",
     "--parametrization": "in Python there is train(..., parametrization='standard')",
-    "--precision": "in Python train and run take precision='float64'",
+    "--precision": "in Python there is train(..., precision='float64')",
     "--runs": "give --from runs:N",
     "--scope": "give --domain input, inputs or runs",
     "--start": "in Python there is train(..., start='random')",
