@@ -76,7 +76,7 @@ def command(
     from bitwright.workers import Workers
     from paper import FIGURES, Setting, make_figure, write_tables
 
-    if not target.name and (inputs or target.sized):
+    if not target.name and (inputs or (target.bits, target.order, target.machine) != (None, None, None)):
         raise InputError("inputs, --bits, --order and --machine go with --program")
     if minutes is not None and not minutes >= 0:
         raise InputError(f"--minutes must be 0 or more, got {minutes:g}")

@@ -62,7 +62,20 @@ NAMES = [
         "weight bias",
     )
 ]
-TASK = "statement words symbols answer answers length edges starts ends flags prompt places tokens stop"
+FIELDS = {
+    "certificate": "format version network weights task claims comparison",
+    "comparison": "inputs largest_difference bound agrees",
+    "claim": "about verdict arithmetic method inputs margin boxes counterexample open trees runtime",
+    "counterexample": "symbols inputs step right written replayed_by",
+    "trees": "groups nodes",
+    "tensor": "dtype shape data_offsets",
+    "metadata": "bitwright",
+    "decoder": "format version sha256 decoder",
+    "task": "columns layout",
+    "columns": "statement words symbols answer answers length edges starts ends flags",
+    "layout": "prompt answer tokens stop",
+    "place": "word column",
+}
 TYPES = {"F32": ("float32", "f", 4), "F64": ("float64", "d", 8)}
 
 
@@ -72,26 +85,37 @@ def fixed(x):
     return (2 * over * ONE + under) // (2 * under)
 
 
+def known(what, value):
+    """An object, which must have the fields of its kind and no others."""
+    wanted = {*FIELDS[what].split()}
+    need(type(value) is dict and value.keys() == wanted, f"a {what} has the fields {FIELDS[what]}, and no others")
+    return value
+
+
 class Decoder:
     """A .safetensors file: the length of a header in 8 bytes, the header in JSON, the bytes of the tensors."""
 
     def __init__(self, data, unit, length):
         body, self.tensors, hashed = 8 + struct.unpack_from("<Q", data)[0], {}, {}
         header, self.read = read_json(data[8:body].decode()), lru_cache(None)(self.read)
-        document = read_json(header.pop("__metadata__")["bitwright"])
-        for name, tensor in header.items():
+        document, end = known("decoder", read_json(known("metadata", header.pop("__metadata__"))["bitwright"])), body
+        for name, tensor in sorted(header.items(), key=lambda item: known("tensor", item[1])["data_offsets"]):
             (kind, letter, size), shape = TYPES[tensor["dtype"]], tuple(tensor["shape"])
-            stored = data[slice(*(body + at for at in tensor["data_offsets"]))]
-            need(len(stored) == size * prod(shape) > 0, f"tensor {name} has a wrong size")
+            begin, end = end, body + tensor["data_offsets"][1]
+            stored = data[begin:end]
+            sound = body + tensor["data_offsets"][0] == begin and len(stored) == size * prod(shape) == end - begin > 0
+            need(sound, f"tensor {name} has a wrong size or place")
             values = [fixed(x) for (x,) in struct.iter_unpack("<" + letter, stored)]
             for columns in shape[:0:-1]:
                 values = [values[i : i + columns] for i in range(0, len(values), columns)]
             self.tensors[name], hashed[name] = values, f"\n{name} {kind} {shape}\n".encode() + stored
         parts = json.dumps(document["decoder"], sort_keys=True).encode(), *(hashed[name] for name in sorted(hashed))
-        self.sha256 = sha256(b"".join(parts)).hexdigest()
+        self.sha256, self.used = sha256(b"".join(parts)).hexdigest(), set()
         need(document["format"] == "bitwright decoder 1", "the network's file is none of a decoder")
+        need(document["sha256"] == self.sha256, "the network's file was altered", 1)
         need(not KINDS & self.tensors.keys(), "a tensor has the name of a function")
         self.__dict__ |= vars(self.build(document["decoder"]))
+        need(end == len(data) and self.used == self.tensors.keys(), "the file has bytes or tensors that nothing uses")
         (layer,) = self.layers
         self.__dict__ |= vars(layer) | {"unit": unit, "length": length}
 
@@ -104,6 +128,7 @@ class Decoder:
         if type(value) is list:
             return [self.build(part) for part in value]
         if type(value) is str:
+            self.used |= {value} - KINDS
             return value if value in KINDS else self.tensors[value]
         return fixed(value) if type(value) in (int, float) else value
 
@@ -156,10 +181,14 @@ class Task:
     """An automaton by columns, and where its symbols stand in the tokens."""
 
     def __init__(self, document):
-        need(document.keys() == {*TASK.split()}, f"a task has {TASK}")
-        self.__dict__ |= document
+        layout = known("layout", known("task", document)["layout"])
+        self.__dict__ |= known("columns", document["columns"]) | {"tokens": layout["tokens"], "stop": layout["stop"]}
         words, states, columns = len(self.words), len(self.starts), range(self.length)
-        self.slots = [slot if type(slot) is int else tuple(slot) for slot in (*self.prompt, *self.places)]
+        self.prompt, self.places = (
+            [slot if type(slot) is int else (known("place", slot)["word"], slot["column"]) for slot in layout[part]]
+            for part in ("prompt", "answer")
+        )
+        self.slots = [*self.prompt, *self.places]
         self.at = {slot: position for position, slot in enumerate(self.slots) if type(slot) is tuple}
         read, written = self.slots[: len(self.prompt)], self.slots[len(self.prompt) :]
         inputs, outputs = product(self.words, columns), [*product([self.answer], columns), *product(self.flags, [-1])]
@@ -448,8 +477,9 @@ class Group:
 def trees_of(trees):
     """The codes of each group's split tree."""
     packed, found, at = zlib.decompressobj(), {}, 0
-    codes = [code for (code,) in struct.iter_unpack("<H", packed.decompress(base64.b64decode(trees["nodes"]), 1 << 28))]
-    need({*trees} == {"groups", "nodes"} and packed.eof and not packed.unused_data, "trees are cut off, or too large")
+    nodes = base64.b64decode(known("trees", trees)["nodes"], validate=True)
+    codes = [code for (code,) in struct.iter_unpack("<H", packed.decompress(nodes, 1 << 28))]
+    need(packed.eof and not packed.unused_data, "trees are cut off, or too large")
     for *group, count in trees["groups"]:
         need(tuple(group) not in found and count > 0, "a group comes twice, or has no tree", 1)
         found[tuple(group)], at = codes[at : at + count], at + count
@@ -461,12 +491,11 @@ def check(claim, data, task):
     """Ends the program unless a claim holds; how many groups and boxes there are."""
     about, arithmetic, method, margin, trees = itemgetter("about", "arithmetic", "method", "margin", "trees")(claim)
     need(about in (task.statement, "stop") and (about != "stop" or task.stop), f"the task says nothing of {about}", 1)
-    known = arithmetic in ("real", "float32") and method == "boxes"
-    need(known, f"no proof is known by {method} for {arithmetic}", 1)
+    need(arithmetic in ("real", "float32") and method == "boxes", f"no proof is known by {method} for {arithmetic}", 1)
     rest = {"verdict": "proved", "inputs": task.inputs, "counterexample": None, "open": [], "runtime": ""}
     for name, value in rest.items():
         need(json.dumps(claim[name]) == json.dumps(value), f"{name} is {claim[name]}, not {value}", 1)
-    need(len(claim) == 11 and margin >= 0, "a claim has names that nobody knows, or no margin", 1)
+    need(type(margin) is float and margin >= 0, "a claim that is proved has a margin", 1)
     decoder, step, boxes = Decoder(data, int(arithmetic == "float32"), len(task.slots)), None, 0
     groups, trees = [*task.groups(about)], trees_of(trees)
     for group in groups:
@@ -485,11 +514,16 @@ def check(claim, data, task):
 
 def main(network, certificate):
     data, certificate = Path(network).read_bytes(), read_json(Path(certificate).read_bytes().decode())
-    need(certificate["format"] == "bitwright decoder certificate 1", "not a certificate of a decoder")
-    need(certificate["network"]["sha256"] == sha256(data).hexdigest(), "the certificate is about another file", 1)
+    need(certificate.get("format") == "bitwright decoder certificate 1", "not a certificate of a decoder")
+    known("certificate", certificate)
+    need(certificate["comparison"] is None or known("comparison", certificate["comparison"]), "a comparison is none")
+    for claim in certificate["claims"]:
+        example = known("claim", claim)["counterexample"]
+        need(example is None or known("counterexample", example), "a counterexample is none")
+    need(certificate["network"] == sha256(data).hexdigest(), "the certificate is about another file", 1)
     task = Task(certificate["task"])
-    need(certificate["network"]["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about other weights", 1)
-    print(f"1. the file and its weights are those of the certificate: {certificate['network']['sha256']}")
+    need(certificate["weights"] == Decoder(data, 0, 0).sha256, "the certificate is about other weights", 1)
+    print(f"1. the file and its weights are those of the certificate: {certificate['network']}")
     print(
         f"2. {task.statement}: an automaton of {len(task.starts)} states, and a run for each of {task.inputs:,} inputs"
     )

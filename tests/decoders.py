@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -220,3 +221,39 @@ def bit_copier(sharp: float, length: int = 4) -> tuple[ColumnTask, Decoder]:
 
 
 ROPE = Rope(10.0)
+
+
+def large_scores(rng: np.random.Generator, task: ColumnTask) -> Decoder:
+    """Queries, keys and values are exact, and scores near 10^5 differ by little: only their own rounding counts."""
+    decoder = random_decoder(rng, task, rank=2)
+    value = Linear(np.array([[0, 0]] * 5 + [[1, -2]], np.float32))
+    head = replace(decoder.layers[0].heads[0], query=(), key=(), value=(value,), output=())
+    shape = task.prompt_length + len(task.layout.answer), *decoder.shape[1:]
+    table = (256 + rng.normal(size=shape) / 256).astype(np.float32)
+    table[..., 5] = rng.integers(-8, 9, shape[:2]) / 8
+    return replace(decoder, tables=(table,), layers=(replace(decoder.layers[0], heads=(head,), attention_norm=None),))
+
+
+def equal_values(rng: np.random.Generator, task: ColumnTask) -> Decoder:
+    """Exact values that are nearly equal: neither they nor the weights leave room for the rounding of their mean."""
+    decoder = random_decoder(rng, task)
+    shape = task.prompt_length + len(task.layout.answer), *decoder.shape[1:]
+    head = replace(decoder.layers[0].heads[0], value=(), output=())
+    layer = replace(decoder.layers[0], heads=(head,), attention_norm=None)
+    return replace(decoder, tables=((1 + 1e-4 * rng.normal(size=shape)).astype(np.float32),), layers=(layer,))
+
+
+def lost_scores() -> tuple[ColumnTask, Decoder]:
+    """Copies of bits by scores of 2^24 and 2^24 + 32, from 32 times 1/2 twice: float32 may lose every 1/2.
+
+    With a prompt (1, 0, fixed) attention outputs e / (e + 2) - 2 / (e + 2) = 0.152, or -1/3 where it does.
+    """
+    columns = from_step("z == 0", {"a": 2}, lambda *_: (0, 0), length=2)
+    task = ColumnTask(columns, PromptLayout((Place("a", 0), Place("a", 1), 2), answer(range(1))))
+    table = np.zeros((1, 3, 66), np.float32)
+    table[0, :, 0], table[0, 1, 1:65], table[0, :, 65] = 2.0**12, 0.5, (-1, 1, -1)
+    query = Linear(np.zeros((66, 66), np.float32), np.array([2.0**12, *[1] * 64, 0], np.float32))
+    value, nothing = np.zeros((66, 1), np.float32), Linear(np.zeros((1, 66), np.float32))
+    value[65] = 1
+    layer = Layer((Head((query,), (), (Linear(value),), (), 2.0**-5),), None, (nothing,))
+    return task, Decoder((table,), (layer,), None, (Linear(np.zeros((66, 3), np.float32)),))

@@ -11,7 +11,7 @@ from typing import Any
 
 from bitwright import addition, multiplication
 from bitwright.api.cells import pattern_of, train_on_pattern
-from bitwright.api.export import Exported, try_states
+from bitwright.api.export import Exported, claim_of
 from bitwright.api.export.page_file import engine_text, joined, network_facts
 from bitwright.machines.programs import SubleqProgram, open_program, open_subleq
 from bitwright.networks import IntegerNetwork, Plan, Recipe
@@ -26,7 +26,9 @@ def evaluate(
     found: Exported, facts: Mapping[str, Any], code: str, folder: Path, scripts: tuple[str, ...] = (), before: str = ""
 ) -> Any:
     """What a piece of JavaScript gives back, run behind the scripts of a page; `before` stands in for its viewer."""
-    (folder / "facts.json").write_text(json.dumps({"network": network_facts(found, try_states(found)), **facts}))
+    (folder / "facts.json").write_text(
+        json.dumps({"network": network_facts(found, claim_of(found.network, found.pattern)), **facts})
+    )
     start = 'import { readFileSync } from "node:fs";\nconst facts = JSON.parse(readFileSync(process.argv[2]));\n'
     answer = (
         f"\nconsole.log(JSON.stringify((() => {{ {code} }})(), (_, v) => typeof v === 'bigint' ? String(v) : v));\n"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from bitwright import Algorithm
+from bitwright import Algorithm, Network
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.validation import Oracle, Task, make_task
 
@@ -17,8 +18,10 @@ def task_of(
     sample_seed: int = 0,
     limit: int | None = None,
     plain: bool = False,
+    files: tuple[Path, ...] = (),
     **settings: Any,
 ) -> Task:
-    """`settings` are those of the engine: rounding, padding, networks, files, ..."""
-    chosen = choose_engine(algorithm, EngineChoice(engine, **settings))
+    """`files` are of trained networks, `settings` those of the engine: rounding, padding, networks, ..."""
+    trained = [Network.load(file, algorithm) for file in files]
+    chosen = choose_engine(algorithm, EngineChoice(engine, **settings), trained)
     return make_task(algorithm, chosen, oracle, random, sample_seed, limit, plain)

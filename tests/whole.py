@@ -20,7 +20,6 @@ from bitwright.networks import IntegerNetwork, Plan, Recipe, quantize, train
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.rounding import Rounding
 
 # Bits that nothing writes (idle, seen), a block without templates (idle), a full block (a), and one with two bits.
@@ -48,10 +47,10 @@ def every_state(program: Program) -> StatesDomain:
     return StatesDomain(Pattern.of_state(program))
 
 
-def kernel_engine(program: Program, examples: int, rounding: Rounding, learnt: StateSet | None = None) -> CellEngine:
+def kernel_engine(program: Program, examples: int, rounding: Rounding) -> CellEngine:
     """The limit of networks of the whole state, by linear algebra."""
     pattern = Pattern.of_state(program)
-    return CellEngine(program, pattern, KernelDecider(pattern, examples, rounding, learnt), rounding)
+    return CellEngine(program, pattern, KernelDecider(pattern, examples, rounding), rounding)
 
 
 def outputs_of(engine: Any, states: BoolArray) -> tuple[FloatArray, NDArray[np.int64]]:

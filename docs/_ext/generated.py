@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import command_line
-import files_page
 import json_schemas
 import notebooks
+import repository
 
-MODULES = (command_line, files_page, json_schemas, notebooks)
+MODULES = (command_line, json_schemas, notebooks, repository)
 # The page that lists the pages of a folder, and its title.
 INDICES = {"verbs": ("command-line", "The command line"), "schemas": ("schemas", "JSON schemas")}
 

@@ -6,7 +6,7 @@ entry of several words stands for itself and its plural.
 
 from __future__ import annotations
 
-PLAIN = "certificate configuration domain engine ensemble margin oracle port template threshold tile verdict"
+PLAIN = "certificate configuration domain engine ensemble margin oracle padding port template threshold tile verdict"
 FORMS = {
     **{word: f"{word}s?" for word in PLAIN.split()},
     "algorithm": r"(?<!'s )algorithms?",
@@ -22,7 +22,6 @@ FORMS = {
     "match": r"(?<=template )matches|(?<=templates )match|(?<=number of )matches|matching templates?",
     "integer network": r"networks? of integers|integer networks?",
     "NTK": r"NTK",
-    "padding": r"padding",
     "pattern": r"(?<=the )pattern",
     "program": r"(?<!c )(?<!python )(?<!other )(?<!sbn )(?<!subleq )programs?",
     "proved": r"proved(?= of (?:the|this))",

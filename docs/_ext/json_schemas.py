@@ -22,10 +22,13 @@ TITLES = {
     "run-image": "`run` of a SUBLEQ image",
     "certify": "`certify`, of the limit",
     "certify-network": "`certify --network`",
+    "certify-decoder": "`certify` of a task (.task)",
     "certify-state": "`certify --network --state`",
     "dataset-executions": "`dataset --executions`",
     "show-cells": "`show --tile 1`",
     "show-network": "`show` of a network file",
+    "show-decoder": "`show` of a decoder file",
+    "train-decoder": "`train` of a task (.task)",
     "size-network": "`size --of network`",
 }
 

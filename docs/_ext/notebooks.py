@@ -20,7 +20,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 def _cell(cell: dict[str, Any]) -> Iterator[str]:
     source = "".join(cell["source"]).strip()
     if cell["cell_type"] == "markdown":
-        yield source
+        yield source.replace("](../docs/", "](../../")
     elif cell["cell_type"] == "code":
         yield f"````python\n{source}\n````"
         for output in cell.get("outputs", []):

@@ -1,13 +1,19 @@
-"""Links that work in the repository work on the site: to folders, to notebooks, and to pages outside docs/."""
+"""Links that work in the repository work on the site: to notebooks, to pages outside docs/, and to folders.
+
+A folder is a part of one page, with every file in it to download, and what an example is about.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from files_page import FOLDERS, anchor
 from sphinx import addnodes
+
+from bitwright.api.examples import ExampleFile
 
 # Pages of the repository that are shown on the site, and where.
 PAGES = {
@@ -20,16 +26,45 @@ PAGES = {
     "docs/figures": "explanation/results",
     "docs/reference/schemas": "generated/schemas",
 }
+# What is in a folder of the repository.
+FOLDERS = {
+    "docs/runs": "Logs of runs that took long or needed a GPU, as the commands wrote them.",
+    "examples": "Programs in rule text, and notebooks.",
+    "examples/clrs": "Programs for tasks of CLRS-30.",
+    "examples/exact_gnn": "Programs of exact_gnn.",
+    "examples/graphs": "Node programs.",
+    "examples/sbn": "Programs for SBN, in assembly and in the small language.",
+    "examples/subleq": "Programs for SUBLEQ, in assembly.",
+    "proofs": "Theorems in Rocq about trained networks.",
+    "sceptic": "A checker of our files that uses none of our code.",
+}
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    parts = ["# Files", "Logs, examples and scripts that pages link to, as they are in the repository."]
+    for folder, title in FOLDERS.items():
+        files = sorted(path for path in (root / folder).glob("[!.]*") if path.is_file())
+        links = [f"- {{download}}`{path.name} <../../{folder}/{path.name}>`{_about(path)}" for path in files]
+        parts += [f"({folder.replace('/', '-')})=\n## {folder}", title, "\n".join(links)]
+    yield "files.md", "\n\n".join(parts) + "\n"
+
+
+def _about(path: Path) -> str:
+    """The first line of an example's comment, as plain text of a page."""
+    about = ExampleFile(path.name, path).about if path.suffix in (".bw", ".sbn", ".sq", ".py") else ""
+    return about and ": " + re.sub(r"([*_<>$`\[\]])", r"\\\1", about)
 
 
 def lead(app: Any, tree: nodes.document) -> None:
-    """Gives each link to something outside the pages of the site the page that shows it."""
+    """Gives each link to something outside the pages of the site the page that shows it, or leaves its text alone."""
     for node in list(tree.findall(lambda node: isinstance(node, addnodes.pending_xref | addnodes.download_reference))):
         if node.get("reftype") == "myst" and (found := _find(app, node)):
             page, part = found
             target = {"refdomain": "doc", "reftarget": page, "reftargetid": part, "refdoc": node["refdoc"]}
             link = addnodes.pending_xref("", *node.children, **target, reftype="myst", refexplicit=True)
             node.replace_self(link)
+        elif isinstance(node, addnodes.pending_xref) and (Path(app.srcdir).parent / str(node["reftarget"])).exists():
+            node.replace_self(node.children)  # in the repository alone
 
 
 def _find(app: Any, node: nodes.Element) -> tuple[str, str | None] | None:
@@ -50,7 +85,7 @@ def _find(app: Any, node: nodes.Element) -> tuple[str, str | None] | None:
     if name in PAGES:
         return PAGES[name], part or None
     if folder in FOLDERS:
-        return "generated/files", anchor(folder)
+        return "generated/files", folder.replace("/", "-")
     return (f"generated/notebooks/{path.stem}", None) if name and path.suffix == ".ipynb" else None
 
 

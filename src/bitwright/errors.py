@@ -180,6 +180,24 @@ def short_repr(result: object) -> str:
     return f"<{type(result).__name__}: {text if len(text) <= 160 else text[:157] + '...'}>"
 
 
+class Report:
+    """A result that a person reads: a sentence, and rows below it; at a prompt it is the beginning, in one line."""
+
+    @property
+    def sentence(self) -> str:
+        """The result, in a line."""
+        raise NotImplementedError
+
+    def rows(self) -> Iterable[str]:
+        """What is printed below the sentence."""
+        return ()
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *self.rows()])
+
+    __repr__ = short_repr
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'addition'?` when something known is close to `word`, else nothing; long words are not compared.
 
@@ -217,3 +235,13 @@ def listing(items: Sequence[str], most: int = 5) -> str:
     if len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])} and {len(items) - most:,} more"
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of a table as lines of text, each column as wide as its widest cell.
+
+    >>> columns([["name", "bits"], ["p", "10"]])
+    ['name  bits', 'p     10']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -91,7 +91,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "size of text": (lambda: bw.infer(cast(Any, {"2": states(2), 3: states(3)})), "1 100,000 '2'"),
     "given twice": (runs({"p": 1, "q": 1}, p=2), "given dictionary"),
     "given twice to a name": (lambda: bw.run("addition", {"p": 1, "q": 1}, p=2), "input given"),
-    "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "number states"),
+    "states of runs": (lambda: bw.executions(small(), "runs", states=5, runs=5), "runs states"),
     "width of text": (lambda: bw.Recipe(width=cast(Any, "a")), "'a'"),
     "no width": (lambda: bw.Recipe(width=0), "width 1"),
     "names twice": (lambda: bw.Executions(BOOL, BOOL, ("x", "x")), "bits called"),

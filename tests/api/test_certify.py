@@ -131,6 +131,18 @@ def test_what_cannot_be_asked_is_refused_alike(nets: dict[str, Path], capsys: Ca
         assert err.replace("--", "") == f"bitwright: {str(refused.value).replace('--', '')}\n", given
 
 
+def test_a_name_has_the_size_of_a_network_of_the_whole_state(nets: dict[str, Path]) -> None:
+    """2 bits, which the file and the object know; and not that of another program."""
+    for network in (nets["whole"], bw.Network.load(nets["whole"])):
+        assert bw.certify("addition", network).states == 64
+        assert bw.run("addition", p=1, q=2, network=network).value == 3
+        assert bw.validate("addition", network=network).tally.inputs == 16
+        with pytest.raises(bw.InputError, match=r"addition of 2 bits.*multiplication"):
+            bw.certify("multiplication", network)
+        with pytest.raises(bw.InputError, match=r"2 bits.*9.*4"):
+            bw.run("addition", p=9, q=2, network=network)
+
+
 def test_several_programs_and_a_file(nets: dict[str, Path], tmp_path: Path) -> None:
     several = [bw.addition(2), bw.addition(7)]
     assert bw.certify(several, nets["cells"]).sizes is None

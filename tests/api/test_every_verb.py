@@ -144,9 +144,9 @@ def test_problems(tmp_path: Path, capsys: Captured) -> None:
         ([], {}),
         (["--padding", "3"], {"padding": 3}),
         (["--to", "executions"], {"executions": "runs"}),
-        (["--from", "runs", "--runs", "4"], {"executions": Sample("runs", runs=4)}),
+        (["--from", "runs:4"], {"executions": Sample("runs", runs=4)}),
         (
-            ["--from", "states", "--states", "20", "--sample-seed", "5"],
+            ["--from", "states:20", "--sample-seed", "5"],
             {"executions": Sample("states", states=20, sample_seed=5)},
         ),
     ],

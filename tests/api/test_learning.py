@@ -12,8 +12,8 @@ from facts import missing
 from programs import EXAMPLES
 
 import bitwright as bw
-from bitwright.api.advice import of_cells, wider
-from bitwright.api.executions import Sample, cell_set
+from bitwright.api.executions import Sample
+from bitwright.api.network import wider
 from bitwright.files.executions import load_executions
 from bitwright.networks.descent import History
 
@@ -32,36 +32,20 @@ def test_executions_are_held_or_in_a_file(tmp_path: Path) -> None:
     origins = [network.weights.origin.executions for network in made]
     assert made[0].digest == made[1].digest
     assert [origin and origin.source for origin in origins] == ["file", "file", "runs"]
-    with pytest.warns(bw.BitwrightWarning, match=r"executions.*showed"):
+    with pytest.warns(bw.BitwrightWarning, match=r"local states? come out wrong"):
         bw.train(SMALL, executions=held, width=256, seeds=1)
 
 
 def test_what_runs_never_show_is_the_cause_and_said() -> None:
     """Nothing that a wider network could mend: of one template runs of this program show nothing."""
     algorithm = bw.open(EXAMPLES / "comparison.bw", l=3)
-    with pytest.warns(bw.BitwrightWarning, match=r"1.*kind1_block2") as said:
+    with pytest.warns(bw.BitwrightWarning, match=r"never showed 1 template .*kind1_block2") as said:
         found = bw.train(algorithm, executions="runs", width=256, seeds=2)
     assert not found.proved
     assert "after 2 seeds" in str(said[0].message)
     assert str(said[0].message).endswith("learn from random states (executions states)")
     assert said[0].filename == __file__
     assert bw.train(algorithm, executions="states", width=256).proved  # the cure
-
-
-def test_what_was_shown_needs_a_wider_network() -> None:
-    found = bw.train(SMALL, width=256).trained_cells
-    assert found is not None
-    assert found.tables is not None
-    on, _ = found.tables.of(0)
-    on[3] = ~on[3]  # as if the network were wrong in a local state
-    shown = cell_set(found.pattern, [SMALL], Sample("states", states=200))
-    assert of_cells(found, shown) == (
-        "1 of 16 local states come out wrong, all of which were shown; use a wider network"
-    )
-    assert of_cells(found, None) == "1 of 16 local states come out wrong; use a wider network"
-    few = bw.train(SMALL, width=256, weight_bits=4).trained_cells
-    assert few is not None
-    assert of_cells(few, None).endswith("use a wider network, or weights of up to 8 bits")
 
 
 def test_a_network_that_is_wrong_somewhere_is_said() -> None:

@@ -185,6 +185,12 @@ def test_networks_in_all_their_forms(tmp_path: Path) -> None:
         assert (done.value, done.engine, done.cells["proved"]) == (311, "network", True)
     with pytest.raises(InputError, match=r"settings.*already"):
         run(addition(9), p=300, q=11, network=held, rounding="sign")
+    first, second = (train(addition(2), tile="all", integer=False, width=512, seed=seed) for seed in (1, 2))
+    second.save(tmp_path / "second.safetensors")
+    both = run(addition(2), p=3, q=2, network=[first, tmp_path / "second.safetensors"])  # an object and a file
+    assert (both.value, both.networks) == (5, 2)
+    with pytest.raises(InputError, match=r"cells.*itself"):
+        run(addition(2), p=3, q=2, network=[cells, cells])
 
 
 @pytest.mark.parametrize("make", [machine_a, machine_b])

@@ -16,10 +16,7 @@ from bitwright.api.train import train_members
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
 FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
 ADDER = ["addition", "--bits", "3"]
-EVERY = (
-    "--width 256 --seed 3 --start random --padding 5 --descent momentum --tolerance 0.01 --precision float64 "
-    "--parametrization standard"
-)
+EVERY = "--width 256 --seed 3 --padding 5 --descent momentum --tolerance 0.01"
 # What is typed, and what is asked of Python.
 SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "cells": (ADDER, [bw.addition(3)], {}),
@@ -32,8 +29,7 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
     "all settings": (
         [*ADDER, *EVERY.split()],
         [bw.addition(3)],
-        {"width": 256, "seed": 3, "start": "random", "padding": 5, "descent": "momentum", "tolerance": 0.01}
-        | {"precision": "float64", "parametrization": "standard"},
+        {"width": 256, "seed": 3, "padding": 5, "descent": "momentum", "tolerance": 0.01},
     ),
     "plain": ([*ADDER, "--descent", "plain"], [bw.addition(3)], {"descent": "plain"}),
     "floats of cells": ([*ADDER, "--float"], [bw.addition(3)], {"integer": False}),
@@ -55,9 +51,9 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
         {"tile": "all", "width": 512, "networks": 2, "seeds": 1},
     ),
     "runs": (
-        [*ADDER, "--tile", "all", "--float", "--width", "256", "--from", "runs", "--runs", "20", "--labels", "plain"],
+        [*ADDER, "--tile", "all", "--float", "--width", "256", "--from", "runs:20"],
         [bw.addition(3)],
-        {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20, labels="plain")},
+        {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20)},
     ),
 }
 

@@ -163,7 +163,7 @@ def test_what_takes_too_long_wants_a_yes_or_a_shorter_proof(capsys: Captured) ->
     options = "--bits 16 --width 64 --tolerance 0.4 --integer -o net.safetensors -q"
     assert call(capsys, "train --tile all addition", *options.split())[0] == 0
     err = refusal(capsys, "certify addition --network net.safetensors")
-    assert missing(err, "281,474,976,710,656 16 train addition --sizes 1..16") == []
+    assert missing(err, "281,474,976,710,656 16 train addition --sizes all") == []
     assert ("--yes" in err or "cuda" in err) == ("years" not in err)  # nobody waits for years, with a GPU or without
     assert "--domain runs" not in err  # 2^32 inputs
     for l, more in ((60, "runs 2 cells"), (70, "2361183241434822606848 runs 2")):  # the second cannot be counted
@@ -219,14 +219,14 @@ def test_every_size_and_other_numbers_of_the_file(capsys: Captured, one: str) ->
 
 def test_a_missing_kind_is_told_apart_and_the_cure_named(capsys: Captured, one: str) -> None:
     lacking = "d[1], c[1] 1 3 2 4 bitwright train k2.bw --sizes"
-    assert missing(refusal(capsys, "run k2.bw d=1 c=2 --network", one), f"{lacking} D=1..8") == []
-    assert missing(refusal(capsys, "export", one, "--program", "k2.bw", "-o", "k2.c"), f"{lacking} D=1..8") == []
-    for how, at, cure in (((), 2, "D=1..8"), (("--sizes", "D=5..5"), 5, "D=5..5")):
+    assert missing(refusal(capsys, "run k2.bw d=1 c=2 --network", one), f"{lacking} all") == []
+    assert missing(refusal(capsys, "export", one, "--program", "k2.bw", "-o", "k2.c"), f"{lacking} all") == []
+    for how, at, cure in (((), 2, "all"), (("--sizes", "D=5..5"), 5, "D=5..5")):
         assert missing(refusal(capsys, "certify k2.bw --network", one, *how), f"D={at}: {lacking} {cure}") == []
     _, _, err = call(capsys, "train k2.bw --let D=1 -o n.safetensors")
-    assert missing(err, "D=2 --sizes D=1..8") == []
+    assert missing(err, "D=2 --sizes all") == []
     assert "--sizes" not in call(capsys, "train k2.bw -o n.safetensors")[2]
-    assert missing(call(capsys, "train addition --bits 1 -o n.safetensors")[2], "2 --sizes 1..8") == []
+    assert missing(call(capsys, "train addition --bits 1 -o n.safetensors")[2], "2 --sizes all") == []
 
 
 @for_each(

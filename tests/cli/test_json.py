@@ -67,8 +67,9 @@ def test_warnings_as_json(capsys: Captured, tmp_path: Path) -> None:
 
 
 def test_many_warnings_are_not_a_flood(capsys: Captured, tmp_path: Path) -> None:
-    path, rules = tmp_path / "odd.bw", "\n".join(f"when x[{i}]=1 write a" for i in range(1, 31))
-    path.write_text(f"bits a x[30]\nblock a\nblock x[i] for i in 1..30\nwhen a=1 write a\ninput a\n{rules}\n")
+    path, names = tmp_path / "odd.bw", [f"x{i}" for i in range(30)]
+    blocks = "".join(f"block {name}\n" for name in ("a", *names))
+    path.write_text(f"bits a {' '.join(names)}\n{blocks}when a=1 write a\ninput a\noutput a\n")
     assert main(["check", str(path)]) == 0
     err = capsys.readouterr().err
     assert (len(err.splitlines()), missing(err, "10 --json")) == (21, [])

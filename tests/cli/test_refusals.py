@@ -88,7 +88,7 @@ run examples/gray.bw x=1 --bits 4 | --let
 run examples/gray.bw x=1 --order 1 | --order permutation
 run addition p=1 q=1 --machine A | --machine .sbn
 run addition p=1 q=1 --trace | --trace .sbn
-run addition p=1 q=1 --words 3 | --machine .sbn, .sq .dec
+run addition p=1 q=1 --machine V:3x3 | --machine .sbn, .sq .dec
 run addition p=1 q=1 --max-instructions 3 | machine V
 run go.bw x=1 --let k=3 | 'let k'; l
 run go.bw x=1 --let l | --let l=16, 'l'
@@ -104,25 +104,23 @@ run examples/sbn/multiply.sbn a=1 b=1 --trace --json | --json
 run examples/sbn/multiply.sbn a=3 b=2 --engine templates --rounding sign | --rounding --engine templates
 run none.sbn | none.sbn
 run one.dec | words, width, dialect
-run one.dec --words 8 --word-width 8 | dialect
-run one.dec --words 16777216 --word-width 64 --dialect plain | GB
-run one.dec --machine B --words 8 | V, B
-run one.dec --max-steps 5 --words 8 --word-width 8 --dialect plain | --max-steps
-run one.dec --checkpoint x --words 8 --word-width 8 --dialect plain | --checkpoint .npz x
-run one.dec --words 64 --word-width 4 --dialect plain | words width
-run empty.dec --words 8 | empty.dec
-run machine-v --words 8 --word-width 8 --dialect plain | image
+run one.dec --machine V:8x8 | dialect
+run one.dec --machine V:16777216x64:plain | GB
+run one.dec --machine B:8x8 | 'B:8x8'
+run one.dec --max-steps 5 --machine V:8x8:plain | --max-steps
+run one.dec --resume x --machine V:8x8:plain | --resume .npz x
+run one.dec --machine V:64x4:plain | words width
+run empty.dec --machine V:8x8:plain | empty.dec
+run machine-v --machine V:8x8:plain | image
 run examples/subleq/hello.sq a=1 | input
 run examples/subleq/hello.sq --seed 3 | --seed --engine
 run examples/subleq/hello.sq --width 8 | --width --engine network, templates
-run examples/subleq/hello.sq --max-seconds nan | nan 60
+run examples/subleq/hello.sq --seconds nan | nan 60
 run examples/subleq/matrix.sq --engine network --tile all | GB --network
 run result.sq --memory nn | --memory 'nn'; 'n'?
 run result.sq --memory 5:3 | '5:3'
 run result.sq --memory 5:32 | 0 31, 32
-run result.sq --entry 999 | 8 999
 run result.sq --signed | --signed --memory --json
-run result.sq --entry 3 --resume none.npz | --entry
 run flood.bw | --graph torus:20x30
 run flood.bw --graph graph.txt source=x | 'x'
 run flood.bw --graph graph.txt | source=NODE
@@ -130,7 +128,7 @@ run flood.bw --graph graph.txt source | NAME=VALUE, 'source'
 run flood.bw --graph nothing.txt source=a | nothing.txt
 run flood.bw --graph tours:3x3 source=a | 'tours'; path, ring
 run flood.bw --graph ring:99999999999 source=a | 10,000,000
-run flood.bw --graph graph.txt source=a --bits 3 | --bits, --order,
+run flood.bw --graph graph.txt source=a --bits 3 | --bits
 run flood.bw --graph head.csv source=x | header
 run examples/graphs/bfs.bw --graph graph.txt source=a --directed | bfs
 run examples/graphs/life.bw --graph graph.txt alive=a | 8 'a' 2
@@ -148,7 +146,6 @@ show whole.safetensors --text | --text
 show whole.safetensors --bits 2 | --bits
 show whole.safetensors --diagram x.svg | --diagram
 show addition --tile 1 --diagram x.png | --diagram .svg x.png
-show addition --tile 1 --diagram x.svg --blocks | --blocks --tile
 show none.safetensors | none.safetensors
 check proof.json | proof.json certificate
 check net.safetensors | net.safetensors network
@@ -157,9 +154,9 @@ compile examples/sbn/gcd.py -o x.txt | .sbn
 compile numbers.json | .py
 compile none.py | none.py
 compile one.dec | one.dec
-compile examples/subleq/echo.sq --word-width 8 | --word-width
+compile examples/subleq/echo.sq --bits 8 | --bits
 certify addition -o x.bw | .json
-certify addition --check f --rounding sign | options
+certify addition --check f --rounding sign | --rounding --check
 certify addition --check /no/such.json | /no/such.json
 certify addition --check | --check
 certify addition --n declared | bound
@@ -172,7 +169,7 @@ certify addition --tile 1 --n declared | --n cells
 certify addition --tile 99 | 99
 certify flood.bw | flood
 certify flood.bw --tile 1 --sizes 1..3 | flood 1..3
-certify machine-v --bits 4 | --words --word-width
+certify machine-v --bits 4 | --bits
 certify cells.safetensors | cells.safetensors program
 certify own.bw --network own.bw | own.bw program, network; .safetensors
 certify go.bw --network cells.safetensors --sizes l=1..3 --let l=2 | l
@@ -206,29 +203,30 @@ train --tile all addition --sizes 1..3 -o x.safetensors | --sizes cells
 train --tile all addition multiplication -o x.safetensors | programs
 train --tile all flood.bw -o x.safetensors | flood --graph
 train --tile all cells.safetensors -o y.safetensors | cells.safetensors network, program
-train --tile all addition -o x.safetensors --trainer torch --device mps | 'mps'; cpu cuda
-train addition --states 5 -o x.safetensors | --states --from
-train addition --labels plain -o x.safetensors | --labels --from
-train addition --from x.npz --states 5 -o x.safetensors | states
+train --tile all addition -o x.safetensors --device mps | 'mps'; cpu cuda
+train addition --sample-seed 5 -o x.safetensors | --sample-seed --from
+train addition --from x.npz --sample-seed 5 -o x.safetensors | states
 train addition --from runs --padding 3 -o x.safetensors | --padding
 train addition --tile all --float --from runs --networks 3 -o x.safetensors | --from
 train addition --from x.npz --sizes 1..3 -o x.safetensors | size
-train addition --tile all --bits 8 --from states --states 100000 -o x.safetensors | 5,000
+train addition --tile all --bits 8 --from states:100000 -o x.safetensors | 5,000
+train permutation --tile all --from states:0 -o x.safetensors | 1 1,000,000
+train permutation --tile all --float -n 2 --device tpu9 -o x | 'tpu9'
 export addition | --output
 export addition -o x.npz --basis-seed -1 | 0
 export addition --to dataset -o x.csv | .npz
-export addition --states 5 -o x.npz | --states dataset
+export addition --sample-seed 5 -o x.npz | --sample-seed dataset
 export addition --from runs --padding 3 -o x.npz | --padding
 export own.bw --to c -o x.c | own.bw program; --program
 export own.bw --to integer -o x.safetensors | own.bw network; .safetensors
+export whole.safetensors --to onnx -o a.onnx --properties 0..9 | --properties vnnlib
+export whole.safetensors --to vnnlib -o a --properties 0..64 | 0 63, 0 64
 export whole.safetensors --to onx -o a.onnx | onx; 'onnx'
 export whole.safetensors --to onnx -o a.vnnlib | .onnx onnx,
-export whole.safetensors --to onnx -o a.onnx --properties 0..9 | --properties vnnlib
 export whole.safetensors -o a.vnnlib | --to: vnnlib
 export whole.safetensors -o a.txt | 'a.txt' .c, .mjs, .js, .html .onnx, --to: vnnlib, rocq hub
-export whole.safetensors --to vnnlib -o a --properties 0..64 | 0 63, 0 64
 export float.safetensors --to c -o a.c | quantize
-export two --to c -o a.c | quantize
+export two --to c -o a.c | combine
 export whole.safetensors --to integer -o again.safetensors | quantized
 export whole.safetensors --to js -o a.c | .mjs .js js,
 export whole.safetensors --to c -o a.c --program multiplication | multiplication

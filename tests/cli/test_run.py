@@ -73,8 +73,6 @@ def test_a_trace_is_text_a_page_or_a_picture(capsys: Captured, tmp_path: Path) -
     path = tmp_path / "sum.html"
     code, out, err = call(capsys, "trace addition p=719 q=483 --engine limit -o", path)
     assert (code, out, missing(err, f"20 {path.stat().st_size // 1024} KiB")) == (0, "", [])
-    code, out, _ = call(capsys, "trace addition p=719 q=483 --text -o", path)
-    assert (code, len(out.splitlines())) == (0, 22)
     code, _, err = call(capsys, "trace addition p=37 q=45 --engine sampled --rounding sign -o", path)
     assert (code, "rules" in err) == (1, True)  # its page is written, and says what is wrong
     found = document(capsys, "trace addition p=11 q=6 --only p,q")

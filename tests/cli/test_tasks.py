@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +16,8 @@ from decoders import bit_copier
 
 from bitwright import transformers
 from bitwright.cli.main import main
-from bitwright.transformers import Decoder, load_task, save_decoder
+from bitwright.transformers import Decoder, load_decoder, load_task, save_decoder
+from bitwright.transformers.files import describe_decoder
 
 TEXT = """
 words a: 4 symbols 0..1
@@ -68,7 +72,7 @@ def test_a_certificate_that_does_not_hold_ends_with_1(capsys: Captured) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("seconds", ["nan", "inf"])
 def test_times_are_finite(capsys: Captured, seconds: str) -> None:
-    assert "--seconds must be a finite number of at least 0" in refusal(capsys, certify("--seconds", seconds))
+    assert f"'--seconds': {seconds}" in refusal(capsys, certify("--seconds", seconds))
 
 
 @pytest.mark.usefixtures("files")
@@ -86,6 +90,15 @@ def test_what_is_done_is_kept_until_the_decoder_is_decided(capsys: Captured) -> 
 
 
 @pytest.mark.usefixtures("files")
+def test_the_installed_command_shares_out_work_among_processes() -> None:
+    script = Path(__file__).parents[2] / "src" / "scripts" / "bitwright"
+    Path("copy.task").write_text(TEXT.replace("4", "20"))  # too many inputs to try them all
+    save_decoder(bit_copier(8.0, length=20)[1], "copy.safetensors")
+    ran = subprocess.run([sys.executable, script, *certify("--workers 2 -q").split()], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.startswith("PROVED"), ran.stderr) == (0, True, "")
+
+
+@pytest.mark.usefixtures("files")
 def test_margins_and_wrong_inputs_are_measured(capsys: Captured) -> None:
     found = document(capsys, certify("--measure"))
     assert found["smallest_margin"]["bound"] <= found["smallest_margin"]["attained"]
@@ -96,6 +109,36 @@ def test_margins_and_wrong_inputs_are_measured(capsys: Captured) -> None:
     assert 0 < found["wrong_inputs"]["least"] <= found["wrong_inputs"]["most"] <= 16
     for option in ("--measure", "--seconds 3"):
         assert "goes with tasks" in refusal(capsys, f"certify addition {option}")
+
+
+@pytest.mark.usefixtures("files")
+def test_check_says_what_a_task_means(capsys: Captured) -> None:
+    found = dict(document(capsys, "check copy.task")["meaning"])
+    assert "4 symbols with tokens 0..1" in found["a"]
+    prompt, answered = ([int(token) for token in found[name].split()] for name in ("prompt", "answer"))
+    assert answered == prompt[::-1]  # the task copies bits backwards
+    assert "for 16 inputs" in answer(capsys, "check copy.task")
+    for wrong, place in (("answre z[4..1]", "5:1"), ("answer z[4..1] // backwards", "5:16"), ("; backwards", "5:1")):
+        Path("wrong.task").write_text(TEXT.replace("answer z[4..1]", wrong))
+        code, out, _ = call(capsys, "check wrong.task")
+        assert (code, out.startswith(f"wrong.task:{place}: ")) == (1, True), out
+        assert ("#" in out) == ("backwards" in wrong)
+
+
+@pytest.mark.usefixtures("files")
+def test_show_says_what_a_decoder_is(capsys: Captured) -> None:
+    found = document(capsys, "show copy.safetensors")
+    decoder = load_decoder("copy.safetensors")
+    assert found["weights"] == sum(array.size for array in describe_decoder(decoder)[1].values())
+    assert found["sha256"] == sha256(Path("copy.safetensors").read_bytes()).hexdigest()
+    assert (found["positions"], found["tokens"], found["width"]) == (8, 2, 10)
+    out = answer(capsys, "show copy.safetensors")
+    assert found["digest"] in out
+    assert "1 head" in out
+    assert "--text does not go with" in refusal(capsys, "show copy.safetensors --text")
+    data = Path("copy.safetensors").read_bytes()
+    Path("copy.safetensors").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert "damaged" in refusal(capsys, "show copy.safetensors")
 
 
 def test_help_names_examples_that_exist(capsys: Captured) -> None:

@@ -11,9 +11,11 @@ import click
 import pytest
 from calling import Captured
 from cases import for_each
+from decoders import bit_copier
 from json_schemas import FOLDER, assert_fits, widened
 
 from bitwright.cli.main import VERBS, cli, main
+from bitwright.transformers import save_decoder
 
 ROOT = Path(__file__).parents[2]
 NET = "{folder}/net.safetensors"
@@ -21,10 +23,10 @@ NARROW = ["train", "--tile", "all", "--float", "addition", "--bits", "4", "--wid
 COUNTER = "examples/addition-counter.bw"
 INTEGER = ["train", "--tile", "all", "addition", "--bits", "2", "--width", "256", "--integer", "-o", NET]
 HALTING = ["train", "--tile", "all", COUNTER, "--let", "l=2", "--width", "4096", "--integer", "-o", NET]
-TINY = ["--words", "8", "--word-width", "5", "--dialect", "plain", "--max-instructions", "1"]
-DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from", "states", "--states"]
+TINY = ["--machine", "V:8x5:plain", "--max-instructions", "1"]
+DATA = ["export", "addition", "--bits", "2", "-o", "{folder}/s.npz", "--from"]
 SIZED = [
-    ["export", "addition", "--bits", str(size), "--from", "states", "--states", "200", "-o", f"{{folder}}/{size}.npz"]
+    ["export", "addition", "--bits", str(size), "--from", "states:200", "-o", f"{{folder}}/{size}.npz"]
     for size in (4, 5)
 ]
 UNREAD = ["--blocks", "{folder}/unread.bw"]  # every bit by itself, which contradicts the data
@@ -48,6 +50,10 @@ matches 9
 """
 FLOODING = "examples/graphs/flooding.bw"
 CELLS = ["train", "addition", "--bits", "3", "-o", NET]
+ADDER = ["certify", "examples/transformers/adder.task", "--network", "examples/transformers/adder.safetensors"]
+WRONG = ["certify", "{folder}/copy.task", "--network", "{folder}/wrong.safetensors", "--measure"]
+TRIED = ["certify", "{folder}/copy.task", "--network", "{folder}/right.safetensors", "--seconds", "0"]
+TRAINED = ["train", "{folder}/copy.task", "-o", "{folder}/copy.safetensors"]
 # The kind of document, the exit code, and commands, of which the last is looked at.
 CASES: list[tuple[str, int, list[list[str]]]] = [
     ("run", 0, [["multiply", "13", "11", "--engine", "limit", "--rounding", "sign"]]),
@@ -61,6 +67,12 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("show-network", 0, [INTEGER, ["show", NET]]),
     ("certify-network", 0, [INTEGER, ["certify", "addition", "--network", NET, "--domain", "runs"]]),
     ("certify-state", 0, [INTEGER, ["certify", "addition", "--network", NET, "--state", "p[1] q[1]"]]),
+    ("certify-decoder", 0, [ADDER]),
+    ("certify-decoder", 1, [WRONG]),
+    ("certify-decoder", 1, [TRIED]),
+    ("train-decoder", 0, [TRAINED]),
+    ("show-decoder", 0, [["show", "examples/transformers/adder.safetensors"]]),
+    ("check", 0, [["check", "examples/transformers/adder.task"]]),
     ("export", 0, [INTEGER, ["export", NET, "--to", "vnnlib", "-o", "{folder}/properties"]]),
     ("export", 0, [INTEGER, ["export", NET, "--to", "onnx", "-o", "{folder}/net.onnx"]]),
     ("export", 0, [CELLS, ["export", NET, "--to", "onnx", "-o", "{folder}/net.onnx", "--program", "addition"]]),
@@ -68,7 +80,10 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     (
         "infer",
         0,
-        [[*DATA, "300"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "addition", "--bits", "2"]],
+        [
+            [*DATA, "states:300"],
+            ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "addition", "--bits", "2"],
+        ],
     ),
     ("run", 1, [["add", "37", "45", "--engine", "sampled", "--rounding", "sign"]]),
     ("run", 1, [["run", "examples/subtraction.bw", "a=1", "b=2", "--max-steps", "1"]]),
@@ -112,13 +127,17 @@ CASES: list[tuple[str, int, list[list[str]]]] = [
     ("show-network", 0, [NARROW, ["show", NET]]),
     ("check", 0, [["check", "{folder}/odd.bw"]]),
     ("dataset", 0, [["export", "addition", "--bits", "2", "-o", "{folder}/set.npz"]]),
-    ("dataset-executions", 0, [["export", "addition", "--from", "runs", "--runs", "3", "-o", "{folder}/runs.npz"]]),
+    ("dataset-executions", 0, [["export", "addition", "--from", "runs:3", "-o", "{folder}/runs.npz"]]),
     ("trace", 0, [["trace", "addition", "p=1", "q=2", "--engine", "sampled", "--networks", "99"]]),
     ("run-image", 1, [["run", "{folder}/one.dec", *TINY, "--engine", "sampled", "--networks", "99"]]),
     ("validate", 1, [["validate", "{folder}/crowd.bw", "--rounding", "sign", "--padding", "0"]]),
     ("validate", 0, [["validate", "multiplication", "--bits", "3"]]),
     ("validate", 0, [CELLS, ["validate", "addition", "--bits", "3", "--network", NET, "--engine", "network"]]),
-    ("infer", 1, [[*DATA, "40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]]),
+    (
+        "infer",
+        1,
+        [[*DATA, "states:40"], ["infer", "{folder}/s.npz", "--blocks", "find", "--against", "{folder}/other.bw"]],
+    ),
     ("infer-families", 0, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", "-o", "{folder}/all.bw"]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=5:{folder}/5.npz", *UNREAD]]),
     ("infer-families", 1, [*SIZED, ["infer", "l=4:{folder}/4.npz", "l=6:{folder}/5.npz"]]),
@@ -139,6 +158,11 @@ def test_documents_fit_their_schema(
     )
     (tmp_path / "crowd.bw").write_text(CROWD)
     (tmp_path / "one.dec").write_text("5")
+    (tmp_path / "copy.task").write_text(
+        "words a: 4 symbols 0..1\nensure z[i] == a[i] for i in 1..4\nprompt a[1..4]\nanswer z[4..1]\n"
+    )
+    for name, sharp in (("right", 6.0), ("wrong", 0.0)):
+        save_decoder(bit_copier(sharp)[1], tmp_path / f"{name}.safetensors")
     damaged = tmp_path / "cache" / "bitwright" / "networks" / f"{'0' * 24}-256-0-0-{'0' * 16}.safetensors"
     damaged.parent.mkdir(parents=True)
     damaged.write_text("no network")

@@ -110,11 +110,10 @@ def test_a_network_steps_and_is_proved_as_by_hand(name: str) -> None:
         assert (found.states, found.wrong) == (len(list(choices(program))), wrong)
 
 
-@for_each("tile", [None, 1, 2, "all"])
-def test_a_network_of_the_whole_state_is_one_cell_whatever_tile_is_named(tile: int | str | None) -> None:
+def test_a_network_of_the_whole_state_is_one_cell() -> None:
     algorithm = addition(3)
     network = descend(algorithm.program, Recipe(1_024))[0]
-    done = run(algorithm, p=5, q=3, network=network, tile=tile)
+    done = run(algorithm, p=5, q=3, network=network)
     assert (done.value, done.exact is not False) == (8, True)
     assert done.cells is not None
     assert (done.cells["tile"], done.cells["kinds"], done.cells["local_states"]) == ("all", 1, 512)

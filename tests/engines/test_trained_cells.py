@@ -111,7 +111,7 @@ def test_a_certificate_of_cells_is_checked_with_the_cells_or_their_file(tmp_path
         with pytest.raises(ProofError, match="for another network"):
             claim.check(addition(9), other)
     with pytest.raises(ProofError, match=r"wrong.*1.*0"):
-        replace(claim, wrong=1).check(addition(9), cells())
+        replace(claim, own=replace(claim.own, wrong=1)).check(addition(9), cells())
     with pytest.raises(ProofError, match=r"says sizes = all, but permutation at \d bits?: .* no cell like"):
         claim.check(permutation([2, 1]), cells())
     with pytest.raises(InputError, match="no cell like"):

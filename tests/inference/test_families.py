@@ -263,7 +263,7 @@ def test_files_that_carry_their_sizes(tmp_path: Path, capsys: Capture) -> None:
     """Runs, as files alone: inputs and the end are found, and the sum is proved at every size."""
     files = [tmp_path / f"{size}.npz" for size in (5, 6, 7)]
     for size, file in zip((5, 6, 7), files, strict=True):
-        ask(capsys, 0, "export", "addition", "--bits", size, "--from", "runs", "--runs", 20, "-o", file)
+        ask(capsys, 0, "export", "addition", "--bits", size, "--from", "runs:20", "-o", file)
     rules, line = tmp_path / "found.bw", "output sum = c[l] p"
     assert ask(capsys, 0, "infer", *files, "--line", line, "--line", "ensure sum == p + q", "-o", rules).startswith(
         "DETERM"

@@ -29,10 +29,7 @@ steps 8
 @pytest.fixture
 def states(tmp_path: Path) -> Path:
     path = tmp_path / "states.npz"
-    assert (
-        main(["export", "addition", "--from", "states", "--states", "300", "--sample-seed", "1", "-o", str(path), "-q"])
-        == 0
-    )
+    assert main(["export", "addition", "--from", "states:300", "--sample-seed", "1", "-o", str(path), "-q"]) == 0
     return path
 
 
@@ -49,10 +46,10 @@ def test_a_layout_without_rules_becomes_the_program(states: Path, tmp_path: Path
 def test_steps_of_runs_from_trace_and_dataset(tmp_path: Path, capsys: Capture) -> None:
     trace, runs = tmp_path / "t.npz", tmp_path / "r.npz"
     ask(capsys, 0, "trace", "addition", "p=11", "q=6", "-o", trace)
-    ask(capsys, 0, "export", "addition", "--to", "executions", "--states", "50", "-o", runs)
+    ask(capsys, 0, "export", "addition", "--from", "runs:50", "-o", runs)
     assert len(load_executions(trace)) == 8
     assert load_executions(trace).program_id == addition(4).program.id
-    assert "from 58 states" in ask(capsys, 0, "infer", trace, runs, "--blocks", "addition")
+    assert "from 408 states" in ask(capsys, 0, "infer", trace, runs, "--blocks", "addition")
     few = json.loads(ask(capsys, 0, "infer", trace, "--blocks", "addition", "--json", "-o", tmp_path / "few.bw"))
     assert few["undetermined"] > 0
     assert few["further_states"] > 0
@@ -115,7 +112,7 @@ BAD: list[tuple[list[str], str]] = [
     (["infer", "{states}", "--blocks", "find", "-o", "x.txt"], "a .bw file"),
     (["infer", "none.npz", "--blocks", "find"], "there is no file none.npz"),
     (["infer", __file__, "--blocks", "find"], "is not a file of executions"),
-    (["export", "addition", "--states", "5", "-o", "x.npz"], "--states does not go with --to dataset"),
+    (["export", "addition", "--sample-seed", "5", "-o", "x.npz"], "--sample-seed does not go with --to dataset"),
     (["export", "addition", "--from", "runs", "--padding", "3", "-o", "x.npz"], "--padding does not go with --to exec"),
     (["trace", "addition", "p=1", "q=2", "--only", "p", "-o", "x.npz"], "--only does not go"),
 ]

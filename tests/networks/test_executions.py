@@ -21,6 +21,7 @@ from bitwright.theory.closed_form import spectrum
 from bitwright.theory.encoding.state_set import LABELS, Labels, StateSet
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.predictor import Predictor, kernel_ends
+from bitwright.theory.rounding import round_outputs
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program
@@ -42,9 +43,9 @@ def test_templates_are_the_special_case_of_the_dense_predictor() -> None:
     found = StateSet.of_matches(PROGRAM, matched, templates.labels().toarray() > 0, "plain")
     low, high = spectrum(PROGRAM.templates)
     assert np.allclose(kernel_ends(found.inputs()), (low, high))
-    dense, usual = kernel_engine(PROGRAM, 8, "calibrated", found), kernel_engine(PROGRAM, 8, "calibrated")
-    assert np.allclose(outputs_of(dense, EVERY)[0], outputs_of(usual, EVERY)[0])
-    assert dense.decider._predictor.condition == pytest.approx(high / low)
+    outputs, n = outputs_of(kernel_engine(PROGRAM, 8, "calibrated"), EVERY)
+    dense = Predictor(found.inputs(), found.labels()).mean(templates.encode(EVERY))
+    assert np.allclose(dense[n > 0], outputs[n > 0])
 
 
 @pytest.mark.parametrize("labels", LABELS)
@@ -52,11 +53,11 @@ def test_the_limit_is_right_in_every_state_and_certain_where_it_was_trained(labe
     executions = cell_set(
         Pattern.of_state(ALGORITHM.program), [ALGORITHM], Sample("states", states=60, labels=labels), "all"
     )
-    engine = kernel_engine(PROGRAM, PROGRAM.templates, "calibrated", executions.set)
-    batch = engine.begin(EVERY)
-    batch.step()
-    assert (batch.states() == successors(PROGRAM, EVERY)).all()
-    trained = engine.decider._predictor.covariance(executions.set.inputs())
+    limit, templates = Predictor(executions.set.inputs(), executions.set.labels()), TrainingSet(PROGRAM)
+    outputs, n = limit.mean(templates.encode(EVERY)), templates.matches(EVERY)[1]
+    bits, _ = round_outputs(outputs, n, PROGRAM.writers, PROGRAM.templates, "calibrated", labels)
+    assert (bits == successors(PROGRAM, EVERY)).all()
+    trained = limit.covariance(executions.set.inputs())
     assert np.allclose(np.diag(trained), 0, atol=1e-9)
     few = Predictor(executions.set.inputs()[:4], executions.set.labels()[:4])
     assert (np.diag(few.covariance(executions.set.inputs()[4:])) > 1e-4).all()
@@ -129,11 +130,9 @@ def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], me
 
 
 def test_the_sign_rule_and_mixed_ensembles_are_refused() -> None:
-    network, executions = learn(width=64)
+    network, _ = learn(width=64)
     with pytest.raises(InputError, match=r"halfway.*rounding"):
         network_engine(PROGRAM, [network], "sign")
-    with pytest.raises(InputError, match=r"halfway.*labels"):
-        kernel_engine(PROGRAM, PROGRAM.templates, "sign", executions.set)
     ordinary, _ = train(PROGRAM, Recipe(64, plan=Plan(descent="momentum")))
     with pytest.raises(InputError, match=r"trained.*alike"):
         network_engine(PROGRAM, [network, ordinary], "calibrated")

@@ -17,7 +17,7 @@ from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, 
 from sessions import ROOT, commands_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation
-from bitwright.api.export import c_text, exported_cells, model, try_states
+from bitwright.api.export import c_text, claim_of, exported_cells, model
 from bitwright.cli.main import main
 from bitwright.program.pattern import Pattern
 
@@ -102,12 +102,12 @@ def ask(folder: Path) -> Ask:
 
 def text_of(name: str) -> str:
     found, _ = case(name)
-    return c_text(found, try_states(found))
+    return c_text(found, claim_of(found.network, found.pattern))
 
 
 @for_each("name", CASES)
 def test_every_local_state_and_steps(name: str, ask: Ask) -> None:
-    assert check_local_states(name, ask, text_of(name)) == try_states(case(name)[0]).states
+    assert check_local_states(name, ask, text_of(name)) == claim_of(case(name)[0].network, case(name)[0].pattern).states
     check_steps(name, ask, text_of(name))
 
 
@@ -155,7 +155,7 @@ def run_main(program: Path, *numbers: str, given: str = "") -> tuple[int, str, s
 def long_adder(folder: Path) -> Path:
     pattern, network = cells_network("addition")
     found = exported_cells(network, pattern, addition(120))
-    (folder / "long.c").write_text(c_text(found, try_states(found)))
+    (folder / "long.c").write_text(c_text(found, claim_of(found.network, found.pattern)))
     return compiled(folder / "long.c", "-DBW_MAIN")
 
 
@@ -186,7 +186,7 @@ def written(algorithm: Algorithm, folder: Path) -> Path:
     from whole import whole
 
     found = exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
-    (folder / f"{algorithm.name}.c").write_text(c_text(found, try_states(found)))
+    (folder / f"{algorithm.name}.c").write_text(c_text(found, claim_of(found.network, found.pattern)))
     return compiled(folder / f"{algorithm.name}.c", "-DBW_MAIN")
 
 
@@ -203,7 +203,7 @@ def test_signed_numbers_and_a_run_that_does_not_end(folder: Path) -> None:
 def test_a_network_of_cells_by_itself(folder: Path) -> None:
     pattern, network = cells_network("addition")
     found = exported_cells(network, pattern, None)
-    text = c_text(found, try_states(found))
+    text = c_text(found, claim_of(found.network, found.pattern))
     assert "bw_step" not in text
     (folder / "core.c").write_text(text)
     assert subprocess.run(["gcc", *FLAGS, "-c", folder / "core.c", "-o", folder / "core.o"]).returncode == 0

@@ -17,7 +17,7 @@ from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, 
 from whole import whole, with_weights
 
 from bitwright import InputError, addition, parse
-from bitwright.api.export import exported_cells, js_text, js_types, try_states
+from bitwright.api.export import claim_of, exported_cells, js_text, js_types
 from bitwright.cli.main import main
 from bitwright.program.pattern import Pattern
 
@@ -63,12 +63,12 @@ def ask(folder: Path) -> Ask:
 
 def text_of(name: str) -> str:
     found, _ = case(name)
-    return js_text(found, try_states(found))
+    return js_text(found, claim_of(found.network, found.pattern))
 
 
 @for_each("name", CASES)
 def test_every_local_state_and_steps(name: str, ask: Ask) -> None:
-    assert check_local_states(name, ask, text_of(name)) == try_states(case(name)[0]).states
+    assert check_local_states(name, ask, text_of(name)) == claim_of(case(name)[0].network, case(name)[0].pattern).states
     check_steps(name, ask, text_of(name))
 
 
@@ -117,7 +117,7 @@ def test_numbers_go_in_and_come_out(folder: Path) -> None:
     algorithm = parse(SIGNED, "signed")
     found = exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
     module = folder / "signed.mjs"
-    module.write_text(js_text(found, try_states(found)))
+    module.write_text(js_text(found, claim_of(found.network, found.pattern)))
     run = "((given) => { const s = net.load(given); const n = net.run(s); return [n, String(net.read(s).x)]; })"
     every = f"[-8, -1, 0, 7].map((x) => {run}({{ x, go: 1 }}))"
     assert evaluate(module, every) == [[0, "-8"], [0, "-1"], [0, "0"], [0, "7"]]
@@ -133,7 +133,7 @@ def test_sums_that_numbers_of_javascript_cannot_hold() -> None:
     large = with_weights(network, thresholds=np.full_like(network.thresholds, 1 << 53))
     found = exported_cells(large, Pattern.of_state(addition(1).program), addition(1))
     with pytest.raises(InputError, match="9,007,199,254,740,992"):
-        js_text(found, try_states(found))
+        js_text(found, claim_of(found.network, found.pattern))
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,7 +158,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         ("c", ["--program", "multiplication"], "this network has no cell like that of"),
         ("js", ["--program", "multiplication"], "this network has no cell like that of"),
-        ("c", ["--bits", "4"], "--machine and --let go with --program"),
+        ("c", ["--bits", "4"], "--bits goes with --program"),
         ("c", ["--properties", "0..3"], "--properties goes with --to vnnlib"),
         ("c", ["--program", "machine-v"], "machine-v does not say what machine it is for"),
         ("c", ["--program", "examples/graphs/bfs.bw"], "is a node program"),
@@ -183,7 +183,7 @@ def test_refused(form: str, more: list[str], line: str, tmp_path: Path, capsys: 
 def test_types_are_those_of_typescript(tmp_path: Path) -> None:
     """A use that is right is taken, and one with a wrong name or kind is not."""
     found, _ = case("cells addition 64")
-    (tmp_path / "net.mjs").write_text(js_text(found, try_states(found)))
+    (tmp_path / "net.mjs").write_text(js_text(found, claim_of(found.network, found.pattern)))
     (tmp_path / "net.d.mts").write_text(js_types(found))
     uses = {
         "right.mts": "import { load, run, read } from './net.mjs';\n"

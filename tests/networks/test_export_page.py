@@ -99,7 +99,7 @@ def whole_runs(name: str, size: int, count: int, how: str, folder: Path) -> tupl
     found = exported_cells(changed(network, how), pattern, algorithm)
     rng = np.random.default_rng(size)
     runs = [{word.name: int(rng.integers(0, 1 << len(word.bits))) for word in algorithm.inputs} for _ in range(count)]
-    sizes = PageSizes(size, None, None, {size: describe(found.core, found.wires)}, ())
+    sizes = PageSizes(size, None, None, {size: describe(found)}, ())
     return algorithm, runs, evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, folder)
 
 
@@ -168,7 +168,7 @@ def test_an_sbn_program(tmp_path: Path) -> None:
     found = exported_cells(network, pattern, algorithm)
     rng = np.random.default_rng(1)
     runs = [{"a": int(a), "b": int(b)} for a, b in rng.integers(1, 60, (40, 2))]
-    sizes = PageSizes(1, None, None, {1: describe(found.core, found.wires)}, ())
+    sizes = PageSizes(1, None, None, {1: describe(found)}, ())
     said = evaluate(found, {"sizes": sizes.document(), "runs": runs}, RUN, tmp_path)
     expected = [run(algorithm, **values) for values in runs]
     assert [(steps, outputs) for steps, outputs, _ in said] == [(one.steps, [str(one.value)]) for one in expected]
@@ -207,7 +207,7 @@ def test_node_programs_on_graphs(name: str, shape: str, given: dict[str, str], t
     network, pattern = network_for(name)
     algorithm = on_graph(program, shaped_graph(shape), given)
     found = exported_cells(network, pattern, algorithm)
-    sizes = PageSizes(1, None, None, {1: describe(found.core, found.wires)}, ())
+    sizes = PageSizes(1, None, None, {1: describe(found)}, ())
     said = evaluate(found, {"sizes": sizes.document()}, GRAPH, tmp_path)
     assert sorted(map(repr, said["cells"])) == sorted(map(repr, _cells(found.core, found.wires)))
     done = run(algorithm)

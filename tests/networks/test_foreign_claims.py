@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from own_networks import as_module, as_onnx, layers_of, onnx_of
 
-from bitwright import InputError, Model, addition, certify, validate
+from bitwright import InputError, Model, addition, certify
 from bitwright.networks.foreign import as_model
 from bitwright.networks.foreign.graph import Node, OperatorGraph
 from bitwright.networks.foreign.tensors import NotReadError
@@ -301,22 +300,6 @@ def test_only_a_module_whose_digest_covers_it_is_resumed(tmp_path: Path) -> None
     replaced[2].__dict__["weight"] = torch.nn.Parameter(torch.ones_like(right[2].weight))  # not the one it has stored
     assert as_model(replaced).digest != as_model(right).digest
     assert certify(PLAIN, replaced).verdict == "refuted"
-
-
-@pytest.mark.parametrize("reads", ["cells", "states"])
-def test_a_validation_is_resumed_by_the_same_network_alone(reads: Any, tmp_path: Path) -> None:
-    import torch
-
-    class Own(torch.nn.Sequential):
-        pass
-
-    adder, part = replace(addition(2), ensures=()), tmp_path / "part"
-    module = as_module(layers_of(adder.program, reads))
-    assert validate(adder, network=Model(module, reads), resume=part).exact
-    with pytest.raises(InputError, match=r"not begun|another|other"):
-        validate(adder, network=Model(module, reads, threshold=0.25), resume=part)
-    with pytest.raises(InputError, match=r"whether.*same"):
-        validate(adder, network=Model(Own(module), reads), resume=tmp_path / "new")
 
 
 def _zeros(*_: Any) -> Any:

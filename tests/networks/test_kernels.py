@@ -22,7 +22,7 @@ from bitwright import InputError, addition, multiplication, train
 from bitwright.networks import Plan, Recipe, load_network, quantize
 from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
-from bitwright.networks.grid import grids
+from bitwright.networks.integer import grids
 from bitwright.networks.store import read_about
 from bitwright.workers import Workers, cores, linear_algebra
 from bitwright.workers.linear_algebra import kernel_name, one_thread

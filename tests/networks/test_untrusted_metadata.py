@@ -35,7 +35,7 @@ FORGERIES: list[dict[str, object]] = [
 def test_a_certificate_repeats_no_claim_of_the_file(claims: dict[str, object]) -> None:
     found, other = (certify(addition(3), one) for one in (trained(), forged(trained(), **claims)))
     ours, theirs = (
-        {name: value for name, value in vars(one).items() if name not in ("seconds", "network_sha256")}
+        {name: value for name, value in vars(one.own).items() if name not in ("seconds", "network_sha256")}
         for one in (found, other)
     )
     assert ours == theirs

@@ -16,7 +16,7 @@ from long import LONG
 from bitwright import export, parse, train
 from bitwright import open as open_program
 from bitwright.api.export.rocq.printed import IMPORTS
-from bitwright.api.export.rocq.writing import THEORY, project_text, rocq_files, theory_files
+from bitwright.api.export.rocq.writing import project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.program.pattern import read_pattern
@@ -51,8 +51,7 @@ def coqc(folder: Path, *files: str) -> subprocess.CompletedProcess[str]:
 def theory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The theory, compiled; loops that only `make test-long` proves need one file more."""
     folder = tmp_path_factory.mktemp("theory")
-    names = [name for name in THEORY if LONG or name != "Fast"]
-    files = theory_files([f"From Bitwright Require {' '.join(names)}.\n"])
+    files = theory_files([f"From Bitwright Require Specification Compare Table Rounds{' Fast' * LONG}.\n"])
     put(folder, files | {"_CoqProject": project_text(list(files))})
     done = coqc(folder, *files)
     assert done.returncode == 0, done.stderr
@@ -141,8 +140,8 @@ End wrong_{0}.
 @pytest.mark.parametrize(
     ("program", "right", "wrong"),
     [
-        ("tests/rocq/inverted.bw", "(Words.bit_of x (i + 1))", "(Words.bit_of x (i))"),
-        pytest.param("examples/gray.bw", "(Words.bit_of x (l))", "(Words.bit_of x (1))", marks=needs_minutes),
+        ("tests/rocq/inverted.bw", "(bit_of x (i + 1))", "(bit_of x (i))"),
+        pytest.param("examples/gray.bw", "(bit_of x (l))", "(bit_of x (1))", marks=needs_minutes),
     ],
 )
 def test_lines_about_single_bits_are_proved(program: str, right: str, wrong: str, tmp_path: Path, theory: Path) -> None:

@@ -4,14 +4,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from decoders import ROPE, TASKS, every_input, groups_of, random_decoder, states_of
+from decoders import (
+    ROPE,
+    TASKS,
+    equal_values,
+    every_input,
+    groups_of,
+    large_scores,
+    lost_scores,
+    random_decoder,
+    states_of,
+)
 from fuzzed_decoders import shuffled_logits
 
 from bitwright.errors import InputError
 from bitwright.transformers.affine import FLOAT32
-from bitwright.transformers.attention import tabulate
+from bitwright.transformers.attention import ERROR, VALUE, WEIGHT, query_at, tabulate
 from bitwright.transformers.boxes import root, split, steps
-from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.decoder import Decoder, Linear
 from bitwright.transformers.evaluate import _head, chained, normed
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.refutation import extreme_inputs, forced_margins
@@ -164,14 +174,76 @@ def test_scores_in_float32_are_bounded_where_a_query_cancels():
     assert 0.005 < moved <= 1
 
 
+def test_weights_that_are_off_by_all_their_errors_are_covered():
+    """The mean of values with weights w (1 + e) is largest if e is greatest above some value, and least below it."""
+    rng, task, beyond = np.random.default_rng(3), TASKS["highest first"], 0
+    decoder, inputs = large_scores(rng, task), every_input(task)
+    table, states, of = tabulate(decoder, task, FLOAT32), states_of(task, inputs), groups_of(task, inputs, 1)
+    step = step_of(table, sorted(set(of)))
+    found = bound_outputs(step, np.stack([root(task, group) for group in step.groups]), np.arange(len(step.groups)))
+    edges, last = table.edges, len(task.columns.edges)
+    for symbols, run, group in zip(inputs, states, of, strict=True):
+        case, entries = step.groups.index(group), step.queries[group[1]].entries[0]
+        path = np.concatenate([symbols.T, run[:-1, None], run[1:, None]], 1)
+        taken = [np.flatnonzero((task.columns.edges[:, [1, 2, 0, -1]] == row).all(1))[0] for row in path]
+        reads = edges.reads[[*taken, last + run[-1]]]  # (length + 1, rows)
+        columns = np.arange(len(reads))[:, None]
+        read = entries[np.arange(reads.shape[1]), columns, reads].reshape(-1, entries.shape[-1])
+        weight, error, value = (of[read[:, WEIGHT] > 0] for of in (read[:, WEIGHT], read[:, ERROR], read[:, VALUE]))
+        value = value / weight
+        for sign in (1, -1):
+            ends = []
+            for least in value:
+                off = weight * (1 + error * np.where(sign * value >= sign * least, 1, -1))
+                ends.append(sign * (off @ value) / off.sum())
+            far = max(ends) - sign * found.center[case, 0]
+            assert far <= found.radius[case, 0] + found.rounding[case, 0]
+            beyond = max(beyond, far - found.radius[case, 0])
+    assert beyond > 1e-3
+
+
+def test_weights_leave_room_for_the_exp_of_libraries():
+    """All scores are exactly 0: a weight may still be wrong by 4 units in the last place."""
+    task = TASKS["highest first"]
+    decoder = random_decoder(np.random.default_rng(8), task)
+    (head,) = decoder.layers[0].heads
+    head = replace(head, query=(Linear(0 * head.query[0].weight),))
+    decoder = replace(decoder, layers=(replace(decoder.layers[0], heads=(head,)),))
+    entries = query_at(tabulate(decoder, task, FLOAT32), 1, 0).entries
+    assert (entries[..., ERROR][entries[..., WEIGHT] > 0] >= 4 * 2.0**-23).all()
+
+
+def test_scores_of_which_float32_loses_terms_are_bounded():
+    (task, decoder), total = lost_scores(), np.float32(2.0**24)
+    for _ in range(64):
+        total += np.float32(0.5)
+    assert total == 2.0**24  # in this order
+    box = np.array([[[1, 0, 0, 0, 0]] * 2], np.int16)
+    for unit, reached in ((0.0, False), (FLOAT32, True)):
+        step = step_of(tabulate(decoder, task, unit), [(0, -1, 0)])
+        found = bound_outputs(step, box, np.zeros(1, np.int64))
+        low, high = (float((found.center + way * (found.radius + found.rounding))[0, 0]) for way in (-1, 1))
+        assert low <= (np.e - 2) / (np.e + 2) <= high
+        assert (low <= -1 / 3) == reached
+
+
+def test_the_rounding_of_large_scores_is_in_the_weights():
+    rng, task, moved, most = np.random.default_rng(8), TASKS["highest first"], 0.0, 0.0
+    decoder, inputs = large_scores(rng, task), every_input(task)
+    boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
+    step, real = (step_of(tabulate(decoder, task, unit), groups_of(task, inputs, 1)) for unit in (FLOAT32, 0.0))
+    found, exact = (bound_outputs(of, np.stack([boxes, boxes], 1), np.arange(len(inputs))) for of in (step, real))
+    for _ in range(20):
+        outputs, _ = shuffled_logits(decoder, task.rows(inputs)[:, : task.prompt_length + 1], rng)
+        apart = np.abs(outputs.astype(np.float64) - exact.center)
+        moved, most = max(moved, float((apart / (found.radius + found.rounding)).max())), max(most, float(apart.max()))
+    assert most > 1e-3  # a thousand times what rounds elsewhere
+    assert 0.02 < moved <= 1
+
+
 def test_sums_of_values_in_float32_are_bounded_where_values_are_exact_and_nearly_equal():
-    """Neither the values nor the weights then leave room for the rounding of the weighted sum."""
     rng, task, moved = np.random.default_rng(6), TASKS["highest first"], 0.0
-    decoder, inputs = random_decoder(rng, task), every_input(task)
-    shape = task.prompt_length + len(task.layout.answer), decoder.shape[1], decoder.shape[2]
-    head = replace(decoder.layers[0].heads[0], value=(), output=())
-    layer = replace(decoder.layers[0], heads=(head,), attention_norm=None)
-    decoder = replace(decoder, tables=((1 + 1e-4 * rng.normal(size=shape)).astype(np.float32),), layers=(layer,))
+    decoder, inputs = equal_values(rng, task), every_input(task)
     boxes = np.concatenate([inputs.reshape(len(inputs), -1), states_of(task, inputs)], 1).astype(np.int16)
     step = step_of(tabulate(decoder, task, FLOAT32), groups_of(task, inputs, 1))
     found = bound_outputs(step, np.stack([boxes, boxes], 1), np.arange(len(inputs)))

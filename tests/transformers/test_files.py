@@ -156,8 +156,8 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value):
 
 
 def test_no_file_and_a_folder_are_refused(tmp_path):
-    for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(InputError, match="there is no file"):
+    for path, why in ((tmp_path / "none", "there is no file"), (tmp_path, "is a folder")):
+        with pytest.raises(InputError, match=why):
             load_decoder(path)
 
 

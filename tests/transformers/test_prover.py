@@ -10,6 +10,7 @@ from adders import load as load_adder
 from decoders import TASKS, bit_copier, copier, copy, every_input, groups_of, random_decoder, states_of
 from long import LONG, seeds
 
+from bitwright import certify
 from bitwright.transformers import steps as bounding
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
@@ -269,7 +270,7 @@ QUICK = ("micro57", "tiny311", "tiny456s44")
 @pytest.mark.parametrize("name", [n for n in NAMES if LONG or n in QUICK] or [pytest.param("", marks=pytest.mark.skip)])
 def test_networks_of_others_are_decided(name):
     task, decoder = load_adder(name)
-    decision = decide(decoder, task)
+    decision = certify(task, decoder)
     assert tuple(claim.verdict for claim in decision.claims) == KNOWN[name]
     for claim in decision.claims:
         assert claim.verdict == "refuted" or claim.arithmetic == "float32"

@@ -1,4 +1,4 @@
-"""The editor, the graph editor, links and the line that can be dragged, by pointer and by keys."""
+"""The editor, the graph editor and links, by pointer and by keys."""
 
 from __future__ import annotations
 
@@ -245,21 +245,15 @@ WHOLE = {
 
 HOSTILE = [
     ("#program=%%%", "it is damaged"),
-    ("#program=AAAA", "it is damaged"),
     ("#program=" + "A" * 70_000, "it is too long"),
     (link_to(b"\xff\xfe"), "it is damaged"),
-    (link_to(b"[1, 2"), "it is damaged"),
     (link_to(b" " * 20_000_000), "it holds too much"),
     (link_to(None), "its version"),
-    (link_to([1]), "its version"),
     (link_to({**WHOLE, "v": 2}), "its version"),
-    (link_to({**WHOLE, "kind": "constructor"}), "its kind of program"),
     (link_to({**WHOLE, "kind": 'x"] body *'}), "its kind of program"),
     (link_to({**WHOLE, "text": 7}), "its text"),
     (link_to({**WHOLE, "kind": "sbn", "language": "toString"}), "its language"),
-    (link_to({**WHOLE, "kind": "subleq", "language": "python"}), "its language"),
     (link_to({**WHOLE, "inputs": {"p": 1}}), "its inputs"),
-    (link_to({**WHOLE, "inputs": ["p"]}), "its inputs"),
     (link_to({**WHOLE, "machine": "C"}), "its machine"),
     (link_to({**WHOLE, "settings": {**WHOLE["settings"], "engine": "evil"}}), "its engine"),
     (link_to({**WHOLE, "kind": "nodes"}), "its graph"),

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from serving import ENDLESS, RING, serving
 
-from bitwright import Certificate, addition, certify, run, train
+from bitwright import Certificate, Network, addition, certify, run, train
 from bitwright.api import export
-from bitwright.api.cells import as_algorithm, load_cells, pattern_in
+from bitwright.api.cells import as_algorithm
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
 from bitwright.web.limits import Limits
@@ -46,9 +46,9 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     chain = json.loads(json.dumps(proved.to_dict()))
     assert {**result["certificate"], "seconds": 0} == {**chain, "seconds": 0}
     assert [claim["verdict"] for claim in chain["claims"]] == ["proved"] * 3  # what it computes, at every size
-    pattern = pattern_in(folder / "network.safetensors")
+    loaded = Network.load(folder / "network.safetensors")
+    pattern, network = loaded.pattern, loaded.weights
     assert pattern is not None
-    [network] = load_cells([folder / "network.safetensors"], pattern)
     certificate = Certificate.load(folder / "network-certificate.json")
     certificate.check(as_algorithm(pattern), network)  # every state again
     done = run(addition(30), p=2**29, q=2**29 - 1, network=str(folder / "network.safetensors"))

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bitwright.api.trained import algorithm_of, length_of, what_of
-from bitwright.errors import InputError, counted
+from bitwright.errors import Report, counted
 from bitwright.networks import cache
 from bitwright.networks.cache import CachedNetwork
-from bitwright.networks.store import check_network_file
 
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """One network of the cache, and why it cannot be used, if it cannot."""
+    """One network of the cache."""
 
     network: CachedNetwork
-    problem: str | None
 
     def __str__(self) -> str:
         about = self.network.about
@@ -28,32 +27,26 @@ class CacheEntry:
             member = f", member {origin.member}" if origin.member else ""
             padding = f", padding {origin.padding:,}" if origin.padding else ""
             what = f"{what_of(about)}, width {about.width:,}, seed {origin.seed}{member}{padding}"
-        problem = "" if self.problem is None else f"; not usable: {self.problem}"
+        problem = "" if self.network.problem is None else f"; not usable: {self.network.problem}"
         return f"  {_size(self.network.bytes):>9}  {what}{problem}"
 
     def to_dict(self) -> dict[str, Any]:
         known: dict[str, Any] = {}
         if (about := self.network.about) is not None:
             origin, algorithm = about.origin, algorithm_of(about)
-            known = {
-                "program_id": origin.program_id,
+            settings = ("program_id", "seed", "member", "padding", "start", "parametrization", "kernel")
+            known = {setting: getattr(origin, setting) for setting in settings} | {
                 "name": None if algorithm is None else algorithm.name,
                 "bits": None if algorithm is None else length_of(algorithm),
                 "examples": len(about.examples) + origin.padding,
                 "width": about.width,
-                "seed": origin.seed,
-                "member": origin.member,
-                "padding": origin.padding,
-                "start": origin.start,
-                "parametrization": origin.parametrization,
-                "kernel": origin.kernel,
                 "digest": about.digest,
             }
-        return {"file": self.network.path.name, "bytes": self.network.bytes, **known, "problem": self.problem}
+        return {"file": self.network.path.name, "bytes": self.network.bytes, **known, "problem": self.network.problem}
 
 
-@dataclass(frozen=True)
-class Cache:
+@dataclass(frozen=True, repr=False)
+class Cache(Report):
     """The contents of the cache."""
 
     folder: Path
@@ -65,20 +58,16 @@ class Cache:
         return sum(entry.network.bytes for entry in self.entries)
 
     def __bool__(self) -> bool:
-        return self.sound
-
-    @property
-    def sound(self) -> bool:
         """Whether no entry has a problem."""
-        return all(entry.problem is None for entry in self.entries)
+        return all(entry.network.problem is None for entry in self.entries)
 
     @property
     def sentence(self) -> str:
         """Where the cache is, and how large."""
         return f"{self.folder}: {counted(len(self.entries), 'network')}, {_size(self.bytes)}"
 
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *map(str, self.entries)])
+    def rows(self) -> Iterable[str]:
+        return map(str, self.entries)
 
     def to_dict(self) -> dict[str, Any]:
         """What `bitwright cache --json` prints."""
@@ -105,22 +94,12 @@ class Cleared:
 def look_at_cache() -> Cache:
     """The networks in the cache; each is read completely and compared with its digest."""
     folder = cache.networks_folder()
-    return Cache(folder, tuple(CacheEntry(one, _problem(one)) for one in cache.entries()))
+    return Cache(folder, tuple(map(CacheEntry, cache.entries())))
 
 
 def clear_cache() -> Cleared:
     """Removes all networks from the cache; other files in its folder stay."""
     return Cleared(cache.networks_folder(), *cache.clear_cache())
-
-
-def _problem(entry: CachedNetwork) -> str | None:
-    if entry.problem is not None:
-        return entry.problem
-    try:
-        check_network_file(entry.path)
-    except InputError as error:
-        return str(error)
-    return None
 
 
 def _size(size: int) -> str:

@@ -12,8 +12,6 @@ import numpy as np
 from bitwright.engines.cells.network import are_few
 from bitwright.engines.cells.trained import TrainedCells as TrainedCells
 from bitwright.engines.cells.trained import as_algorithm as as_algorithm
-from bitwright.engines.cells.trained import load_cells as load_cells
-from bitwright.engines.cells.trained import pattern_in as pattern_in
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork, TrainingError, train
 from bitwright.networks.quantize import Cost, local_sample, quantize

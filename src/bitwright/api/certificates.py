@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.api.certificate_reports import limit_report, network_report, network_statement, state_report
-from bitwright.api.chain import Chain
-from bitwright.errors import InputError, counted, short_repr, thousandths
+from bitwright.api.chain import ClaimChain
+from bitwright.errors import InputError, Report, counted, thousandths
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.files.storage import check_writable as check_writable
 from bitwright.lazy import Shown
@@ -37,7 +37,7 @@ _OUTCOMES: dict[str, Outcome] = {
 
 
 @dataclass(frozen=True)
-class About:
+class ProvedProgram:
     """The program that a certificate was made or checked for; a certificate file does not contain it."""
 
     name: str = ""
@@ -48,7 +48,7 @@ class About:
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate(Shown):
+class Certificate(Shown, Report):
     """What was proved or refuted: of the limit, or of one network. `certify` makes it, `load` reads it from a file.
 
     `certified` says whether it is proved, `verdict` is "certified", "refuted", "tested" (every state, by a runtime) or
@@ -65,8 +65,8 @@ class Certificate(Shown):
     """
 
     own: LimitVerdict | NetworkVerdict  # the proof of the limit or the network alone
-    chain: Chain = field(default_factory=Chain)  # what else is claimed: what the rules compute, and at which sizes
-    about: About = field(default_factory=About, compare=False)
+    chain: ClaimChain = field(default_factory=ClaimChain)  # what the rules compute, and at which sizes
+    about: ProvedProgram = field(default_factory=ProvedProgram, compare=False)
     holds: bool = field(default=False, compare=False)  # whether `check` has proved every claim again
 
     def __getattr__(self, name: str) -> Any:
@@ -166,7 +166,7 @@ class Certificate(Shown):
 
         file = certificate_beside(as_path(path, "a certificate file"))
         own, links = read_verdict(file)
-        return cls(own, Chain.read(links, file))
+        return cls(own, ClaimChain.read(links, file))
 
     def check(
         self,
@@ -193,13 +193,12 @@ class Certificate(Shown):
         """
         from bitwright.api import certify
 
-        if self.of == "limit":
-            if network is not None:
-                raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
-            return certify.check_limit(self, what, sizes, tile, progress)
-        if network is None:
+        if self.of == "limit" and network is not None:
+            raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
+        if self.of == "network" and network is None:
             raise InputError("this is the certificate of a network; give the network too, or its file")
-        return certify.check_network(self, what, network, sizes, device, workers, yes, progress, oracle)
+        how: dict[str, Any] = {"device": device, "workers": workers, "yes": yes, "progress": progress}
+        return certify.check(self, what, network, sizes=sizes, tile=tile, oracle=oracle, **how)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as `bitwright certify --json` prints it.
@@ -228,6 +227,9 @@ class Certificate(Shown):
             numbers |= {"local_states": self.own.states, "names": names}
         return named | numbers | more
 
+    def __str__(self) -> str:
+        return "\n".join(self.report())
+
     def report(self, see: str = "") -> list[str]:
         """Its report, line by line; `see` is how to look at the state of a counterexample.
 
@@ -238,11 +240,6 @@ class Certificate(Shown):
         if self.of == "limit":
             return [*limit_report(self)]
         return [*network_report(self, see or f"certify(what, network, state={self.shown_by!r})")]
-
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join(self.report())
 
 
 def _limit_claim(own: LimitVerdict, where: str) -> Claim:
@@ -268,11 +265,11 @@ def _network_claim(own: NetworkVerdict, where: str) -> Claim:
     return Claim("network", _OUTCOMES[own.verdict], where, how, sentence, found)
 
 
-@dataclass(frozen=True)
-class StateReport(OneState):
+@dataclass(frozen=True, repr=False)
+class StateReport(OneState, Report):
     """What a network gives for every bit of one state, next to what the rules give."""
 
-    about: About = field(default_factory=About, compare=False, repr=False)
+    about: ProvedProgram = field(default_factory=ProvedProgram, compare=False, repr=False)
 
     @property
     def sentence(self) -> str:
@@ -287,10 +284,8 @@ class StateReport(OneState):
         del found["about"]
         return found
 
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *state_report(self)])
+    def rows(self) -> Iterator[str]:
+        return state_report(self)
 
 
 def _plain(value: Any) -> Any:

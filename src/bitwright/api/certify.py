@@ -138,7 +138,7 @@ def certify(
     With a task of a transformer (`bitwright.transformers.read_task`, or its text) the network is a `Decoder`, which is
     proved on every input, or refuted by one. It is compared with the `module` that it describes: a function from tokens
     to logits, which replays the counterexample. No more is proved after `seconds` (600). `measure` also finds the
-    smallest margin and, unless all is proved, counts the wrong inputs: `certify(task, decoder, module=network)`.
+    smallest margin or, where it is refuted, counts the wrong inputs: `certify(task, decoder, module=network)`.
 
     progress=True says on standard error what is done, how much there is and about how long it takes; or give a function
     of what is done and how much there is.
@@ -175,60 +175,57 @@ def certify(
     return Certificate(_prove_network(task, who, resume, target.sizes, tell), chain, target.about)
 
 
-def check_limit(
+def _is_task(what: object) -> bool:
+    """Whether this is the text or the file of a task of a transformer."""
+    text = isinstance(what, str) and "\n" in what and re.search("^ *prompt ", what, re.MULTILINE) is not None
+    return text or (isinstance(what, str | PathLike) and str(what).endswith(".task"))
+
+
+def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
+    from bitwright.api.decoders import certify_decoder
+
+    for name, value in others.items():
+        if value not in (None, False):
+            raise InputError(f"{option(name)} does not go with a task of a transformer; leave it out")
+    return certify_decoder(what, network, **how)
+
+
+def check(
     claimed: Certificate,
     what: Subject | Sequence[Subject],
+    network: Provable | None,
+    *,
     sizes: SizesAsked | None,
     tile: Tile | None,
-    progress: Teller | Progress | bool | None,
-) -> Certificate:
-    """Proves a certificate of the limit again; raises ProofError at the first claim that does not hold."""
-    tell = teller(progress)
-    assert isinstance(claimed.own, LimitVerdict)
-    with naming_program(what, "limit"):
-        target = limit_target(what, sizes, tile, tell, claimed=claimed)
-    with naming_program(target.algorithm, "limit"):
-        with tell.working("checking") as step:
-            check_certificate(claimed.own, target.algorithm, step)
-        return _checked(claimed, replace(claimed.own, sizes=target.sizes), target, tell)
-
-
-def check_network(
-    claimed: Certificate,
-    what: Subject | Sequence[Subject],
-    network: Provable,
-    sizes: SizesAsked | None,
     device: str | None,
     workers: str | int,
     yes: bool,
-    progress: Teller | Progress | bool | None,
     oracle: Model | Given | None,
+    progress: Teller | Progress | bool | None,
 ) -> Certificate:
-    """Goes through the whole domain again; raises ProofError at the first claim that does not hold."""
-    tell = teller(progress)
-    tile: Tile = 1 if claimed.cells else "all"
-    assert isinstance(claimed.own, NetworkVerdict)
-    with naming_program(what, "network"):
-        target = network_target(what, network, sizes, tile, tell, oracle=oracle, device=device, claimed=claimed)
-    assert target.network is not None
-    with naming_program(target.algorithm, "network"):
-        check_speaks_of(claimed.own, target.algorithm, target.network)
-        task, who = _task(target, claimed.domain, workers, device, yes, None, tell, check=True)
-        with tell.working(task.unit) as step:
-            own = check_network_certificate(
-                claimed.own, target.algorithm, target.network, who, step, task.device, target.oracle
-            )
-        return _checked(claimed, replace(own, sizes=target.sizes), target, tell)
-
-
-def _checked(
-    claimed: Certificate, own: LimitVerdict | NetworkVerdict, target: ProofTarget, tell: Teller
-) -> Certificate:
-    """The certificate with its other claims proved again; a pattern by itself has none."""
-    chain = target.chain(tell, claimed.chain.tried)
-    if target.oracle is None and target.programs.programs:
-        chain.check(claimed.chain)
-    return Certificate(own, chain, target.about, holds=True)
+    """Proves every claim of a certificate again; raises ProofError at the first that does not hold."""
+    tell, own = teller(progress), claimed.own
+    with naming_program(what, claimed.of):
+        if network is None:
+            target = limit_target(what, sizes, tile, tell, claimed=claimed)
+        else:
+            cells: Tile = 1 if claimed.cells else "all"
+            target = network_target(what, network, sizes, cells, tell, oracle=oracle, device=device, claimed=claimed)
+    with naming_program(target.algorithm, claimed.of):
+        if isinstance(own, LimitVerdict):
+            with tell.working("checking") as step:
+                check_certificate(own, target.algorithm, step)
+        else:
+            assert target.network is not None
+            check_speaks_of(own, target.algorithm, target.network)
+            task, who = _task(target, own.domain, workers, device, yes, None, tell, check=True)
+            with tell.working(task.unit) as step:
+                how: dict[str, Any] = {"workers": who, "progress": step, "device": task.device}
+                own = check_network_certificate(own, target.algorithm, target.network, oracle=target.oracle, **how)
+        chain = target.chain(tell, claimed.chain.tried)
+        if target.oracle is None and target.programs.programs:  # a pattern by itself has no other claims
+            chain.check(claimed.chain)
+    return Certificate(replace(own, sizes=target.sizes), chain, target.about, holds=True)
 
 
 def _prove_limit(
@@ -291,13 +288,9 @@ def _look(target: ProofTarget, state: str) -> StateReport:
     if target.cells:
         state = _by_pattern(state, target)
     on, kind = state_with(program, state)
-    if isinstance(network, FittedModel):
-        from bitwright.proofs.exhaustion.models import look_at_model
-
-        found = look_at_model(network, on, kind, target.oracle)
-    else:
-        assert network is not None
-        found = look_at_state(pattern, network, on, kind)
+    assert network is not None
+    read = network.columns.pattern if isinstance(network, FittedModel) else pattern
+    found = look_at_state(read, network, on, kind, target.oracle)
     return StateReport(**vars(found), about=target.about)
 
 
@@ -339,18 +332,3 @@ def _refuse_of_network(network: object, state: object, rounding: str | None, **g
     for name, value in {"rounding": None if rounding == "calibrated" else rounding, **given}.items():
         if value is not None:
             raise InputError(f"{option(name)} {other}; the network file says how it was trained")
-
-
-def _is_task(what: object) -> bool:
-    """Whether this is the text or the file of a task of a transformer."""
-    text = isinstance(what, str) and "\n" in what and re.search("^ *prompt ", what, re.MULTILINE) is not None
-    return text or (isinstance(what, str | PathLike) and str(what).endswith(".task"))
-
-
-def _certify_decoder(what: Any, network: Any, others: Mapping[str, object], **how: Any) -> Decision:
-    from bitwright.api.decoders import certify_decoder
-
-    for name, value in others.items():
-        if value not in (None, False):
-            raise InputError(f"{option(name)} does not go with a task of a transformer; leave it out")
-    return certify_decoder(what, network, **how)

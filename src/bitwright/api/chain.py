@@ -31,7 +31,7 @@ _CLAIM = {
 
 
 @dataclass(frozen=True)
-class Chain:
+class ClaimChain:
     """Claims about a program, and their certificates, which separate checkers read."""
 
     ensures: str = field(default="", compare=False)  # the specification, as it is written
@@ -63,7 +63,7 @@ class Chain:
         return {claim.about: {"claim": claim.to_dict(), "proof": self.proofs.get(claim.about)} for claim in self.claims}
 
     @classmethod
-    def read(cls, document: object, path: Path) -> Chain:
+    def read(cls, document: object, path: Path) -> ClaimChain:
         """The links in a certificate file, checked for form; `check` compares them with new ones."""
         check_fields({"links": document}, path, _WHAT, {"links": table(lambda _: None)})
         claims, proofs = [], {}
@@ -76,7 +76,7 @@ class Chain:
                 proofs[about] = link["proof"]
         return cls("", tuple(claims), proofs)
 
-    def check(self, claimed: Chain) -> None:
+    def check(self, claimed: ClaimChain) -> None:
         """Raises ProofError unless these links agree with those that a certificate claims."""
         again = {claim.about: claim for claim in self.claims}
         for claim in claimed.claims:
@@ -101,7 +101,7 @@ def prove_chain(
     tell: Teller,
     code: bool = False,
     graphs: str | None = None,
-) -> Chain:
+) -> ClaimChain:
     """The claims about one program: its function, if it states one, and where its cells are of the proved kinds.
 
     With `code` the function of a machine's code is proved too.
@@ -131,7 +131,7 @@ def prove_chain(
     ensures = joined(lines[:_SHOWN])
     if len(lines) > _SHOWN:
         ensures += f" and {counted(len(lines) - _SHOWN, 'more line')}"
-    return Chain(ensures, tuple(claims), proofs)
+    return ClaimChain(ensures, tuple(claims), proofs)
 
 
 def _sizes(looked: InSizes, kinds: int, graphs: str | None) -> Claim:

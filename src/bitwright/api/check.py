@@ -32,6 +32,7 @@ class Checked:
     warnings: tuple[Problem, ...] = ()
     program_id: str | None = None
     file: str = ""
+    meaning: tuple[tuple[str, str], ...] = ()  # of a task of a transformer: what it says, by name
 
     @property
     def sentence(self) -> str:
@@ -41,10 +42,15 @@ class Checked:
         doubtful = f", {counted(len(self.warnings), 'warning')}" if self.warnings else ""
         return f"{self.file}: no problems{doubtful} ({self.summary})"
 
+    def report(self) -> str:
+        """The sentence, and what a task means."""
+        width = max((len(name) for name, _ in self.meaning), default=0)
+        return "\n".join([self.sentence, *(f"  {name:{width}}  {text}" for name, text in self.meaning)])
+
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        return "\n".join([*(f"{self.file}:{problem}" for problem in self.problems), self.sentence])
+        return "\n".join([*(f"{self.file}:{problem}" for problem in self.problems), self.report()])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as `bitwright check --json` prints it."""
@@ -55,6 +61,7 @@ class Checked:
             "ok": self.ok,
             "problems": _located(self.problems),
             "warnings": _located(self.warnings),
+            **({"meaning": [[*row] for row in self.meaning]} if self.meaning else {}),
         }
 
     def __bool__(self) -> bool:
@@ -68,6 +75,8 @@ class Checked:
 
 def check(path: str | PathLike[str], lets: Mapping[str, int] | None = None) -> Checked:
     """All problems and warnings of a .bw, .sbn, .sq or .dec file, or of rule text of several lines.
+
+    Of a task of a transformer (.task), the first problem, or what it means.
 
     Raises InputError if a file cannot be read.
 
@@ -106,10 +115,24 @@ def first_warning(path: str, algorithm: Algorithm) -> str | None:
 
 
 def _read(path: Path, lets: Mapping[str, int] | None) -> Checked:
+    if path.suffix.lower() == ".task":
+        return _task(path)
     if (package := package_of(str(path))) is not None:
         size, warnings = package.check_program(path)
         return Checked(size, warnings=tuple(Problem(0, 0, warning) for warning in warnings))
     return _rules(read_text(path), printable(path.stem), lets)
+
+
+def _task(path: Path) -> Checked:
+    from bitwright.transformers.report import count_inputs, describe_task
+    from bitwright.transformers.task_text import TaskError, load_task
+
+    try:
+        task = load_task(path)
+    except TaskError as error:
+        raise ProgramError([error.problem]) from None
+    what = f"{task.columns.statement}, for {count_inputs(task.inputs)} inputs"
+    return Checked(what, meaning=tuple(describe_task(task)))
 
 
 def _rules(text: str, name: str, lets: Mapping[str, int] | None) -> Checked:

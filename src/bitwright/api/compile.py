@@ -27,7 +27,7 @@ class Compiled:
         write_atomically(place, self.text.encode())
 
 
-def compile_file(path: str | PathLike[str], word_width: int | None = None) -> Compiled:
+def compile_file(path: str | PathLike[str], bits: int | None = None) -> Compiled:
     """The SBN assembly of a Python source (.py), or the image of SUBLEQ assembly (.sq).
 
     >>> from pathlib import Path
@@ -38,11 +38,11 @@ def compile_file(path: str | PathLike[str], word_width: int | None = None) -> Co
     place = as_path(path, "a program")
     suffix = place.suffix.lower()
     if suffix == ".py":
-        source, bits = read_text(place, ".py"), 8 if word_width is None else word_width
+        source = read_text(place, ".py")
         with problems_of(place):
-            return Compiled(machines.compile_function(source, bits, place.stem), ".sbn")
-    if word_width is not None:
-        raise InputError(f"{option('word_width')} goes with Python sources, and {place} is none")
+            return Compiled(machines.compile_function(source, 8 if bits is None else bits, place.stem), ".sbn")
+    if bits is not None:
+        raise InputError(f"{option('bits')} goes with Python sources, and {place} is none")
     if suffix == ".sq":
         return Compiled(subleq.image_text(subleq.load_sq(place).image), ".dec")
     if suffix in (".dec", ".sbn"):

@@ -10,7 +10,7 @@ from typing import Any
 from bitwright.api.executions import Sample, executions_for
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, teller
-from bitwright.errors import InputError, counted, option, short_repr
+from bitwright.errors import InputError, Report, counted, option
 from bitwright.files.storage import as_path, check_writable
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
@@ -18,8 +18,8 @@ from bitwright.running.progress import Progress
 from bitwright.theory.encoding.training_set import TrainingSet, check_dense
 
 
-@dataclass(frozen=True)
-class Dataset:
+@dataclass(frozen=True, repr=False)
+class Dataset(Report):
     """A file that was written, and what is in it.
 
     >>> from bitwright import addition
@@ -29,12 +29,7 @@ class Dataset:
 
     file: Path
     about: dict[str, Any]
-    sentence: str
-
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return self.sentence
+    sentence: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """What is in the file, as `bitwright export --to dataset --json` prints it."""

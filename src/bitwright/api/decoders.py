@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from hashlib import sha256
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -18,12 +19,19 @@ from bitwright.transformers.certificate import read_certificate, task_document
 from bitwright.transformers.columns import Columns
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.files import digest, load_decoder, save_decoder
+from bitwright.transformers.files import (
+    FORMAT,
+    describe_decoder,
+    digest,
+    load_decoder,
+    save_decoder,
+)
 from bitwright.transformers.journal import StepJournal
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.modules import Module
 from bitwright.transformers.prover import decide, not_covered
+from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task
 from bitwright.transformers.training import Progress as Stage
 from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
@@ -67,13 +75,14 @@ def certify_decoder(
 
 
 def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
-    """The decision with the smallest margin, and with the number of wrong inputs unless it is proved."""
-    with tell.working("percent of the smallest margin") as step:
-        smallest = smallest_margin(decision.decoder, decision.task, seconds=seconds, progress=step)
-    wrong = None
+    """The decision with the smallest margin unless it is refuted, and the wrong inputs counted unless it is proved."""
+    smallest, wrong, of = None, None, (decision.decoder, decision.task)
+    if decision.verdict != "refuted":
+        with tell.working("percent of the smallest margin") as step:
+            smallest = smallest_margin(*of, seconds=seconds, progress=step)
     if not decision:
         with tell.working("percent of the count") as step:
-            wrong = count_wrong(decision.decoder, decision.task, seconds=seconds, progress=step)
+            wrong = count_wrong(*of, seconds=seconds, progress=step)
     return replace(decision, smallest=smallest, wrong=wrong)
 
 
@@ -101,18 +110,40 @@ def _wrong_decoder(given: object) -> str:
 # ---- files
 
 
+def describe_file(path: Path) -> dict[str, Any]:
+    """What is in the file of a decoder, all of it read and checked."""
+    decoder = load_decoder(path)
+    positions, tokens, width = decoder.shape
+    arrays = describe_decoder(decoder)[1]
+    return {
+        "file": str(path),
+        "format": FORMAT,
+        "bytes": path.stat().st_size,
+        "weights": decoder.weights,
+        "precision": sorted({array.dtype.name for array in arrays.values()}),
+        "tokens": tokens,
+        "positions": positions if positions > 1 else None,
+        "width": width,
+        "layers": [describe_layer(layer) for layer in decoder.layers],
+        "final_norm": None if decoder.final_norm is None else decoder.final_norm.kind,
+        "digest": digest(decoder),
+        "sha256": sha256(path.read_bytes()).hexdigest(),
+    }
+
+
 def certify_file(
     task: Path, network: Path | None, output: Path | None, *, resume: Path | None, tell: Teller, **how: Any
 ) -> Decision:
     """What `certify_decoder` gives for the decoder in a file.
 
     Args:
-        output: for the certificate; what is done lies in a file beside it until the decoder is decided.
+        output: for the certificate (.json), or for a page with the picture (.html); what is done lies in a file beside
+            it until the decoder is decided.
     """
     file, kept = _named(task, network), resume
     if output is not None:
-        if output.suffix != ".json":
-            raise InputError(f"{option('output')} takes a .json file, got {output}")
+        if output.suffix not in (".json", ".html"):
+            raise InputError(f"{option('output')} takes a .json file, or for a page a .html file, got {output}")
         check_writable(output)
         kept = resume or output.with_name(output.name + ".part")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
@@ -12,7 +13,7 @@ import numpy as np
 from bitwright.api.open import subject
 from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.engines.cells.wiring import Wiring
-from bitwright.errors import InputError, counted, option, printable
+from bitwright.errors import InputError, counted, printable
 from bitwright.files.executions import Executions, load_executions
 from bitwright.files.storage import as_path
 from bitwright.networks.network import LearntFrom
@@ -38,8 +39,8 @@ WIDER = 4  # times the width that suffices for the templates of cells
 class Sample:
     """Which executions to learn from: `runs`, `states`, a .npz file, or executions in memory.
 
-    `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which. `labels`
-    are "scaled" or "plain".
+    `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which; "runs:20"
+    and "states:500" are short for both. `labels` are "scaled" or "plain".
 
     >>> from bitwright import addition, train
     >>> learnt = train(addition(2), tile="all", width=512, executions=Sample("runs", runs=10))
@@ -58,20 +59,19 @@ class Sample:
             raise InputError(f"{_SOURCES}, got a {type(self.source).__name__}")
         if isinstance(self.source, PathLike):
             object.__setattr__(self, "source", fspath(self.source))
+        if isinstance(self.source, str) and (found := re.fullmatch(r"(runs|states):([0-9]{1,9})", self.source)):
+            object.__setattr__(self, "source", found[1])
+            object.__setattr__(self, found[1], int(found[2]))
         for name, value in (("runs", self.runs), ("states", self.states)):
             if value is not None and not 1 <= whole_number(value, name) <= _MOST:
                 raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
         whole_number(self.sample_seed, "sample_seed", 0, 2**63)
         check_labels(self.labels)
-        if self.source == "states" and self.runs is not None:
-            raise InputError("random states are of no run; leave out the number of runs, or learn from runs")
-        if self.source == "runs" and self.runs is not None and self.states is not None:
+        both = self.runs is not None and (self.states is not None or self.source == "states")
+        if both or (self.is_given and (self.runs is not None or self.states is not None or self.sample_seed)):
             raise InputError(
-                f"give the number of runs or of states, not both; got {option('runs')} {self.runs:,}, of which every "
-                f"step is meant, and {option('states')} {self.states:,}"
+                "runs are every step of that many runs, states that many random ones, and a file has its own; give one"
             )
-        if self.is_given and (self.runs is not None or self.states is not None or self.sample_seed):
-            raise InputError("a file says which states it has; leave out the numbers of runs and states, and the seed")
 
     @property
     def is_given(self) -> bool:

@@ -165,7 +165,6 @@ def run_image(
     network: Any = None,
     instructions: int | None = None,
     seconds: float | None = None,
-    checkpoint: str | PathLike[str] | None = None,
     resume: str | PathLike[str] | None = None,
     memory: Sequence[str] = (),
     signed: bool = False,
@@ -175,9 +174,8 @@ def run_image(
 ) -> ComputerRun:
     """Runs an image until it halts, for at most that many instructions or seconds.
 
-    `memory` are words to show at the end, `FROM:TO`, an address or a label. A `checkpoint` is a .npz file that
-    keeps the run, about once a minute and at its end; `resume` continues from such a file. `entry` is the first
-    address.
+    `memory` are words to show at the end, `FROM:TO`, an address or a label. `resume` is a .npz file that keeps the run,
+    about once a minute and at its end, and that it continues from if it is there. `entry` is the first address.
 
     >>> from bitwright.api.open import MachineChoice, open_subleq
     >>> from pathlib import Path
@@ -186,20 +184,19 @@ def run_image(
     True
     """
     tell, console = teller(progress), ImageConsole() if console is None else console
-    kept = None if checkpoint is None else as_path(checkpoint, "a checkpoint")
+    kept = None if resume is None else as_path(resume, "a file that keeps the run")
     if kept is not None:
         if kept.suffix != ".npz":
-            raise InputError(f"{option('checkpoint')} takes a .npz file, got {kept}")
+            raise InputError(f"{option('resume')} takes a .npz file, got {kept}")
         check_writable(kept)
+    going_on = kept is not None and kept.exists()
     machine, labels = program.machine, program.labels
-    if not program.image and resume is None:
+    if not program.image and not going_on:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
-    if entry is not None and resume is not None:
-        raise InputError(f"a run that is taken up goes on where it was; leave out {option('entry')}")
     words = [find_words(text, labels, machine.shape) for text in memory]
     first = 0 if entry is None else find_address(entry, labels, "entry")
     chosen = _engine(machine, engine, network, settings, tell)
-    state, tally, began_with = _start(program, first, None if resume is None else Path(resume), tell)
+    state, tally, began_with = _start(program, first, kept if going_on else None, tell)
     truth = RuleEngine(machine.program) if chosen.fallible else None
     computer = Computer(machine, chosen, state, console.read, console.write, tally, truth)
     saved = time.monotonic()
@@ -229,7 +226,7 @@ def run_image(
         chosen,
         ending,
         began_with,
-        None if resume else first,
+        None if going_on else first,
         found,
         signed,
         bytes(console.collected),

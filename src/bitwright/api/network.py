@@ -19,7 +19,8 @@ from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.cache import network_files
-from bitwright.networks.store import check_network_file, load_any_network, read_about, read_network, save_network
+from bitwright.networks.integer import WEIGHT_BITS
+from bitwright.networks.store import load_any_network, read_about, read_network, save_network
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.given import as_algorithm
 from bitwright.program.pattern import Pattern, read_pattern
@@ -159,8 +160,6 @@ class Network(Shown):
     @property
     def rounding(self) -> str | None:
         """The cost of quantizing, in a line; None if it was not quantized just now."""
-        from bitwright.api.advice import wider
-
         if self.training is None or self.training.cost is None or not isinstance(self.weights, IntegerNetwork):
             return None
         cost, members = self.training.cost, self.weights.rounded.members
@@ -216,12 +215,11 @@ class Network(Shown):
             save_network(self.weights, self.program, place)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], what: Any = None, *, with_digest: bool = False) -> Network:
+    def load(cls, path: str | PathLike[str], what: Any = None) -> Network:
         """The network in a file, after checking that it is one and is as it was written.
 
         A network of the whole state says which program it is for if that is a shipped one; give the program, or its
-        file, as `what` otherwise. Files of the first format hold no digest, so that
-        a change of their weights goes unnoticed; `with_digest` refuses them.
+        file, as `what` otherwise.
 
         >>> from bitwright import addition, train
         >>> train(addition(3), tile="all", width=256).save("whole.safetensors")
@@ -232,10 +230,8 @@ class Network(Shown):
         files = network_files(place)
         if len(files) > 1:
             raise InputError(
-                f"{place} holds {len(files):,} networks; run averages them, and Network.combine makes one of them"
+                f"{place} holds {len(files):,} networks; run averages them, and Network.combine quantizes them into one"
             )
-        if with_digest:
-            check_network_file(files[0])
         return _loaded(files[0], what)
 
     def quantize(self, weight_bits: int = 8) -> Network:
@@ -403,6 +399,12 @@ class Network(Shown):
         return found
 
 
+def wider(weight_bits: int) -> str:
+    """Advice for a network whose weights have this many bits."""
+    most = WEIGHT_BITS[-1]
+    return "use a wider network" + ("" if weight_bits >= most else f", or weights of up to {most} bits")
+
+
 def open_networks(given: Any, what: Any = None) -> list[Any]:
     """The networks that were given: one or several, as objects, as files or as folders of files.
 
@@ -418,7 +420,8 @@ def open_networks(given: Any, what: Any = None) -> list[Any]:
             from bitwright.networks.foreign import as_model, is_model
 
             if not is_model(one):
-                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}")
+                among = "" if one is given else " among them"
+                raise InputError(f"give networks, or the paths of their files, got a {type(one).__name__}{among}")
             found.append(as_model(one))
     if not found:
         raise InputError("give at least one trained network, or leave it out")

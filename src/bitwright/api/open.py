@@ -37,7 +37,8 @@ class MachineChoice:
     dialect: str | None = None
 
     def __str__(self) -> str:
-        return self.letter or "V"
+        size = "" if self.words is None else f"{self.words}x{self.word_width}"
+        return f"{self.letter or 'V'}:{size}:{self.dialect or ''}".rstrip(":")
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,9 @@ def opened(
             "where one is taken"
         )
     if path.suffix.lower() == ".task":
-        raise InputError(f"{target} is a task of a transformer, which certify and train take; the others take programs")
+        raise InputError(
+            f"{target} is a task of a transformer, which certify, train and check take; the others take programs"
+        )
     if lets and (target in NAMES or MACHINES.has(target)):
         raise InputError(
             f"{option('let')} goes with rule files (.bw): it gives a value in place of that of a 'let' line"
@@ -145,7 +148,7 @@ def opened(
         if bits is not None or order is not None:
             raise InputError(
                 f"{option('bits')} and {option('order')} do not go with programs for machines: SBN has a .width of its "
-                f"own, and machine V takes {option('words')} and {option('word_width')}"
+                "own, and machine V its words and their width"
             )
         found: Algorithm = package.open_program(target, **vars(machine or MachineChoice()))
         return found

@@ -8,8 +8,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.api.arguments import pattern_asked
-from bitwright.api.certificates import About, BitNames
-from bitwright.api.chain import Chain, prove_chain
+from bitwright.api.certificates import BitNames, ProvedProgram
+from bitwright.api.chain import ClaimChain, prove_chain
 from bitwright.api.models import fitted
 from bitwright.api.network import Network, open_networks
 from bitwright.api.open import SIZED, shipped
@@ -74,15 +74,15 @@ class ProofTarget:
         return self.programs.graphs if self.cells and self.tile == 1 else None  # a tile of a graph is no tile of others
 
     @property
-    def about(self) -> About:
+    def about(self) -> ProvedProgram:
         """What the certificate says about the program."""
         one = self.algorithm
-        return About(one.name, one.description, self.graphs, self.names, one.matches)
+        return ProvedProgram(one.name, one.description, self.graphs, self.names, one.matches)
 
-    def chain(self, tell: Teller, code: bool) -> Chain:
+    def chain(self, tell: Teller, code: bool) -> ClaimChain:
         """What else is claimed: what the rules compute, and at which sizes the cells are of these kinds."""
         if self.oracle is not None or not self.programs.programs:
-            return Chain()
+            return ClaimChain()
         return prove_chain(
             self.stated, self.programs, len(self.pattern.kinds) if self.cells else None, tell, code, self.graphs
         )
@@ -155,12 +155,15 @@ def network_target(
         if oracle is not None:
             same = replace(as_model(oracle), reads=weights.columns.reads)
             against = fitted(same, programs, sizes, 1 if pattern.whole is None else "all")[0]
-        weights = weights if device is None else weights.on(device)  # code there is only tested
+        if device not in (None, "cpu"):
+            raise InputError(f"{model.name} is evaluated on the CPU; leave out {option('device')} {device}")
     else:
         if oracle is not None:
             raise InputError(
                 f"{option('oracle')} goes with a network of your own: an ONNX file, a module or a function"
             )
+        if isinstance(network, list | tuple):
+            raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
         found, *others = open_networks(network)
         if others:
             raise InputError(f"{network} holds several networks; quantize them into one, which can be proved")

@@ -154,6 +154,10 @@ def run(
     settings = {name: values.pop(name) for name in (*SETTINGS, *_OF_MANY) if name in values}
     check_once(inputs, values)
     of_many = {name: settings.pop(name) for name in _OF_MANY if name in settings}
+    if network is not None:
+        from bitwright.api.network import open_networks
+
+        network = open_networks(network)
     if isinstance(what, str | PathLike):
         what = _opened(what, {**(inputs if isinstance(inputs, Mapping) else {}), **values}, graph, network)
     if isinstance(what, Algorithm) or is_node_program(what):
@@ -247,11 +251,7 @@ def _opened(path: str | PathLike[str], values: Mapping[str, Any], graph: Any, ne
         return program
     if path not in SIZED:
         return subject(path)
-    if network is None:
-        return shipped(str(path), values)
-    from bitwright.api.network import open_networks
-
-    return shipped(str(path), values, networks=open_networks(network))
+    return shipped(str(path), values, networks=network or ())
 
 
 def _states(algorithm: Algorithm, given: Mapping[str, Any]) -> BoolArray:

@@ -10,7 +10,6 @@ from bitwright.bits import shorten
 from bitwright.errors import BitwrightError, InputError, TrainCellsError, counted, option
 from bitwright.networks import IntegerNetwork
 from bitwright.program.pattern import pattern_of
-from bitwright.proofs.exhaustion.domains import RunsDomain
 from bitwright.proofs.exhaustion.task import MOST, ProofTask, check_size, duration, expected_seconds, how_many
 
 if TYPE_CHECKING:
@@ -70,38 +69,36 @@ def _too_long(what: str, task: ProofTask, workers: Workers, tell: Teller, tile: 
         fewer = f"a smaller {option('tile')} of train has far fewer local states" if tile != 1 else ""
         return InputError(f"{what}; {fewer or 'cells of fewer blocks have fewer local states'}")
     with tell.working("looking for a shorter proof"):
-        domain, cells = _of_domain(task, workers), _of_cells(task.algorithm)
-    advice = "; ".join(filter(None, [what, domain, cells]))
-    if cells:
-        return TrainCellsError(advice)
-    return InputError(advice if domain else f"{what}; no other domain of it is small enough: take a smaller program")
+        domain, states = _other_domain(task, workers), _local_states(task.algorithm)
+    if states is not None:
+        what += f"; {domain}" * bool(domain)
+        return TrainCellsError(f"{what}; a network of its cells has {counted(states, 'local state')}")
+    return InputError(f"{what}; {domain or 'no other domain of it is small enough: take a smaller program'}")
 
 
-def _of_domain(task: ProofTask, workers: Workers) -> str:
+def _other_domain(task: ProofTask, workers: Workers) -> str:
     """Advice to take the other domain, if that takes little time."""
-    name = "runs" if task.domain_name == "states" else "states"
-    other = ProofTask(task.algorithm, task.network, name, task.device)
+    other = replace(task, domain_name="runs" if task.domain_name == "states" else "states")
     try:
         states = other.domain.count_states()
-        if states is None or states >= MOST:
-            return ""
-        if isinstance(other.domain, RunsDomain) and states > _STEPS * other.domain.size:
+        if states is None or states >= MOST or (other.domain_name == "runs" and states > _STEPS * other.domain.size):
             return ""
         seconds = expected_seconds(other, workers)
     except BitwrightError:  # too many inputs, or some run does not end
         return ""
-    return "" if seconds > _FEASIBLE else f"{_given('domain', name)} has {how_many(other)}, about {duration(seconds)}"
+    name = _given("domain", other.domain_name)
+    return "" if seconds > _FEASIBLE else f"{name} has {how_many(other)}, about {duration(seconds)}"
 
 
-def _of_cells(algorithm: Algorithm) -> str:
-    """Advice to take a network of cells, if it has few local states."""
+def _local_states(algorithm: Algorithm) -> int | None:
+    """How many local states the cells of a program have, if few."""
     from bitwright.engines.cells.network import TABLED
 
     try:
         states = pattern_of([algorithm.program]).local_states
     except BitwrightError:
-        return ""
-    return "" if states > TABLED else f"a network of its cells has {counted(states, 'local state')}"
+        return None
+    return states if states <= TABLED else None
 
 
 def _given(name: str, value: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from bitwright.api.engines import check_tile
 from bitwright.api.open import subject
-from bitwright.errors import InputError, counted, listing, option, short_repr
+from bitwright.errors import InputError, Report, columns, counted, listing, option, printable, shorten
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.diagram import SBN_UNITS, diagram_svg
@@ -21,6 +21,8 @@ from bitwright.program.cells import Kind, Tile
 from bitwright.program.given import by_its_cells
 from bitwright.program.graph.schema import NodeWord
 from bitwright.program.pattern import Pattern, first_cells
+
+_MOST_ROWS = 60  # of a table
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class KindOfCells:
     ports: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True)
-class KindsOfCells:
+@dataclass(frozen=True, repr=False)
+class KindsOfCells(Report):
     """All kinds of a program, and the pattern that networks of its cells are trained on.
 
     >>> from bitwright import addition
@@ -67,12 +69,7 @@ class KindsOfCells:
             f"{counted(self.pattern.local_states, 'local state')}"
         )
 
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *self._lines()])
-
-    def _lines(self) -> Iterator[str]:
+    def rows(self) -> Iterator[str]:
         for number, one in enumerate(self.kinds, 1):
             ruled = len(one.kind.blocks)
             only = f"; {ruled} of its {one.blocks} blocks {'has' if ruled == 1 else 'have'} rules"
@@ -108,49 +105,50 @@ class KindsOfCells:
         }
 
 
-@dataclass(frozen=True)
-class Summary:
-    """A program in numbers: its sizes, its names, its blocks and its rules, as rows of text.
+def program_report(algorithm: Algorithm) -> Iterator[str]:
+    """What `bitwright show` prints: sizes, names, blocks and rules.
 
     >>> from bitwright import addition
-    >>> dict(Summary.of(addition(4)).facts)["done"]
-    'after 8 steps'
+    >>> list(program_report(addition(4)))[8].split()
+    ['done', 'after', '8', 'steps']
     """
+    program = algorithm.program
+    inputs, outputs = (
+        listing([f"{word.name} ({len(word.bits):,})" for word in words], 12) or "none"
+        for words in (algorithm.inputs, algorithm.outputs)
+    )
+    never = int((program.writers == 0).sum())
+    facts = {
+        "bits (k)": f"{program.bits:,}",
+        "blocks (b)": f"{program.blocks:,}",
+        "templates (K)": f"{program.templates:,}",
+        "writers of a bit": f"at most {int(program.writers.max()):,}",
+        "never written": listing(summary.never_written(program, never), 5) or "none",
+        "inputs": inputs,
+        "outputs": outputs,
+        "done": _ending(algorithm),
+        "id": program.id,
+    }
+    yield printable(f"{algorithm.name}  {algorithm.description}")
+    yield from (f"{name:<18}{value}" for name, value in facts.items())
+    names, blocks, rules = summary.names(program), summary.blocks(program), summary.rules(program)
+    yield from _table(
+        ("name", "bits", "writers of each bit"),
+        [(one.name, f"{one.bits:,}", _span(one.writers_min, one.writers_max)) for one in names],
+    )
+    yield from _table(
+        ("block", "how many", "templates in each"),
+        [(" ".join(one.example), f"{one.count:,}", _span(one.templates_min, one.templates_max)) for one in blocks],
+    )
+    yield from _table(("rule", "templates"), [(shorten(one.text, 300), f"{one.count:,}") for one in rules])
 
-    facts: tuple[tuple[str, str], ...]
-    names: tuple[tuple[str, str, str], ...]  # name, bits, writers of each bit
-    blocks: tuple[tuple[str, str, str], ...]  # an example, how many, templates in each
-    rules: tuple[tuple[str, str], ...]  # text, templates
 
-    @classmethod
-    def of(cls, algorithm: Algorithm) -> Summary:
-        """What `bitwright show` prints."""
-        program = algorithm.program
-        inputs, outputs = (
-            listing([f"{word.name} ({len(word.bits):,})" for word in words], 12)
-            for words in (algorithm.inputs, algorithm.outputs)
-        )
-        never = int((program.writers == 0).sum())
-        more = f" and {never - 5:,} more" if never > 5 else ""
-        facts = (
-            ("bits (k)", f"{program.bits:,}"),
-            ("blocks (b)", f"{program.blocks:,}"),
-            ("templates (K)", f"{program.templates:,}"),
-            ("writers of a bit", f"at most {int(program.writers.max()):,}"),
-            ("never written", ", ".join(summary.never_written(program, 5)) + more or "none"),
-            ("inputs", inputs or "none"),
-            ("outputs", outputs),
-            ("done", _ending(algorithm)),
-        )
-        names, blocks, rules = summary.names(program), summary.blocks(program), summary.rules(program)
-        return cls(
-            facts,
-            tuple((one.name, f"{one.bits:,}", _span(one.writers_min, one.writers_max)) for one in names),
-            tuple(
-                (" ".join(one.example), f"{one.count:,}", _span(one.templates_min, one.templates_max)) for one in blocks
-            ),
-            tuple((one.text, f"{one.count:,}") for one in rules),
-        )
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows under their headings, after an empty line."""
+    yield ""
+    yield from columns([headings, *rows[:_MOST_ROWS]])
+    if len(rows) > _MOST_ROWS:
+        yield f"... and {len(rows) - _MOST_ROWS:,} more ({option('text')} prints everything)"
 
 
 def _span(least: int, most: int) -> str:
@@ -201,13 +199,8 @@ def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
     return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
 
 
-def save_diagram(
-    algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None, blocks: bool = False
-) -> None:
-    """Draws a program into a .svg file: kinds of cells, for a `tile`, or `blocks`, as asked for.
-
-    Otherwise cells where blocks are grouped, and machines by their units.
-    """
+def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
+    """Draws a program into a .svg file: kinds of cells, where blocks are grouped or for a `tile`; machines by units."""
     place = as_path(path, "a diagram")
     if place.suffix != ".svg":
         raise InputError(f"{option('diagram')} takes a .svg file, got {place}")
@@ -222,7 +215,7 @@ def save_diagram(
         title = f"An SBN machine, as {algorithm.name} needs it"
     if tile == "all":
         raise InputError(f"{option('diagram')} draws cells; give {option('tile')} a number")
-    if tile is not None or (program.grouped is not None and units is None and not blocks):
+    if tile is not None or (program.grouped is not None and units is None):
         picture = cell_diagram_svg(program, algorithm.name, tile or 1)
     else:
         picture = diagram_svg(program, title, units)

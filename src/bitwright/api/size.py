@@ -11,7 +11,7 @@ from bitwright.api.arguments import pattern_asked
 from bitwright.api.open import subject
 from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import shorten, whole_number
-from bitwright.errors import InputError, counted, option, short_repr, suggestion
+from bitwright.errors import InputError, Report, counted, option, suggestion
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.cells import Tile
 from bitwright.program.given import by_its_cells
@@ -27,8 +27,8 @@ OF = ("ensemble", "network")
 _SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
 
 
-@dataclass(frozen=True)
-class EnsembleSizes:
+@dataclass(frozen=True, repr=False)
+class EnsembleSizes(Report):
     """How many networks must be averaged, under each rounding.
 
     >>> from bitwright import addition, size
@@ -59,25 +59,23 @@ class EnsembleSizes:
         reach = f", in {n['covers']}" if n["n_source"] == "reachable" else ""
         return f"{self.name}: networks to average for {self.of}, wrong with probability at most {delta:g}{trust}{reach}"
 
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        lines = [self.sentence]
+    def rows(self) -> list[str]:
+        lines = []
         for name, key in (("sign, Eq. (8)", "sign"), ("sign, tight", "sign_tight"), ("calibrated", "calibrated")):
             one = self.found[key]
             count = "unbounded" if one["networks"] is None else f"{one['networks']:,}"
             lines.append(f"  {name:14} {count:>12}   {one['reason']}")
         lines.append("  " + "; ".join(f"{rounding} with K = {K:,}" for rounding, K in self.found["examples"].items()))
         lines.append(f"  n at most {self.found['n_max']:,}, from {self.found['n_source']} ({self.n_scope})")
-        return "\n".join(lines)
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as `bitwright size --json` prints them."""
         return {"name": self.name} | self.found
 
 
-@dataclass(frozen=True)
-class WidthOfNetwork:
+@dataclass(frozen=True, repr=False)
+class WidthOfNetwork(Report):
     """How wide one network with a zero-output start and calibrated rounding should be.
 
     >>> from bitwright import addition, size
@@ -105,23 +103,19 @@ class WidthOfNetwork:
             f"(delta {found.delta:g}; first order, not proved)"
         )
 
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
+    def rows(self) -> list[str]:
         found = self.found
         mean, low, high = found.error.interval
         count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
         climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
         climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
         most = "at most " if found.domain == "runs" else ""
-        lines = [
-            self.sentence,
+        return [
             f"  {most}{count} states; the worst of {found.error.states:,} of them{climbed}, in "
             f"{len(found.error.errors)} draws of a Gaussian field, sample seed {found.seed}",
             f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
             f"  K = {found.examples:,}; no network was trained",
         ]
-        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as `bitwright size --of network --json` prints them."""

@@ -6,17 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitwright.api.open import subject
 from bitwright.bits import shorten
-from bitwright.engines.cells.wiring import tile_of
-from bitwright.errors import BitwrightError, EffortError, InputError, OtherKindError, ProofError, counted, option
+from bitwright.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
 from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program
 from bitwright.program.graph.node_program import graphs_of
-from bitwright.program.pattern import pattern_of
 
 if TYPE_CHECKING:
     from bitwright.program.algorithm import Sizing
@@ -29,11 +26,9 @@ EVERY = "all"
 MOST_SIZES = 10_000
 MOST_TEMPLATES = 1 << 23  # of all sizes together: that many take a minute or two, and about 2 GB
 BITS = "bits"  # the number of a shipped algorithm, which need not be named
-FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
-_FEW_NUMBERS = 4
+_FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
 _REMEMBERED = 64  # proofs of kinds
 _PROVED: dict[tuple[str, ...], KindsProof] = {}
-_FEW_SIZES, _MANY_SIZES = 64, 512  # up to which they are tried, one after the other, before they are advised
 
 
 Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
@@ -251,51 +246,20 @@ def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
     return (what.node_program or what).sizing if isinstance(what, NodeSchema) else what.sizing
 
 
-def missing_kinds(what: Algorithm, pattern: Pattern, tile: Tile = 1) -> Iterator[tuple[str, str | None]]:
-    """Nearby sizes with cells that a pattern lacks, each with the sizes to train on to have them, if any do.
-
-    It tries few sizes, and gives the first one for each number.
-    """
-    if what.program.templates > FEW_TEMPLATES:
-        return
-    for name, value in islice(numbers_of(what).items(), _FEW_NUMBERS):
-        for size in sorted({1, 2, 3, value - 1, value + 1, value + 2} - {value}):
-            asked = _named(name, str(size))
-            try:
-                other = in_sizes(what, asked).programs
-                for one in other:
-                    tile_of(one.algorithm.program, pattern)
-            except OtherKindError:
-                yield asked, sizes_to_train(what, name, max(value, size), other, tile)
-                break
-            except BitwrightError:  # the program does not exist in this size
-                continue
-
-
-def sizes_to_train(
-    what: Algorithm, name: str, value: int, others: Sequence[ProgramAtSize] = (), tile: Tile = 1
-) -> str | None:
-    """Sizes, from the smallest, that have all kinds of cells of this program and the others; None if none do.
-
-    Kinds of cells rarely change beyond some size, so it tries a few sizes before all up to `value`.
-    """
-    wanted = [*_by_cells(what), *(one.algorithm for one in others)]
-    for least in range(1, 5):
-        try:
-            in_sizes(what, _named(name, str(least)))
-        except BitwrightError:
-            continue
-        break
-    for most in sorted({min(max(8, value), _FEW_SIZES), min(max(8, value), _MANY_SIZES)}):
-        sizes = _named(name, f"{least}..{most}")
-        try:
-            pattern = pattern_of([one.algorithm.program for one in in_sizes(what, sizes).programs], tile)
-            for one in wanted:
-                tile_of(one.program, pattern)
-        except BitwrightError:  # some size does not exist, or a cell is not among them
-            continue
-        return sizes
+def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
+    """A size with a kind of cells that a pattern lacks; None if it has all, or nothing is proved of them."""
+    if not knows_every_size(what):
+        return None
+    for seen in every_size_or_own(what).proof.kinds:  # type: ignore[union-attr]
+        if seen.kind not in pattern.kinds:
+            numbers = seen.sizes.values() if BITS in numbers_of(what) else ()
+            return ",".join(map(str, numbers)) or _joined(seen.sizes)
     return None
+
+
+def knows_every_size(what: Algorithm) -> bool:
+    """Whether it is proved which kinds of cells a program has at every size; large programs are not tried."""
+    return what.program.templates <= _FEW_TEMPLATES and every_size_or_own(what).proof is not None
 
 
 def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:

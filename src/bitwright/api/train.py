@@ -10,14 +10,21 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from bitwright.api.advice import of_cells
 from bitwright.api.arguments import RECIPE, make_recipe
-from bitwright.api.cells import SEEDS, check_divides, members_of, pattern_of, train_on_pattern, train_smallest
+from bitwright.api.cells import (
+    SEEDS,
+    TrainedCells,
+    check_divides,
+    members_of,
+    pattern_of,
+    train_on_pattern,
+    train_smallest,
+)
 from bitwright.api.engines import check_options, check_tile
 from bitwright.api.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
-from bitwright.api.network import Network, Training
+from bitwright.api.network import Network, Training, wider
 from bitwright.api.open import of_bits, subject
-from bitwright.api.sizes import SizesAsked, at_size, in_sizes, missing_kinds
+from bitwright.api.sizes import SizesAsked, at_size, in_sizes, missing_size
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
 from bitwright.errors import BitwrightWarning, InputError, counted, listing, option
@@ -165,8 +172,14 @@ def train(
     if not integer:
         return _float_network(task, begin)
     network = _integer_network(task, networks, weight_bits, seeds, begin)
-    if sizes is None and tile != "all" and (progress is True or hasattr(progress, "note")):
-        _tell_sizes(task.programs[0], task.pattern, tile, task.tell)
+    if sizes is None and tile == 1 and (progress is True or hasattr(progress, "note")):
+        with task.tell.working("looking at other sizes"):
+            missing = missing_size(task.programs[0], task.pattern)
+        if missing is not None:
+            task.tell.note(
+                f"{at_size(task.name, missing)} has cells of other kinds, which this network does not run; "
+                f"{option('sizes')} all trains one on those too"
+            )
     return network
 
 
@@ -335,11 +348,31 @@ def _integer_network(task: _Task, networks: int, weight_bits: int, seeds: int, b
         )
     loss = max(losses[one.digest] for one in found.trained)
     seconds = time.perf_counter() - begin
-    problem = of_cells(found, task.executions) if found.tables is not None and not found.proved else None
+    problem = _advice(found, task.executions) if found.tables is not None and not found.proved else None
     if problem is not None:
         warn(problem, BitwrightWarning, stacklevel=3)
     training = Training(seconds, loss, found.trained, found.cost, found.seeds, task.executions, problem)
     return Network(found.network, task.pattern, task.runs, task.name, training)
+
+
+def _advice(found: TrainedCells, executions: ExecutionSet | None) -> str:
+    """One line about the local states that a network gets wrong.
+
+    If some templates were never shown, a wider network would not learn them either.
+    """
+    assert found.tables is not None
+    after = "" if found.seeds == 1 else f" after {found.seeds} seeds"
+    head = f"{found.tables.wrong:,} of {counted(found.tables.states, 'local state')} come out wrong{after}"
+    if executions is None:
+        return f"{head}; {wider(found.network.weight_bits)}"
+    never, program = unseen(executions), found.pattern.program
+    if not never:
+        return f"{head}; {wider(found.network.weight_bits)}, or show it more executions"
+    texts = listing([f"'{program.template_text(template)}'" for template in never], 2)
+    return (
+        f"{head}; the executions never showed {counted(len(never), 'template')} ({texts}): learn from random states "
+        f"({option('executions')} states)"
+    )
 
 
 def _float_network(task: _Task, begin: float) -> Network:
@@ -348,12 +381,3 @@ def _float_network(task: _Task, begin: float) -> Network:
     (trained,) = (_train_one(task, recipe, losses) for recipe in members_of(task.recipe, 1))
     training = Training(time.perf_counter() - begin, max(losses.values()), executions=task.executions)
     return Network(trained, task.pattern, task.runs, task.name, training)
-
-
-def _tell_sizes(algorithm: Algorithm, pattern: Pattern, tile: Tile, tell: Teller) -> None:
-    """Reports other sizes of the program that have kinds of cells which this network lacks."""
-    with tell.working("looking at other sizes"):
-        missing = list(missing_kinds(algorithm, pattern, tile))
-    for size, wanted in missing:
-        advice = "" if wanted is None else f"; {option('sizes')} {wanted} trains one on those too"
-        tell.note(f"{at_size(algorithm.name, size)} has cells of other kinds, which this network does not run{advice}")

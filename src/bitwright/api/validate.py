@@ -117,6 +117,8 @@ def validate(
             validation.validate(validation.make_task(algorithm, chosen, None, 1, 0, steps))
     try:
         with tell.working("inputs") as told:
+            if file is None:
+                told(0, task.inputs.count)
             return validation.validate(task, who, told, file)
     except KeyboardInterrupt:
         if file is not None:

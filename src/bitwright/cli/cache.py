@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bitwright.cli import options as opt
-from bitwright.cli.reporting import print_json
+from bitwright.cli.reporting import print_result
 
 
 @opt.verb("cache")
@@ -20,11 +20,8 @@ def command(clear: bool, as_json: bool) -> int:
     damaged entry is never used: it is trained again and replaced. Nor is one that the linear algebra of another CPU
     trained: each kernel has entries of its own.
     """
-    from bitwright.api.cache import Cache, clear_cache, look_at_cache
+    from bitwright.api.cache import clear_cache, look_at_cache
 
     found = clear_cache() if clear else look_at_cache()
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(str(found))
-    return 1 if isinstance(found, Cache) and not found.sound else 0
+    print_result(found, as_json)
+    return 0 if found else 1

@@ -10,7 +10,7 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet
-from bitwright.cli.reporting import print_json
+from bitwright.cli.reporting import print_json, print_result
 from bitwright.cli.targets import Target, keep_sizes, option_words
 from bitwright.cli.tasks import BESIDE, certify_task, is_task
 from bitwright.errors import InputError, ProofError
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @opt.rounding
 @opt.matches
 @opt.padding
-@click.option("--output", "-o", type=opt.FILE, help="Write the certificate to this file.")
+@click.option(
+    "--output", "-o", type=opt.FILE, help="Write the certificate to this file; for a .task, FILE.html is a page."
+)
 @click.option(
     "--check",
     type=opt.FILE,
@@ -56,8 +58,8 @@ if TYPE_CHECKING:
 @opt.workers
 @opt.resume
 @click.option("--function", is_flag=True, help="Prove what the code of a machine computes, too; rule texts always are.")
-@click.option("--seconds", type=click.FloatRange(min=0), help="For a .task: stop after this time.  [default: 600]")
-@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin and count the wrong inputs.")
+@opt.seconds
+@click.option("--measure", is_flag=True, help="For a .task: also find the smallest margin, or count the wrong inputs.")
 @click.option("--yes", is_flag=True, help="Go on even if the proof will take longer than 10 minutes.")
 @opt.json
 @opt.quiet
@@ -94,13 +96,23 @@ def command(
     from bitwright.api.certify import certify
     from bitwright.api.models import model_of
     from bitwright.api.network import open_networks
+    from bitwright.transformers.files import is_decoder_file
 
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how)
-    for name in ("seconds", "measure"):
-        if how.pop(name):
-            raise InputError(f"--{name} goes with tasks of transformers (.task); leave it out")
-    _check_together(output, check, how)
+    if network is not None and is_decoder_file(network):
+        raise InputError(
+            f"{network} is a decoder, which is proved for a task: bitwright certify X.task --network {network}"
+        )
+    opt.refuse("goes with tasks of transformers (.task)", "seconds", "measure")
+    del how["seconds"], how["measure"]
+    if output is not None and output.suffix != ".json":
+        raise InputError(f"-o takes a .json file, got {output}")
+    if how["state"] is not None:
+        opt.refuse("does not go with --state, which looks at one state", "output", "check", "domain", "resume")
+    if check is not None:
+        again = "does not go with --check, which does all of it again as the file says"
+        opt.refuse(again, "rounding", "n", "padding", "domain", "output", "resume")
     if check == BESIDE:
         if network is None:
             raise InputError("--check without a name looks next to a network; give --network, or the certificate file")
@@ -119,8 +131,8 @@ def command(
     try:
         found: Certificate | StateReport
         if claimed is not None:
-            again = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
-            found = claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=tell, **again)
+            same = {name: how[name] for name in ("tile", "device", "workers", "yes", "oracle")}
+            found = claimed.check(algorithm, model, sizes=how["sizes"] or claimed.sizes, progress=tell, **same)
         else:
             if output is not None:
                 check_writable(output)
@@ -142,31 +154,17 @@ def command(
         tell.note(f"wrote {output}")
         if kept is not None and how["resume"] is None:
             kept.unlink(missing_ok=True)
-    if as_json:
-        print_json(found.to_dict())
-    elif isinstance(found, StateReport):
-        click.echo(str(found))
+    if as_json or isinstance(found, StateReport):
+        print_result(found, as_json)
     elif is_quiet():
         click.echo(found.sentence)
     else:
         see = ""
         if found.shown_by:
             sizes = target.let_words() if found.sizes is None else ["--sizes", found.sizes]
-            given: dict[str, object] = {"machine": target.machine and target.machine.letter, "network": network}
+            given: dict[str, object] = {"machine": target.machine, "network": network}
             given |= {"reads": reads, "threshold": threshold, "oracle": how["oracle"]}
             words = [target.name, *sizes, *option_words(given), "--state", found.shown_by]
             see = f"bitwright certify {shlex.join(words)}"
         click.echo("\n".join(found.report(see)))
     return 0 if found else 1
-
-
-def _check_together(output: Path | None, check: Path | None, how: dict[str, Any]) -> None:
-    """Raises InputError for options of the command line that do not go together; the proof looks at the others."""
-    if output is not None and output.suffix != ".json":
-        raise InputError(f"-o takes a .json file, got {output}")
-    if how["state"] is not None and (output is not None or check is not None):
-        raise InputError("--state looks at one state; leave out --domain, -o, --check and --resume")
-    if check is not None and (how["rounding"] is not None or how["n"] is not None or how["padding"] is not None):
-        raise InputError("--check takes rounding, n and padding from the file; leave these options out")
-    if check is not None and (how["domain"] is not None or output is not None or how["resume"] is not None):
-        raise InputError("--check does all of it again as the file says; leave out --domain, -o and --resume")

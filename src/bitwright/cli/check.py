@@ -20,7 +20,7 @@ _MOST = 20  # warnings that a person is shown
 @opt.json
 @opt.quiet
 def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
-    """List every problem of a .bw, .sbn, .sq or .dec file. Exit 1 if there is one.
+    """List every problem of a .bw, .sbn, .sq or .dec file, or what a .task file means. Exit 1 if there is a problem.
 
     Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
     """
@@ -31,10 +31,10 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
         print_json(found.to_dict())
         return 0 if found else 1
     if not found.ok:
-        print_lines(f"{file}:{problem}" for problem in found.problems)
+        print_lines(f"{file}:{problem}" if problem.line else f"{file}: {problem}" for problem in found.problems)
         click.echo(f"bitwright: {found.sentence}", err=True)
     elif not is_quiet():
-        click.echo(found.sentence)
+        click.echo(found.report())
     for warning in found.warnings[:_MOST]:
         where = f"{file}:{warning.line}:{warning.column}" if warning.line else file
         note(f"{where}: warning: {warning.message}")

@@ -11,9 +11,9 @@ from bitwright.cli import options as opt
 
 @opt.verb("compile")
 @click.argument("file", type=opt.FILE)
-@click.option("--word-width", type=int, help="For .py: bits of a word; 8 if it is not given.")
+@click.option("--bits", type=int, help="For .py: bits of a word; 8 if it is not given.")
 @click.option("--output", "-o", type=opt.FILE, help="Write to this file instead of stdout.")
-def command(file: Path, word_width: int | None, output: Path | None) -> None:
+def command(file: Path, bits: int | None, output: Path | None) -> None:
     """Compile or assemble a program for a machine.
 
     A small part of Python (.py) becomes .sbn assembly for machines A and B (see docs/reference/sbn.md). SUBLEQ assembly
@@ -21,7 +21,7 @@ def command(file: Path, word_width: int | None, output: Path | None) -> None:
     """
     from bitwright.api.compile import compile_file
 
-    compiled = compile_file(file, word_width)
+    compiled = compile_file(file, bits)
     if output is None:
         click.echo(compiled.text.rstrip("\n"))
     else:

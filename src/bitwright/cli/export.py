@@ -31,13 +31,14 @@ FORMATS = {
     "dataset": "the training set of a program, as a NumPy file",
     "executions": "states of a program and their successors, as a NumPy file",
 }
+_SIZE = ("bits", "order", "machine", "let")
 # The options of these forms; the other forms check their own.
 _OPTIONS = {
-    "integer": {"program", "weight_bits", "bits", "order", "machine", "let"},
-    "dataset": {"padding", "bits", "order", "machine", "let"},
-    "executions": {"source", "runs", "states", "sample_seed", "bits", "order", "machine", "let"},
+    "integer": ("program", "weight_bits", *_SIZE),
+    "dataset": ("padding", *_SIZE),
+    "executions": ("source", "sample_seed", *_SIZE),
 }
-_OF_OTHERS = {"weight_bits", "padding", "source", "runs", "states", "sample_seed"}
+_OF_THESE = ("weight_bits", "padding", "source", "sample_seed")
 
 
 @opt.verb("export")
@@ -76,7 +77,8 @@ _OF_OTHERS = {"weight_bits", "padding", "source", "runs", "states", "sample_seed
 )
 @opt.weight_bits
 @opt.padding
-@opt.sample
+@opt.source
+@opt.sample_seed
 @opt.json
 @opt.quiet
 def command(target: str, output: Path, to: str | None, as_json: bool, **asked: Any) -> None:
@@ -87,21 +89,21 @@ def command(target: str, output: Path, to: str | None, as_json: bool, **asked: A
     bitwright export adder.safetensors -o adder.html --program addition
     bitwright export trained.safetensors --to integer -o integer.safetensors
     bitwright export addition --to dataset -o set.npz
-    bitwright export addition --to executions --from states --states 200 -o states.npz
+    bitwright export addition --from states:200 -o states.npz
     """
     if to is not None and to not in FORMATS:
         raise InputError(f"--to takes {' or '.join(FORMATS)}, got {to}{suggestion(to, FORMATS)}")
     given = {name: value for name, value in asked.items() if value not in (None, ())}
     data = "executions" if "source" in given else "dataset"
     form = to or {".npz": data, ".safetensors": "integer"}.get(output.suffix)
-    for name in given:
-        if name not in _OPTIONS[form] if form in _OPTIONS else name in _OF_OTHERS:
-            spelt = {"source": "from", "values": "input"}.get(name, name.replace("_", "-"))
-            raise InputError(f"--{spelt} does not go with --to {form or 'c or onnx'}; leave it out")
+    if form in _OPTIONS:
+        opt.allow_only(f"--to {form}", "to", "output", "as_json", *_OPTIONS[form])
+    else:
+        opt.refuse(f"does not go with --to {form or 'c or onnx'}", *_OF_THESE)
     of_program = form in ("dataset", "executions")
     program = target if of_program else given.pop("program", None)
-    if program is None and given.keys() & {"bits", "order", "machine", "let"}:
-        raise InputError("--bits, --order, --machine and --let go with --program, whose size they give")
+    if program is None:
+        opt.refuse("goes with --program, whose size it gives", *_SIZE)
     lets = lets_for(program, given.pop("let", ()))
     size = {name: given.pop(name) for name in ("bits", "order", "machine") if name in given}
     asked_for = None if program is None else Target(program, **size, lets=lets)

@@ -36,22 +36,13 @@ from bitwright.errors import InputError
 @click.option("--against", metavar="FILE|NAME", help="Compare with this program.")
 @click.option("--grid", metavar="HxW", help="The states are boards of a cellular automaton on a torus, row by row.")
 @click.option(
-    "--like",
-    metavar="FILE",
-    help="For several sizes: copy the input, output, start, steps and ensure lines of this file.",
-)
-@click.option(
     "--line",
     "lines",
     multiple=True,
     metavar="TEXT",
     help="For several sizes: add this line, such as 'output sum = c[l] p' or 'ensure sum == p + q'; may be repeated.",
 )
-@click.option(
-    "--seconds",
-    type=float,
-    help="For several sizes: how long to look for blocks, and then for a shorter text.  [default: no limit, and 60]",
-)
+@opt.seconds
 @opt.json
 @opt.quiet
 def command(

@@ -83,6 +83,7 @@ def cli() -> None:
     bitwright run permutation p=0b10110 --order 3,1,2,5,4
     bitwright examples
     bitwright run examples/subtraction.bw a=719 b=483
+    bitwright certify examples/transformers/adder.task --network examples/transformers/adder.safetensors
     """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial, wraps
 from math import isfinite
@@ -9,21 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from bitwright.api.open import MachineChoice
 from bitwright.cli.progress import QUIET
 from bitwright.cli.targets import Target, lets_for
+from bitwright.errors import InputError
 
 # Groups of options in the order of the help; those of one verb alone come first.
 GROUPS = {
-    "The program": "bits order let sizes program graph values directed",
-    "Its machine": "machine words word-width dialect",
+    "The program": "bits order let machine sizes program graph values directed",
     "The engine": "engine rounding padding network evaluate n",
-    "Networks": "tile networks width seed device precision",
-    "Training": "start descent parametrization tolerance trainer seeds integer weight-bits",
-    "Executions": "from runs states labels random sample-seed",
-    "Images for machine V": "max-instructions max-seconds checkpoint memory signed entry",
-    "Work and output": "max-steps workers resume yes output json quiet help",
+    "Networks": "tile networks width seed device",
+    "Training": "descent tolerance seeds integer weight-bits from",
+    "Inputs": "random sample-seed",
+    "Images for machine V": "max-instructions memory signed",
+    "Work and output": "max-steps seconds workers resume yes output json quiet help",
 }
 _GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}
 _OWN = "Options"
@@ -99,29 +101,28 @@ bits = click.option(
     "--bits", type=int, help="Bit length of the numbers; by default the smallest that fits (4 where none are given)."
 )
 order = click.option("--order", help="For a permutation: where each bit goes, bit 1 first, such as 3,1,2.")
-_machine = together(
-    click.option(
-        "--machine",
-        type=click.Choice(["A", "B", "V"]),
-        help="For .sbn programs: the paper's machine A, or B (the default). V for SUBLEQ: .sq, .dec, machine-v.",
-    ),
-    click.option("--words", type=int, help="For machine V: words of memory."),
-    click.option("--word-width", type=int, help="For machine V: bits of a word."),
-    click.option("--dialect", help="For machine V: howerj, kth, plain, or flags such as range,strict."),
+
+
+class _MachineType(click.ParamType):  # type: ignore[type-arg]
+    """A, B or V, with the size and the dialect of machine V: V:256x16:howerj."""
+
+    name = "machine"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MachineChoice:
+        found = re.fullmatch(r"([AB])|V(?::(?:(\d{1,9})x(\d{1,3}))?(?::(.+))?)?", value)
+        if found is None:
+            self.fail(f"{value[:40]!r} is not A, B, V or V:WORDSxWIDTH:DIALECT such as V:256x16:howerj.", param, ctx)
+        words, width = (None if number is None else int(number) for number in found.groups()[1:3])
+        return MachineChoice(found[1] or "V", words, width, found[4])
+
+
+machine = click.option(
+    "--machine",
+    type=_MachineType(),
+    metavar="A|B|V:WxN:DIALECT",
+    help="For .sbn programs: the paper's machine A, or B (the default). For SUBLEQ (.sq, .dec, machine-v): V with W "
+    "words of N bits and its dialect (howerj, kth, plain, or flags such as range,strict), such as V:256x16:howerj.",
 )
-
-
-def machine(function: Any) -> Any:
-    """--machine, and for machine V --words, --word-width and --dialect, together as the argument `machine`."""
-
-    @wraps(function)
-    def gather(*args: Any, machine: Any, words: Any, word_width: Any, dialect: Any, **more: Any) -> Any:
-        choice = MachineChoice(machine, words, word_width, dialect)
-        return function(*args, machine=None if choice == MachineChoice() else choice, **more)
-
-    return _machine(gather)
-
-
 lets = click.option(
     "--let",
     multiple=True,
@@ -237,51 +238,22 @@ recipe = together(
     width,
     seed,
     click.option(
-        "--start",
-        type=click.Choice(["zero", "random"]),
-        help="Output before training: zero, or random as in the paper.  [default: zero]",
-    ),
-    click.option(
         "--descent",
         type=click.Choice(["balanced", "momentum", "plain"]),
         help="Steps of gradient descent: balanced (fewest), with momentum, or plain, as in the theorem.  "
         "[default: balanced; momentum for executions]",
     ),
     click.option(
-        "--parametrization",
-        type=click.Choice(["ntk", "standard"]),
-        default="ntk",
-        show_default=True,
-        help="Which weights descend: scaled, as in the theorem, or plain, as in the authors' code.",
-    ),
-    click.option(
         "--tolerance", type=float, help="Largest error on any example.  [default: 0.001; 0.01 for executions]"
     ),
-    click.option(
-        "--trainer",
-        type=click.Choice(["numpy", "torch"]),
-        default="numpy",
-        show_default=True,
-        help="torch (the extra train) can use a GPU.",
-    ),
     device,
-    click.option(
-        "--precision",
-        type=click.Choice(["float32", "float64"]),
-        default="float32",
-        show_default=True,
-        help="Precision of weights and training.",
-    ),
 )
-sample = together(
-    click.option("--from", "source", metavar="runs|states|FILE", help="Executions: of runs, random states, or a file."),
-    click.option("--runs", type=click.IntRange(1, 10**6), help="With --from runs: every step of this many runs."),
-    click.option(
-        "--states",
-        type=click.IntRange(1, 10**6),
-        help="How many states.  [default: 20 for each template]",
-    ),
-    sample_seed,
+source = click.option(
+    "--from",
+    "source",
+    metavar="runs|states|FILE",
+    help="Executions: of runs or of random states, or a .npz file. runs:20 is every step of 20 runs, states:500 that "
+    "many states; by default they are 20 for each template.",
 )
 networks = together(
     rounding,
@@ -314,20 +286,19 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     return value
 
 
-resume = click.option("--resume", type=FILE, help="Continue from this file, which keeps what is done.")
+seconds = click.option(
+    "--seconds",
+    type=click.FloatRange(0),
+    callback=_finite,
+    help="Stop after this time. An image: not counting the time spent waiting for input. A task: by default after 600. "
+    "infer: of looking for blocks, and then for a shorter text, 60 by default.",
+)
+resume = click.option(
+    "--resume", type=FILE, help="Keep what is done in this file, and continue from it if it is there."
+)
 computer = together(
     click.option("--max-instructions", type=click.IntRange(0), help="Stop after this many instructions."),
-    click.option(
-        "--max-seconds",
-        type=click.FloatRange(0),
-        callback=_finite,
-        help="Stop after this many seconds, not counting the time spent waiting for input.",
-    ),
-    click.option(
-        "--checkpoint",
-        type=FILE,
-        help="Save the run to this .npz file, so that --resume can continue it.",
-    ),
+    seconds,
     resume,
     click.option(
         "--memory",
@@ -336,6 +307,29 @@ computer = together(
         help="Show these words at the end, both ends included; also one ADDRESS, or a label of a .sq file.",
     ),
     click.option("--signed", is_flag=True, help="Show words and addresses as signed numbers."),
-    click.option("--entry", metavar="ADDRESS", help="The first instruction.  [default: 0]"),
 )
 running = together(engines, json, quiet)
+
+
+def given_options() -> dict[str, str]:
+    """The options that the command line gives, by the names of their parameters, as they are spelt."""
+    context = click.get_current_context()
+    return {
+        one.name or "": one.opts[0]
+        for one in context.command.params
+        if isinstance(one, click.Option)
+        and one.expose_value
+        and context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+    }
+
+
+def refuse(what: str, *names: str) -> None:
+    """Raises InputError if the command line gives one of these options."""
+    for name, spelt in given_options().items():
+        if name in names:
+            raise InputError(f"{spelt} {what}; leave it out")
+
+
+def allow_only(what: str, *names: str) -> None:
+    """Raises InputError if the command line gives an option besides these."""
+    refuse(f"does not go with {what}", *(name for name in given_options() if name not in names))

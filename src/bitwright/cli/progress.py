@@ -1,21 +1,20 @@
-"""Progress of long work on stderr: a bar on a terminal, else a line about every ten seconds."""
+"""Progress of long work on stderr: one line that stays in place on a terminal, else a line about every ten seconds."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
+from shutil import get_terminal_size
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import click
 
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
-_SOON = 0.5  # seconds until there is a bar
-_OFTEN = 0.1  # seconds between two looks at a bar
+_SOON = 0.5  # seconds until a terminal shows anything, also after other output
+_OFTEN = 0.1  # seconds between two changes of its line
 SELDOM = 10.0  # seconds between two lines
+_CLEAR = "\r\x1b[K"
 _PULSE = 0.5  # seconds after which time itself is a reason to look
 
 
@@ -44,9 +43,9 @@ class StepProgress:
         self._first: tuple[float, int] | None = None  # when the first call came, and what was done then
         self._done, self._total = 0, 0
         self._lock, self._end = Lock(), Event()
+        self._begin_showing = self._begin + _SOON
         self._pulse: Thread | None = None
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
+        self._drawn = False
 
     def __enter__(self) -> StepProgress:
         if self._show:
@@ -66,11 +65,12 @@ class StepProgress:
         self.hide()
 
     def hide(self) -> None:
-        """Hides the bar until there is something to show."""
+        """Clears the line of a terminal until there is something to show."""
         with self._lock:
-            if self._bar:
-                self._bar.stop()
-                self._bar = None
+            self._begin_showing = self._clock() + _SOON
+            if self._drawn:
+                self._drawn = False
+                click.echo(_CLEAR, nl=False, err=True)
 
     def __call__(self, step: int, limit: int) -> None:
         if self._show:
@@ -91,9 +91,10 @@ class StepProgress:
         with self._lock:
             now = self._clock()
             if self._terminal:
-                if now - self._begin >= _SOON and now - self._looked >= _OFTEN:
-                    self._looked = now
-                    self._show_bar(now)
+                if now >= self._begin_showing and now - self._looked >= _OFTEN:
+                    self._looked, self._drawn = now, True
+                    width = get_terminal_size().columns - 1
+                    click.echo(f"{_CLEAR}{self.line(now)[:width]}", nl=False, err=True)
             elif now - self._said >= SELDOM:
                 self._said = now
                 click.echo(self.line(now), err=True)
@@ -112,18 +113,6 @@ class StepProgress:
             return ""
         rate = (self._done - self._first[1]) / (now - self._first[0])
         return f"{'at most' if self._at_most else 'about'} {_duration((self._total - self._done) / rate)} left"
-
-    def _show_bar(self, now: float) -> None:
-        if self._bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn
-
-            columns = (TextColumn("{task.fields[line]}", markup=False), BarColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(self._what, total=None, line="")
-        if self._task is not None:
-            self._bar.update(self._task, completed=self._done, total=self._total or None, line=self.line(now))
 
     def _beat(self) -> None:
         while not self._end.wait(_PULSE):

@@ -21,6 +21,14 @@ def print_json(document: Mapping[str, object]) -> None:
     click.echo(json_text(document))
 
 
+def print_result(found: Any, as_json: bool) -> None:
+    """Prints a result, for people or as JSON."""
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(str(found))
+
+
 def execute(
     algorithm: Algorithm,
     values: Mapping[str, int],

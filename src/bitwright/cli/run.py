@@ -14,9 +14,9 @@ from bitwright.cli.progress import is_quiet, note
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.run_graph import asked_graph, report_graph
 from bitwright.cli.targets import Target, open_network
-from bitwright.errors import InputError, listing
+from bitwright.errors import InputError
 
-COMPUTER = ("max_instructions", "max_seconds", "checkpoint", "resume", "memory", "signed", "entry")
+COMPUTER = ("max_instructions", "seconds", "resume", "memory", "signed")
 
 
 @opt.verb("run")
@@ -57,18 +57,16 @@ def command(
 
     computer = {name: options.pop(name) for name in COMPUTER}
     if is_image(target.name):
-        if inputs or target.bits is not None or target.order is not None or trace:
-            raise InputError("an image takes its input from standard input; leave out values, --bits, --order, --trace")
+        opt.refuse("does not go with an image, which is a program of its own size", "bits", "order", "trace", "let")
+        if inputs:
+            raise InputError("an image takes its input from standard input; leave out the values")
         from bitwright.cli.run_image import run_image
 
         return run_image(target.name, target.machine, as_json=as_json, **computer, **options)
-    if any(value not in (None, False, ()) for value in computer.values()):
-        names = listing([f"--{name.replace('_', '-')}" for name in computer], len(computer))
-        raise InputError(f"{names} go with images for machine V (.dec, .sq); there is --max-steps")
+    opt.refuse("goes with images for machine V (.dec, .sq); there is --max-steps", *COMPUTER)
     network = open_network(options)
     if (on_graph := asked_graph(target, inputs, graph, values, directed)) is not None:
-        if trace or target.sized:
-            raise InputError("--bits, --order, --machine and --trace do not go with node programs; there is --let")
+        opt.refuse("does not go with node programs; there is --let", "bits", "order", "machine", "trace")
         return report_graph(execute(on_graph, {}, network=network, **options), as_json)
     numbers = parse_values(inputs)
     if trace and as_json:

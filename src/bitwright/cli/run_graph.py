@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import report
 from bitwright.cli.targets import Target
-from bitwright.errors import InputError
+from bitwright.errors import InputError, columns
 
 if TYPE_CHECKING:
     from bitwright import NodeProgram, Run
@@ -57,8 +57,7 @@ def table(found: dict[str, dict[str, Any]]) -> list[str]:
     if not names:
         return []
     rows = [["node", *names], *([node, *(_shown(own[name]) for name in names)] for node, own in found.items())]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return columns(rows)
 
 
 def _shown(value: Any) -> str:

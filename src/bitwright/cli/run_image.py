@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,15 +30,13 @@ class Terminal(ImageConsole):
 
     def __init__(self, collect: bool, most: int = 0) -> None:
         super().__init__()
-        self.collect, self._most, self._quiet = collect, most, is_quiet()
+        self.collect, self._most = collect, most
         self._before: dict[int, Any] = {}  # who heard signals
         self.signal: int | None = None  # the one that stopped the run
         self.in_line = False  # whether the cursor of a terminal stands behind something
         self.mid_line = False  # whether the last byte of output was not the end of a line
         self._waiting = False
-        self._shown = time.monotonic()
-        self._bar = False
-        self._far = StepProgress(True, "instructions", at_most=True, terminal=False)
+        self._far = StepProgress(not is_quiet(), "instructions", at_most=True)
 
     def __enter__(self) -> Terminal:
         with contextlib.suppress(ValueError):  # not the main thread: then Ctrl-C is not ours to catch
@@ -49,7 +46,7 @@ class Terminal(ImageConsole):
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self.hide()
+        self._far.hide()
         self.flush()
         if self.in_line and sys.stderr is not None and sys.stderr.isatty():
             click.echo(err=True)  # what is said from here on has a line of its own
@@ -60,7 +57,7 @@ class Terminal(ImageConsole):
         return self.signal is not None or (not self.collect and reader_gone())
 
     def read(self) -> int | None:
-        self.hide()
+        self._far.hide()
         self.flush()
         if sys.stdin is None:  # closed from the start: an input that has ended
             return None
@@ -72,11 +69,11 @@ class Terminal(ImageConsole):
         except OSError as error:
             raise InputError(f"cannot read standard input: {error.strerror or error}") from None
         finally:
-            self._waiting, self._shown = False, time.monotonic()
+            self._waiting = False
         return given[0] if given else None
 
     def write(self, byte: int) -> None:
-        self.hide()
+        self._far.hide()
         self.mid_line = byte != 10
         if self.collect:
             self.collected.append(byte)
@@ -98,38 +95,15 @@ class Terminal(ImageConsole):
             raise KeyboardInterrupt
 
     def look(self, now: MachineTally) -> bool:
-        """Shows the progress of the run; False if it should end."""
-        if not self._quiet and sys.stderr is not None:
-            self._progress(now)
+        """Shows the progress of the run, but behind no output of its own; False if it should end."""
+        if not self.in_line:
+            self._far(now.instructions, self._most)
         return not self.stopped
-
-    def _progress(self, tally: MachineTally) -> None:
-        """Shows how many instructions were executed, and the limit if there is one.
-
-        On a terminal it is one line that stays in place while the machine prints nothing; elsewhere a line about every
-        ten seconds.
-        """
-        if not sys.stderr.isatty():
-            self._far(tally.instructions, self._most)
-            return
-        self._far.note(tally.instructions, self._most)
-        if self.in_line or time.monotonic() - self._shown < 1.0:
-            return
-        self._shown, self._bar = time.monotonic(), True
-        line = f"{self._far.line(time.monotonic())}; {counted(tally.steps, 'step')}"
-        click.echo(f"\r\x1b[K{line} ", nl=False, err=True)
-
-    def hide(self) -> None:
-        """Removes the line of progress."""
-        self._shown = time.monotonic()
-        if self._bar:
-            self._bar = False
-            click.echo("\r\x1b[K", nl=False, err=True)
 
 
 _REASONS = {
     "limit": "stopped at --max-instructions",
-    "time": "stopped at --max-seconds",
+    "time": "stopped at --seconds",
     "stopped": "stopped",
     "stuck": "nothing moves any more, and it has not halted; the engine has lost its way",
 }
@@ -140,14 +114,13 @@ def run_image(
     choice: MachineChoice | None,
     *,
     max_instructions: int | None,
-    max_seconds: float | None,
     max_steps: int | None,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Loads, runs and reports; exit 0 for a halt, 1 for any other end, 130 after Ctrl-C, 143 after SIGTERM."""
     if max_steps is not None:
-        raise InputError("an image is stopped by --max-instructions or --max-seconds; leave out --max-steps")
+        raise InputError("an image is stopped by --max-instructions or --seconds; leave out --max-steps")
     if options["signed"] and not options["memory"] and not as_json:
         raise InputError("--signed goes with --memory or --json")
     terminal = Terminal(as_json, max_instructions or 0)
@@ -156,7 +129,6 @@ def run_image(
         terminal,
         network=open_network(options) or None,
         instructions=max_instructions,
-        seconds=max_seconds,
         progress=TerminalTeller(),
         **options,
     )

@@ -8,7 +8,7 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
-from bitwright.cli.reporting import print_json
+from bitwright.cli.reporting import print_result
 from bitwright.cli.targets import Target
 
 
@@ -41,7 +41,4 @@ def command(target: Target, as_json: bool, **asked: Any) -> None:
     from bitwright.api.size import size
 
     found = size(target.algorithm(cells=asked["tile"] not in (None, "all")), progress=TerminalTeller(as_json), **asked)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(str(found))
+    print_result(found, as_json)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ def spell_option(setting: str) -> str:
         "path": "-o",
         "steps": "--max-steps",
         "what": "--program",
+        "words": "--machine",
     }
     return other.get(setting, f"--{setting.replace('_', '-')}")
 
@@ -82,11 +82,6 @@ class Target:
     machine: MachineChoice | None = None
     lets: Mapping[str, int] = field(default_factory=dict)  # values in place of those of a rule file's `let` lines
 
-    @property
-    def sized(self) -> bool:
-        """Whether any option is given that does not go with rule files."""
-        return (self.bits, self.order, self.machine) != (None, None, None)
-
     def algorithm(self, *, cells: bool = False, **more: Any) -> Algorithm:
         """The algorithm; with `cells`, also the first schema of a node program."""
         return of_bits(self.program(nodes=cells, **more))
@@ -128,18 +123,14 @@ def keep_sizes(sizes: str | None, lets: Mapping[str, int]) -> str | None:
 
 
 def training_command(target: Target, algorithm: Algorithm) -> str:
-    """The command that trains a network with all cells of this program, in the sizes that are asked for.
-
-    It names many sizes only where these were seen to have all its cells.
-    """
+    """The command that trains a network with all cells of this program, in the sizes that are asked for."""
     from bitwright.api import sizes as api
 
-    own, sizes, machine = api.numbers_of(algorithm), _kept().get(_SIZES), target.machine
-    if sizes is None and algorithm.program.templates <= api.FEW_TEMPLATES:
-        for name, value in islice(own.items(), 1):
-            sizes = api.sizes_to_train(algorithm, name, value)
+    own, sizes = api.numbers_of(algorithm), _kept().get(_SIZES)
+    if sizes is None and own and api.knows_every_size(algorithm):
+        sizes = "all"
     varied = {part.partition("=")[0] for part in (sizes or "").split(",")}
     words = [*option_words({"sizes": sizes}), *target.let_words(without=varied)]
     bits = own.get(api.BITS) if sizes is None and target.order is None else None
-    words += option_words({"order": target.order, "bits": bits, "machine": machine and machine.letter})
+    words += option_words({"order": target.order, "bits": bits, "machine": target.machine})
     return " ".join(["bitwright train", target.name, *words, "-o FILE"])

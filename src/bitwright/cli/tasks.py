@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
+from bitwright.cli.options import allow_only
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.errors import InputError, ProofError, counted
@@ -29,7 +29,7 @@ def certify_task(
     """Decides a decoder on every input of a task; exit 1 unless it is proved."""
     from bitwright.api.decoders import certify_file, check_file
 
-    _refuse_others("network", "output", "check", "as_json", *_HOW)
+    allow_only("a task (.task)", "network", "output", "check", "as_json", *_HOW)
     given, holds = {name: how[name] for name in _HOW}, ""
     if check is None:
         decision = certify_file(task, network, output, tell=TerminalTeller(), **given)
@@ -70,7 +70,7 @@ def train_task(
     """Trains a decoder on a task; exit 1 unless it is proved."""
     from bitwright.api.decoders import train_file
 
-    _refuse_others("output", "seed", "seeds", "until", "as_json")
+    allow_only("a task (.task)", "output", "seed", "seeds", "until", "as_json")
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     first = seed or 0
@@ -84,13 +84,3 @@ def train_task(
         note(f"{trained.decision}\n  training   seed {trained.seed}, {rounds} after the first training")
         click.echo(str(output))
     return 0 if trained.decision else 1
-
-
-def _refuse_others(*allowed: str) -> None:
-    """Raises InputError for an option that says nothing about tasks."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and isinstance(parameter, click.Option) and parameter.expose_value and name not in allowed:
-            raise InputError(f"{parameter.opts[0]} does not go with a task (.task); leave it out")

@@ -14,7 +14,6 @@ from bitwright.cli.reporting import execute, exit_code, print_json
 from bitwright.cli.run_graph import asked_graph
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import Target, open_network
-from bitwright.errors import InputError
 
 if TYPE_CHECKING:
     from bitwright import Algorithm
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 @opt.program()
 @click.argument("inputs", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--output", "-o", type=opt.FILE, help="Write a .html, .svg, .txt or .npz file.")
-@click.option("--text", is_flag=True, help="Print the states as plain text; this is the default without -o.")
 @click.option("--only", help="Names to show, such as p,q; by default all, and memory for .sbn. A page has all.")
 @opt.graphs
 @opt.engines
@@ -34,7 +32,6 @@ def command(
     target: Target,
     inputs: tuple[str, ...],
     output: Path | None,
-    text: bool,
     only: str | None,
     graph: str | None,
     values: Path | None,
@@ -60,12 +57,10 @@ def command(
     if algorithm is None:
         numbers = parse_values(inputs)
         algorithm = target.algorithm(networks=network, values=numbers)
-    elif target.sized:
-        raise InputError("--bits, --order and --machine do not go with node programs; there is --let")
-    if as_json and text:
-        raise InputError("--text prints the states for people, and --json for programs; leave out one of them")
+    else:
+        opt.refuse("does not go with node programs; there is --let", "bits", "order", "machine")
     names = only.split(",") if only else []
-    check_trace(algorithm, output, names, text or as_json)
+    check_trace(algorithm, output, names, as_json)
     done = execute(algorithm, numbers, network=network, record=True, **options)
     if output is not None:
         with working(f"writing {output.name}"):
@@ -75,6 +70,6 @@ def command(
     if as_json:
         file = {} if output is None else {"file": str(output)}
         print_json({**done.to_dict(), **file, "states": trace_states(done, names)})
-    elif text or output is None:
+    elif output is None:
         print_lines(trace_text(done, names))
     return exit_code(done)

@@ -41,12 +41,8 @@ if TYPE_CHECKING:
 @opt.weight_bits
 @opt.recipe
 @opt.padding
-@opt.sample
-@click.option(
-    "--labels",
-    type=click.Choice(["scaled", "plain"]),
-    help="With --from: 1 over sqrt(n), or 1, where a bit is set.  [default: scaled]",
-)
+@opt.source
+@opt.sample_seed
 @click.option(
     "--networks",
     "-n",
@@ -80,8 +76,8 @@ def command(
     until = how.pop("until")
     if is_task(target.name):
         return train_task(Path(target.name), output, how["seed"], how["seeds"], until, as_json)
-    if until is not None:
-        raise InputError("--until goes with tasks of transformers (.task); leave it out")
+    opt.refuse("goes with tasks of transformers (.task)", "until")
+    tell = None if is_quiet() else TerminalTeller()
     if output is None:
         raise InputError("Missing option '--output' / '-o': the .safetensors file to write")
     keep_sizes(how["sizes"], target.lets)
@@ -89,23 +85,23 @@ def command(
         one.algorithm(cells=how["tile"] != "all")
         for one in (target, *(Target(other, lets=target.lets) for other in others))
     ]
-    return _keep(programs, output, as_json, **how)
+    return _keep(programs, output, as_json, progress=tell, **_given(how))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that are given; networks that go to a GPU are trained by PyTorch."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return given | ({} if given.get("device") in (None, "cpu") else {"trainer": "torch"})
 
 
 def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:
     """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
     from bitwright.api.train import check_outputs, train, train_members
 
-    executions, integer, workers = _sample(how), how.pop("integer"), how.pop("workers")
-    options = {name: value for name, value in how.items() if value is not None}
-    networks = options.setdefault("networks", 1)
-    tell = None if is_quiet() else TerminalTeller()
-    if networks > 1 and integer is False:
-        if executions is not None:
-            raise InputError("a folder holds networks that are trained on templates; leave out --from")
-        for name in ("weight_bits", "seeds"):
-            options.pop(name, None)
-        members = train_members(*programs, folder=output, workers=workers, progress=tell, **options)
+    executions, integer, workers = _sample(how), how.pop("integer", True), how.pop("workers")
+    if how.get("networks", 1) > 1 and not integer:
+        opt.refuse("does not go with several networks in a folder", "source", "weight_bits", "seeds")
+        members = train_members(*programs, folder=output, workers=workers, **how)
         if as_json:
             print_json(members.to_dict())
         else:
@@ -114,7 +110,7 @@ def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) ->
         return 0
     check_outputs(output, workers=workers)
     with catch_warnings(action="ignore", category=BitwrightWarning):  # it is said below
-        network = train(*programs, executions=executions, integer=integer is not False, progress=tell, **options)
+        network = train(*programs, executions=executions, integer=integer, **how)
     network.save(output)
     if as_json:
         print_json({"file": str(output), **network.to_dict()})
@@ -130,16 +126,13 @@ def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) ->
 
 def _sample(how: dict[str, Any]) -> Sample | None:
     """Removes the options about executions, and returns them as a `Sample`; None without --from."""
-    names = ("runs", "states", "labels", "sample_seed")
-    given = {name: value for name in names if (value := how.pop(name)) is not None}
-    source = how.pop("source")
+    source, seed = how.pop("source", None), how.pop("sample_seed", None)
     if source is None:
-        if given:
-            raise InputError(f"--{next(iter(given)).replace('_', '-')} goes with --from")
+        opt.refuse("goes with --from", "sample_seed")
         return None
     from bitwright.api.executions import Sample
 
-    return Sample(source, **given)
+    return Sample(source, sample_seed=seed or 0)
 
 
 def _lines(network: Network, file: Path) -> list[str]:

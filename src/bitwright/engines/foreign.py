@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,6 @@ from bitwright.errors import InputError, counted
 from bitwright.networks.foreign.graph import Analysis
 from bitwright.networks.foreign.model import Answers, HeldModel, Reads
 from bitwright.networks.start import NetworkShape
-from bitwright.networks.torch_trainer import check_device
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, completed_pattern
@@ -126,20 +125,11 @@ class FittedModel:
 
     model: HeldModel
     columns: ModelColumns
-    device: str = "cpu"  # another device runs the network; what is right is computed on the CPU
 
     @classmethod
     def of(cls, model: HeldModel, reads: Reads, of: Pattern) -> FittedModel:
         """The network, read in this way."""
         return cls(model, ModelColumns.of(reads, of))
-
-    def on(self, device: str) -> FittedModel:
-        """The same network on this device, which only PyTorch modules can use."""
-        if device == "cpu":
-            return replace(self, device=device)
-        if self.model.form != "PyTorch":
-            raise InputError(f"{self.model.name} is evaluated on the CPU; only a PyTorch module runs on {device}")
-        return replace(self, device=str(check_device(device)))
 
     @property
     def digest(self) -> str:
@@ -172,7 +162,7 @@ class FittedModel:
     @property
     def analysis(self) -> Analysis | None:
         """Why its outputs are certain; None where only a runtime can be asked."""
-        return self.model.analysis(self.columns.inputs) if self.device == "cpu" else None
+        return self.model.analysis(self.columns.inputs)
 
     @property
     def exact(self) -> bool:
@@ -196,20 +186,17 @@ class FittedModel:
 
     def describe(self) -> dict[str, Any]:
         """What it is, how it is read, and what runs it: all that its outputs depend on."""
-        return {"digest": self.digest, "runtime": self.model.runtime, "device": self.device, **self.about()}
+        return {"digest": self.digest, "runtime": self.model.runtime, **self.about()}
 
     def decide(self, matched: BoolArray) -> Answers:
         """Its outputs if these templates match, one for every bit; 0 for bits without an output."""
-        rows = self.columns.rows(matched)
-        if not self.exact and self.device != "cpu":
-            return Answers(given := self._spread(self.model.run(rows, self.device)), np.zeros_like(given))
-        return Answers(*map(self._spread, self.model.answers(rows)))
+        return Answers(*map(self._spread, self.model.answers(self.columns.rows(matched))))
 
     def ran(self, matched: BoolArray, alone: bool = True) -> FloatArray | None:
         """What the runtime gives for these, one at a time or together; None where none is installed."""
         if self.model.runtime is None:
             return None
-        return self._spread(self.model.run(self.columns.rows(matched), self.device, alone))
+        return self._spread(self.model.run(self.columns.rows(matched), alone))
 
     def _spread(self, given: FloatArray) -> FloatArray:
         if given.shape[1] != self.columns.outputs:

@@ -19,7 +19,7 @@ from bitwright.engines.protocol import Batch, Engine
 from bitwright.engines.table.packed import PackedCells, pack_rules
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.closed_form import FloatArray, Kind, Weights, weights
+from bitwright.theory.closed_form import FloatArray, Kind, weights
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding.packed import PackedRules, Words, count_rows, largest, pack, unpack, with_complements
 from bitwright.theory.rounding import Rounding
@@ -115,12 +115,6 @@ class LimitEngine(RuleEngine):
         super().__init__(program, compiled, large)
         self.examples, self.rounding = examples, rounding
 
-    @cached_property
-    def weights(self) -> Weights:
-        """w1 and w0 by n."""
-        assert self.examples is not None
-        return weights(np.arange(self.decisions.n_max + 1), self.examples)
-
     def _follow(self, states: BoolArray) -> Batch:  # under sign, how close a step is follows from all counts
         return PackedBatch(self, states) if self.rounding == "sign" else super()._follow(states)
 
@@ -132,7 +126,8 @@ class LimitEngine(RuleEngine):
         return full
 
     def _means(self, n: IntArray, m: IntArray) -> FloatArray:  # (batch,), (batch, written bits) -> the same shape
-        return self.weights.unmatched[n][:, None] * self.rules.writers + self.weights.gap[n][:, None] * m
+        assert self.examples is not None
+        return weights(n, self.examples).mean(self.rules.writers, m)
 
     def margins(self, matches: Words, count: int) -> FloatArray:
         """As in `round_outputs`: the distance from 1/2 (calibrated) or from 0 (sign) where anything is at stake."""

@@ -75,6 +75,8 @@ class _Input:
     ) -> None:
         self.word, self.graph, self.columns, self.program, self.lets = word, graph, columns, program, lets
         self.of_nodes = word.place == "node"
+        self.kind = "node" if self.of_nodes else "edge"
+        self.label = graph.node_label if self.of_nodes else graph.edge_label
         self.count = graph.topology.nodes if self.of_nodes else graph.topology.edges
         # whether naming some nodes or edges is enough: they get 1, the others 0
         self.marks = word.width == 1 and not word.unique and word.place != "whole"
@@ -82,7 +84,7 @@ class _Input:
         self.most = min(most, _LARGEST)
 
     def array(self, given: Any) -> IntArray:  # (nodes,), (ports,) or (1,)
-        topology = self.graph.topology
+        topology, name = self.graph.topology, self.word.name
         if self.word.place == "whole":
             return np.array([self._for_graph(given)], dtype=np.int64)
         if isinstance(given, np.ndarray) and given.dtype.kind in "OSU":
@@ -90,16 +92,21 @@ class _Input:
         if (by_place := self._one_each(given)) is not None:
             count, what = (topology.nodes, "node") if self.of_nodes else (topology.ports, "port")
             if len(by_place) != count:
-                raise InputError(
-                    f"{self.word.name} has {counted(len(by_place), 'value')}; it needs {count:,}, one a {what}"
-                )
-            values = self._numbers(dict(enumerate(by_place)), count, self._place_label)
+                raise InputError(f"{name} has {counted(len(by_place), 'value')}; it needs {count:,}, one a {what}")
+            edge = range(count) if self.of_nodes else topology.port_edge.tolist()
+            values = self._numbers(dict(enumerate(by_place)), count, lambda place: self.label(edge[place]))
         else:
-            values = self._numbers(self._by_item(given), self.count, self._label)
+            values = self._numbers(self._by_item(given), self.count, self.label)
             if not self.of_nodes:
                 values = values[topology.port_edge]
         if self.word.unique and self.of_nodes:
-            self._refuse_repeats(values)
+            order = np.argsort(values, kind="stable")
+            if len(same := np.flatnonzero(np.diff(values[order]) == 0)):
+                one, other = order[same[0]], order[same[0] + 1]
+                raise InputError(
+                    f"{self.label(one)} and {self.label(other)} both have {name} {values[one]}; "
+                    f"each node needs its own, and {name}=order numbers them"
+                )
         return values
 
     def _one_each(self, given: Any) -> list[Any] | None:
@@ -110,14 +117,18 @@ class _Input:
             return list(given.tolist())
         if not isinstance(given, list | tuple | range):
             return None
-        if not self.marks or (given and all(isinstance(value, bool | np.bool_) for value in given)):
-            return list(given)
-        return None  # some nodes or edges
+        flags = bool(given) and all(isinstance(value, bool | np.bool_) for value in given)
+        return list(given) if flags or not self.marks else None  # else they name some nodes or edges
 
     def _by_item(self, given: Any) -> dict[int, Any]:
         """Values by the number of a node or an edge; those left out are missing, or 0 where items are only marked."""
+        name, known = self.word.name, self._known()
         if given is None:
-            return self._left_out()
+            alike = next((other for other in known if other.lower() == name.lower()), name)
+            if alike in known or not self.count:  # no items, so no values to ask for
+                return dict(known.get(alike, {}))
+            there = f"; the {self.kind}s have {listing(list(known))}" if known else ""
+            raise InputError(f"{self.program} needs {name}{self._how}{there}")
         if isinstance(given, str):
             return self._from_text(given)
         found: dict[int, Any] = {}
@@ -126,22 +137,22 @@ class _Input:
                 self._put(found, self._items(key), value)
             return self._beside(found)
         if not self.marks:
-            raise InputError(
-                f"{self.word.name} needs a value for each {self._kind}, got {shorten(repr(given))}{self._how}"
-            )
-        if self._is_item(given) or not isinstance(given, Iterable):
-            self._put(found, self._items(given), 1)
-        else:
-            for key in given:
-                found.update(dict.fromkeys(self._items(key), 1))
+            raise InputError(f"{name} needs a value for each {self.kind}, got {shorten(repr(given))}{self._how}")
+        single = self._is_item(given) or not isinstance(given, Iterable)
+        for key in [given] if single else given:
+            found.update(dict.fromkeys(self._items(key), 1))
         return found
 
     def _from_text(self, text: str) -> dict[int, Any]:
-        graph = self.graph
+        graph, known = self.graph, self._known()
         if self.marks and self.of_nodes and text in graph.numbers:
             return {graph.numbers[text]: 1}
         if text.startswith("@"):
-            return dict(self._attribute(text[1:]))
+            if text[1:] in known or not self.count:
+                return dict(known.get(text[1:], {}))
+            names = list(known)
+            there = suggestion(text[1:], names) or (f"; there is {listing(names)}" if names else "; they have none")
+            raise InputError(f"{self.kind}s have no attribute '{shorten(text[1:])}'{there}")
         if self.of_nodes and text in ("order", "name"):
             return dict(enumerate(range(graph.topology.nodes) if text == "order" else graph.names))
         found: dict[int, Any] = {}
@@ -154,20 +165,17 @@ class _Input:
             if match is None and not self.marks:
                 raise InputError(f"{self.word.name} has no value in '{shorten(item)}'{self._how}")
             key, value = match.groups() if match else (item, "1")
-            if key.strip() == "*":
-                if others is not None:
-                    raise InputError(f"{self.word.name} has *: twice")
+            if key.strip() != "*":
+                self._put(found, self._named(key), value)
+            elif others is None:
                 others = value
             else:
-                self._put(found, self._named(key), value)
-        if others is None:
-            return self._beside(found)
-        return {**dict.fromkeys(range(self.count), others), **found}
+                raise InputError(f"{self.word.name} has *: twice")
+        return self._beside(found) if others is None else {**dict.fromkeys(range(self.count), others), **found}
 
     def _beside(self, found: dict[int, Any]) -> dict[int, Any]:
         """These values, and where none is named what the graph or the table has under the name of this input."""
-        known = {} if self.marks else self._known()
-        return {**known[self.word.name], **found} if self.word.name in known else found
+        return found if self.marks else {**self._known().get(self.word.name, {}), **found}
 
     def _split(self, text: str) -> list[str]:
         """The items between commas; commas in quotes do not separate."""
@@ -177,9 +185,8 @@ class _Input:
             match = _ITEMS.match(text, at)
             assert match is not None
             if match[2] == '"':
-                raise InputError(
-                    f"{self.word.name} has a double quote that is not closed: '{shorten(text[match.end() - 1 :])}'"
-                )
+                rest = shorten(text[match.end() - 1 :])
+                raise InputError(f"{self.word.name} has a double quote that is not closed: '{rest}'")
             if not match[1].strip():
                 raise InputError(f"{self.word.name} has an empty value in '{shorten(text)}'{self._how}")
             items.append(match[1])
@@ -218,38 +225,16 @@ class _Input:
             raise InputError(
                 f"{self.word.name} is of edges: name each by its two nodes, (u, v), got {shorten(repr(key))}"
             )
-        one, other = self.graph.number(key[0]), self.graph.number(key[1])
-        edges = self.graph.edges_between(one, other)
-        if not edges:
-            between = "from {} to {}" if self.graph.topology.directed else "between {} and {}"
-            ends = between.format(*(f"'{shorten(str(name))}'" for name in key))
-            raise InputError(f"the graph has no edge {ends}")
+        if not (edges := self.graph.edges_between(*map(self.graph.number, key))):
+            between = "from '{}' to '{}'" if self.graph.topology.directed else "between '{}' and '{}'"
+            raise InputError(f"the graph has no edge {between.format(*(shorten(str(name)) for name in key))}")
         return edges
 
     def _put(self, found: dict[int, Any], items: Iterable[int], value: Any) -> None:
         for item in items:
             if item in found:
-                raise InputError(f"{self.word.name} names {self._label(item)} twice")
+                raise InputError(f"{self.word.name} names {self.label(item)} twice")
             found[item] = value
-
-    def _left_out(self) -> dict[int, Any]:
-        name = self.word.name
-        if not self.count:  # no items, so no values to ask for
-            return {}
-        known = self._known()
-        alike = next((other for other in known if other.lower() == name.lower()), name)
-        if alike in known:
-            return dict(known[alike])
-        there = f"; the {self._kind}s have {listing(list(known))}" if known else ""
-        raise InputError(f"{self.program} needs {name}{self._how}{there}")
-
-    def _attribute(self, name: str) -> Mapping[int, Any]:
-        known = self._known()
-        if name in known or not self.count:
-            return known.get(name, {})
-        names = list(known)
-        there = suggestion(name, names) or (f"; there is {listing(names)}" if names else "; they have none")
-        raise InputError(f"{self._kind}s have no attribute '{shorten(name)}'{there}")
 
     def _known(self) -> Values:
         graph = self.graph
@@ -258,11 +243,11 @@ class _Input:
     def _for_graph(self, given: Any) -> int:
         name, known = self.word.name, self.graph.graph_values
         if isinstance(given, str) and given.startswith("@"):
-            if given[1:] not in known:
+            if (attribute := given[1:]) not in known:
                 raise InputError(
-                    f"the graph has no attribute '{shorten(given[1:])}'{suggestion(given[1:], list(known))}"
+                    f"the graph has no attribute '{shorten(attribute)}'{suggestion(attribute, list(known))}"
                 )
-            given = known[given[1:]]
+            given = known[attribute]
         elif given is None:
             if name not in known:
                 raise InputError(f"{self.program} needs {name}{self._how}")
@@ -275,11 +260,10 @@ class _Input:
         for item, value in found.items():
             if value is not None:
                 values[item] = self._whole(value, name, label, item)
-        if not self.marks:
-            missing = [item for item in range(count) if found.get(item) is None]
-            if missing:
-                more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-                raise InputError(f"{name} of {label(missing[0])}{more} is missing{self._how}")
+        missing = [] if self.marks else [item for item in range(count) if found.get(item) is None]
+        if missing:
+            more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+            raise InputError(f"{name} of {label(missing[0])}{more} is missing{self._how}")
         return np.array(values, dtype=np.int64)
 
     def _whole(self, value: Any, name: str, label: Callable[[int], str] | None = None, item: int = 0) -> int:
@@ -297,26 +281,6 @@ class _Input:
             more = f"; a larger {' or '.join(self.lets)} may allow more" if self.lets and self.most < _LARGEST else ""
             raise InputError(f"{what} is {shorten(number)}, but {has}at most {self.most}{more}")
         raise InputError(f"{what} is {shorten(number)}, but it must be {self.least} or more")
-
-    def _refuse_repeats(self, values: IntArray) -> None:
-        order = np.argsort(values, kind="stable")
-        same = np.flatnonzero(np.diff(values[order]) == 0)
-        if len(same):
-            one, other = order[same[0]], order[same[0] + 1]
-            raise InputError(
-                f"{self._label(one)} and {self._label(other)} both have {self.word.name} {values[one]}; "
-                f"each node needs its own, and {self.word.name}=order numbers them"
-            )
-
-    def _label(self, item: int) -> str:
-        return self.graph.node_label(item) if self.of_nodes else self.graph.edge_label(item)
-
-    def _place_label(self, place: int) -> str:
-        return self._label(place if self.of_nodes else int(self.graph.topology.port_edge[place]))
-
-    @property
-    def _kind(self) -> str:
-        return "node" if self.of_nodes else "edge"
 
     @property
     def _how(self) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from bitwright.errors import InputError
 from bitwright.networks.descent import Progress
 from bitwright.networks.network import FloatNetwork
-from bitwright.networks.store import About, load_network, read_about, save_network
+from bitwright.networks.store import About, load_network, read_about, read_network, save_network
 from bitwright.networks.train import Recipe, train
 from bitwright.program import Program
 from bitwright.workers import Workers
@@ -39,7 +39,7 @@ def cached_network(program: Program, recipe: Recipe, progress: Progress | None =
         return train(program, recipe, progress)[0], True
     if path.exists():
         try:
-            network = load_network(path, program, with_digest=True)
+            network = load_network(path, program)
             if not is_as_asked(network, recipe):
                 raise InputError(f"{path} was trained with other settings")
             return network, False
@@ -96,7 +96,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class CachedNetwork:
-    """A file of ours in the cache, its metadata, and why it cannot be used if that shows at once."""
+    """A file of ours in the cache, its metadata, and why it cannot be used."""
 
     path: Path
     bytes: int
@@ -109,13 +109,13 @@ _OURS = re.compile(r"[0-9a-f]{24}-[0-9]+-[0-9]+-[0-9]+-[0-9a-z.+-]+\.safetensors
 
 
 def entries() -> Iterator[CachedNetwork]:
-    """The entries of the cache, by name; files that are not ours are skipped."""
+    """The entries of the cache, by name, each read completely; files that are not ours are skipped."""
     for path, size in _files():
         about, problem = None, None
         try:
             about = read_about(path)
-            problem = f"{path} was written by an earlier version, without a digest" if not about.digest else None
-            problem = problem or _other_kernel(about)
+            problem = _other_kernel(about)
+            read_network(path)
         except InputError as error:
             problem = str(error)
         yield CachedNetwork(path, size, about, problem)

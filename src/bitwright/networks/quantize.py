@@ -1,7 +1,7 @@
 """Quantization of trained weights: scales, clipping, thresholds, and the cost of rounding.
 
 The same weights give the same integers on every machine. Sums are of integers that float64 holds exactly, so that no
-order of summation matters: the trained weights are taken on a grid for that (`grid.py`). The rest is elementwise.
+order of summation matters: the trained weights are taken on a grid for that (`integer.py`). The rest is elementwise.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError, counted
-from bitwright.networks.grid import Grid, grids
 from bitwright.networks.integer import (
     WEIGHT_BITS,
+    Grid,
     Int8,
     IntegerNetwork,
     Rounded,
     columns_of,
     decide_bits,
+    grids,
     most_matches,
     writer_numbers,
 )

@@ -1,8 +1,7 @@
 """Networks in .safetensors files with complete metadata; nothing is ever unpickled.
 
-A file carries the network's digest, so that one whose weights or origin were altered is refused. Files of the first
-format have none: they are read too, after all other checks, unless the caller wants a digest. Integer networks
-have a format of their own, with their thresholds as a third tensor.
+A file carries the network's digest, so that one whose weights or origin were altered is refused. Integer networks have
+a format of their own, with their thresholds as a third tensor.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ from bitwright.program import Program
 from bitwright.theory.encoding.state_set import LABELS
 from bitwright.version import __version__
 
-FORMAT, FIRST_FORMAT = "bitwright network 2", "bitwright network 1"
-INTEGER_FORMAT = "bitwright integer network 1"
+FORMAT, INTEGER_FORMAT = "bitwright network 2", "bitwright integer network 1"
 AnyNetwork = FloatNetwork | IntegerNetwork
 MAX_BYTES = 64 << 30
 _WHAT = "a network file"
@@ -46,7 +44,7 @@ class About:
     width: int
     bits: list[str]  # the names of the program's bits
     examples: list[str]  # the text of each template
-    digest: str | None  # None in files of the first format
+    digest: str
     rounded: Rounded | None  # None where the weights are floating-point numbers
     writers: tuple[int, ...]  # the columns of the thresholds of integer networks
 
@@ -58,7 +56,7 @@ class About:
     @property
     def format(self) -> str:
         """The format of the file."""
-        return INTEGER_FORMAT if self.integer else FIRST_FORMAT if self.digest is None else FORMAT
+        return INTEGER_FORMAT if self.integer else FORMAT
 
 
 def save_network(network: AnyNetwork, program: Program, path: str | Path) -> None:
@@ -95,23 +93,18 @@ def network_bytes(network: AnyNetwork, program: Program, place: Path = Path("net
     return data
 
 
-def load_network(path: str | Path, program: Program, *, with_digest: bool = False) -> FloatNetwork:
-    """The trained network in a file, after checking that it is one, belongs to this program, and is as it was written.
-
-    `with_digest` refuses files of the first format, which cannot show that they are unaltered.
-    """
-    network = load_any_network(path, program, with_digest=with_digest)
+def load_network(path: str | Path, program: Program) -> FloatNetwork:
+    """The trained network in a file, checked: it is one, belongs to this program, and is as it was written."""
+    network = load_any_network(path, program)
     if isinstance(network, IntegerNetwork):
         raise InputError(f"{path} is a network of integers already; this needs trained weights")
     return network
 
 
-def load_any_network(path: str | Path, program: Program, *, with_digest: bool = False) -> AnyNetwork:
+def load_any_network(path: str | Path, program: Program) -> AnyNetwork:
     """The same for either kind: trained weights, or integers."""
     place = _checked(path, program)
     about, tensors = _read(place)
-    if with_digest:
-        _want_digest(about)
     if about.origin.program_id != program.id:
         found, own = about.origin.program_id[:13], program.id[:13]
         raise InputError(f"{place} is a network for another program: id {found}..., this one's is {own}...")
@@ -134,16 +127,6 @@ def read_network(path: str | Path) -> tuple[About, AnyNetwork]:
     return about, _network(about, tensors)
 
 
-def check_network_file(path: str | Path) -> None:
-    """Reads all of a network file, for any program; raises InputError unless it has a digest and matches it."""
-    _want_digest(read_network(path)[0])
-
-
-def _want_digest(about: About) -> None:
-    if about.digest is None:
-        raise InputError(f"{about.path} was written by an earlier version, without a digest of what it holds")
-
-
 def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
     """The network that the file was written from, or an InputError."""
     network: AnyNetwork
@@ -154,7 +137,7 @@ def _network(about: About, tensors: Mapping[str, Any]) -> AnyNetwork:
         network = FloatNetwork(first, last, about.origin)
     else:
         raise InputError(f"{about.path} has weights that are NaN or infinite")
-    if about.digest not in (None, network.digest):
+    if about.digest != network.digest:
         raise InputError(f"{about.path} is damaged: its weights or their origin are not those that were written")
     return network
 
@@ -221,16 +204,16 @@ def _about(document: dict[str, Any], path: Path, shapes: Mapping[str, tuple[int,
         raise InputError(f"{path} has weights of shapes {found}, which do not fit its bits and examples")
     if rounded is not None and (width % rounded.members or len(rounded.sources) != rounded.members):
         raise InputError(f"{path} is not {_WHAT}: its width and sources do not fit {rounded.members:,} members")
-    return About(path, origin, width, bits, examples, document.get("sha256"), rounded, writers)
+    return About(path, origin, width, bits, examples, document["sha256"], rounded, writers)
 
 
 def _check(document: Mapping[str, object], path: Path) -> None:
     """Raises InputError unless every field is what it must be, as far as that can be told without the program."""
-    if document.get("format") not in (FORMAT, FIRST_FORMAT, INTEGER_FORMAT):
+    if document.get("format") == "bitwright network 1":
+        raise InputError(f"{path} was written by an earlier version, without a digest of what it holds; train it anew")
+    if document.get("format") not in (FORMAT, INTEGER_FORMAT):
         raise InputError(f"{path} is not a network of a kind this version knows ({FORMAT}, {INTEGER_FORMAT})")
-    wanted = {name: check for name, check in _FIELDS.items() if name != "sha256" or document["format"] != FIRST_FORMAT}
-    if document["format"] == INTEGER_FORMAT:
-        wanted |= _INTEGER_FIELDS
+    wanted = _FIELDS | (_INTEGER_FIELDS if document["format"] == INTEGER_FORMAT else {})
     if "executions" in document:
         wanted |= {"executions": table(lambda _: None)}
     if "kernel" in document:

@@ -15,11 +15,10 @@ An index such as `i` holds all its values at once, so one call makes the whole f
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from os.path import basename
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from bitwright.program.algorithm import Word
 from bitwright.program.assemble import BitFamily, Picks, RuleFamily, assemble
 from bitwright.program.families import WrittenAt
 from bitwright.program.layout import KEYWORDS, MAX_BITS, NAME, Field, IntArray, Layout
-from bitwright.program.program import MAX_BLOCK, Program
+from bitwright.program.program import Program
 from bitwright.program.references import Bits, Condition, Ref, checked_conditions, checked_refs
 
 
@@ -179,34 +178,6 @@ class Builder:
         self._pending.append(rule)
         return rule
 
-    def table(self, bits: Sequence[Ref], function: Callable[..., object], into: Sequence[Ref] | None = None) -> None:
-        """Gives a block a template for every configuration, from a function of what its bits are.
-
-        The function is called with a number for each of `bits`: 0 or 1 for a single bit, and for several such as `p[:]`
-        the number that they hold, index 1 being the lowest bit. It gives the bits to write, or None for no template.
-        With `into` it gives numbers instead, one for each of these, which are then written there.
-
-        >>> b = Builder()
-        >>> p, q = b.bits("p", 2), b.bits("q", 2)
-        >>> b.block(p[:], q[:])
-        >>> b.table([p[:], q[:]], lambda x, y: (min(x, y), max(x, y)), into=[p[:], q[:]])  # compare and swap
-        >>> b.build().template_text(8)
-        'when p[1]=1 p[2]=0 q[1]=0 q[2]=1 write p[1] q[2]'
-        """
-        read, origin = checked_refs(bits, "a table"), _caller("table")
-        places = None if into is None else checked_refs(into, "a table")
-        widths = [ref.bits.shape[1] for ref in read]
-        if not 1 <= sum(widths) <= MAX_BLOCK:
-            raise InputError(f"a table is of 1 to {MAX_BLOCK} bits, those of a block; got {sum(widths)}")
-        for values in product(*(range(1 << width) for width in widths)):
-            literals = [
-                (ref, (value >> np.arange(width) & 1).reshape(1, width))
-                for ref, value, width in zip(read, values, widths, strict=True)
-            ]
-            targets = _table_targets(function(*values), places)
-            if targets:
-                self._add_templates(literals, targets, origin)
-
     def build(self) -> Program:
         """The program, or a ProgramError that lists every problem.
 
@@ -262,23 +233,19 @@ class Builder:
         return field
 
     def _add_rule(self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: WrittenAt) -> None:
+        """A template for every row: where the bits have these values, the targets are written."""
         for choice in product(*(condition.alternatives for condition in conditions)):
-            self._add_templates([literal for alternative in choice for literal in alternative], targets, origin)
-
-    def _add_templates(
-        self, literals: Sequence[tuple[Ref, IntArray]], targets: Sequence[Ref], origin: WrittenAt
-    ) -> None:
-        """A template for every row: where these bits have these values, the targets are written."""
-        named = [ref for ref, _ in literals]
-        count = self._rows([*named, *targets], origin, [values for _, values in literals])
-        if count is None:
-            return
-        when = self._picks(named, count, origin)
-        spread = [np.broadcast_to(v, (count, r.bits.shape[1])).ravel() for r, v in literals]
-        values = np.concatenate([np.zeros(0, dtype=np.int64), *spread])
-        write = self._picks(targets, count, origin)
-        if len(when.bits) == len(values) and len(write.bits) == count * sum(r.bits.shape[1] for r in targets):
-            self._rules.append(RuleFamily(count, when, values, write, origin))
+            literals = [literal for alternative in choice for literal in alternative]
+            named = [ref for ref, _ in literals]
+            count = self._rows([*named, *targets], origin, [values for _, values in literals])
+            if count is None:
+                return
+            when = self._picks(named, count, origin)
+            spread = [np.broadcast_to(v, (count, r.bits.shape[1])).ravel() for r, v in literals]
+            values = np.concatenate([np.zeros(0, dtype=np.int64), *spread])
+            write = self._picks(targets, count, origin)
+            if len(when.bits) == len(values) and len(write.bits) == count * sum(r.bits.shape[1] for r in targets):
+                self._rules.append(RuleFamily(count, when, values, write, origin))
 
     def _rows(self, refs: Sequence[Ref], origin: WrittenAt, values: Sequence[IntArray] = ()) -> int | None:
         counts = {ref.bits.shape[0] for ref in refs} | {len(v) for v in values}
@@ -301,24 +268,6 @@ class Builder:
         row, bit = np.concatenate(rows), np.concatenate(bits)
         inside = bit >= 0
         return Picks(row, bit) if inside.all() else Picks(row[inside], bit[inside])
-
-
-def _table_targets(given: object, into: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
-    """The bits that a configuration of a table writes, as the function gave them."""
-    if given is None:
-        return ()
-    if into is None:
-        return checked_refs(list(given) if isinstance(given, list | tuple) else [given], "the function of a table")
-    numbers: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
-    if len(numbers) != len(into):
-        raise InputError(f"the function of a table gives a number for each of {len(into)} places, got {given!r}")
-    found: list[Ref] = []
-    for ref, given_number in zip(into, numbers, strict=True):
-        width, number = ref.bits.shape[1], whole_number(given_number, "what the function of a table gives")
-        if not 0 <= number < 1 << width:
-            raise InputError(f"what the function of a table gives must fit in {width} bits, got {number!r}")
-        found += [ref.column(place) for place in range(width) if number >> place & 1]
-    return tuple(found)
 
 
 def _caller(what: str) -> WrittenAt:

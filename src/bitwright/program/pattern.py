@@ -10,18 +10,19 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 
-from bitwright.errors import InputError, option
+from bitwright.errors import BitwrightError, InputError, option
 from bitwright.frozen import frozen
 from bitwright.program.cells import CellKinds, Cells, Kind, Tile, cell_kinds
 from bitwright.program.layout import IntArray
 from bitwright.program.program import Program
+from bitwright.program.tables import layout_of_names
 
-_BLOCK_BIT = re.compile(r"kind(\d+)_block(\d+)\[(\d+)\]", re.ASCII)
-_PORT_BIT = re.compile(r"kind(\d+)_port\[(\d+)\]", re.ASCII)
+_BIT = re.compile(r"kind(\d{1,9})_(?:block\d{1,9}|port)\[\d{1,9}\]", re.ASCII)
+_EXAMPLE = re.compile(r"when( [a-z0-9_]+\[\d+\]=[01])+ write( [a-z0-9_]+\[\d+\]| nothing)+", re.ASCII)
 _MOST_COMPLETED = 1 << 16  # templates
 
 
@@ -143,10 +144,18 @@ def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
 
 def pattern_of_program(program: Program) -> Pattern | None:
     """The pattern that a program is; None for other programs."""
-    if not program.layout.names[0].startswith("kind"):
+    if not _BIT.fullmatch(program.layout.name_of(0)):
         return None
-    texts = [program.template_text(template) for template in range(program.templates)]
-    return read_pattern(list(program.layout.names), texts)
+    named = [_BIT.fullmatch(name) for name in program.layout.names]
+    if None in named:
+        return None
+    kind = np.array([int(match[1]) for match in named if match], dtype=np.int64)[program.block_bits]
+    order = np.argsort(kind[program.block_start[:-1]], kind="stable")
+    start = np.flatnonzero(np.diff(kind[program.block_start[:-1]][order], prepend=-1))
+    cells = Cells(np.append(start, program.blocks), order, program.block_families)
+    pattern = Pattern.of(cell_kinds(program, cells).kinds)
+    same = pattern.program == program and pattern.program.layout == program.layout
+    return pattern if same else None
 
 
 def every_cell(program: Program) -> Pattern:
@@ -161,54 +170,21 @@ def is_pattern(program: Program) -> bool:
 
 def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None:
     """The pattern whose program has these bits and templates; None if they are those of another program."""
-    found = [_BLOCK_BIT.fullmatch(bit) or _PORT_BIT.fullmatch(bit) for bit in bits]
-    if not bits or any(match is None for match in found):
+    from bitwright.program.text import parse
+
+    if not all(map(_BIT.fullmatch, bits)) or not all(map(_EXAMPLE.fullmatch, examples)):
         return None
-    kinds = []
-    texts = iter(examples)
-    numbered = [(int(match[1]), match.re is _PORT_BIT, match) for match in found if match]
-    by_text = groupby(texts, key=_kind_of_text)
-    templates = {kind: list(lines) for kind, lines in by_text}
-    for kind, members in groupby(numbered, key=lambda item: item[0]):
-        table = _read_kind([(is_port, match) for _, is_port, match in members], templates.get(kind, []))
-        if table is None:
-            return None
-        kinds.append(table)
-    pattern = Pattern.of(kinds)
-    same = list(pattern.program.layout.names) == list(bits) and [
-        pattern.program.template_text(t) for t in range(pattern.program.templates)
-    ] == list(examples)
-    return pattern if same and len(pattern.kinds) == len(kinds) else None
-
-
-def _kind_of_text(text: str) -> int:
-    match = re.match(r"when kind(\d+)_", text, re.ASCII)
-    return int(match[1]) if match else -1
-
-
-def _read_kind(members: Sequence[tuple[bool, re.Match[str]]], texts: Sequence[str]) -> Kind | None:
-    sizes: dict[int, int] = {}
-    ports: dict[str, list[int]] = {}
-    for is_port, match in members:
-        if is_port:
-            ports[match[0]] = []
-        else:
-            sizes[int(match[2])] = max(sizes.get(int(match[2]), 0), int(match[3]))
-    configs: dict[int, list[int]] = {place: [] for place in sizes}
-    for number, text in enumerate(texts):
-        when, _, write = text.removeprefix("when ").partition(" write ")
-        tests = [_BLOCK_BIT.fullmatch(test.rpartition("=")[0]) for test in when.split()]
-        written = [] if write == "nothing" else write.split()
-        if any(test is None for test in tests) or any(bit not in ports for bit in written):
-            return None
-        place = int(tests[0][2])  # type: ignore[index]
-        if place not in configs:
-            return None
-        configs[place].append(sum((test[-1] == "1") << at for at, test in enumerate(when.split())))
-        for bit in written:
-            ports[bit].append(number)
-    blocks = tuple((sizes[place], tuple(configs[place])) for place in sorted(sizes))
-    return Kind(blocks, tuple(sorted(tuple(own) for own in ports.values())))
+    try:
+        fields = layout_of_names(bits).fields
+        lines = [f"bits {field}" for field in fields]
+        for field in fields:
+            ports = field.name.endswith("port")
+            lines.append(f"block {field.name}[{'i' if ports else '*'}]" + f" for i in 1..{field.size}" * ports)
+        program = parse("\n".join((*lines, *examples)), "a pattern").program
+    except BitwrightError:
+        return None
+    same = [program.template_text(template) for template in range(program.templates)] == list(examples)
+    return pattern_of_program(program) if same else None
 
 
 def completed(program: Program) -> Program:

@@ -55,16 +55,6 @@ class Ref:
     bits: IntArray  # (rows or 1, columns), -1 where the index is out of range
     asked: tuple[IntArray, ...]  # the indices as given, broadcast to the shape of `bits`
 
-    def column(self, number: int) -> Ref:
-        """One of the bits that it chooses, of every row.
-
-        >>> from bitwright.program import Builder
-        >>> Builder().bits("p", 3)[:].column(1)
-        <p[2]>
-        """
-        one = slice(number, number + 1)
-        return Ref(self.field, self.bits[:, one], tuple(axis[:, one] for axis in self.asked))
-
     __array_ufunc__ = None  # numbers of NumPy leave `0 == p[i]` to us
     __hash__ = None  # type: ignore[assignment]
 

@@ -84,9 +84,10 @@ class Weights:
     unmatched: FloatArray
     gap: FloatArray  # w1 - w0, computed without cancellation
 
-    def mean(self, writers: ArrayLike, matches: ArrayLike) -> FloatArray:
+    def mean(self, writers: ArrayLike, matches: ArrayLike) -> FloatArray:  # (..., k)
         """The mean of the limit, Eq. (7); with one matching writer Eq. (15), with none Eq. (16)."""
-        return np.asarray(self.unmatched * np.asarray(writers) + self.gap * np.asarray(matches))
+        axes = (..., None) if np.ndim(writers) else ...  # one for the bits
+        return np.asarray(self.unmatched[axes] * np.asarray(writers) + self.gap[axes] * np.asarray(matches))
 
 
 def weights(n: ArrayLike, examples: int, kind: Kind = "ntk") -> Weights:

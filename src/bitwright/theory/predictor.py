@@ -102,16 +102,6 @@ class Predictor:
             raise InputError(f"{len(self.inputs)} training inputs do not go with {len(self.labels)} labels")
         check_size(len(self.inputs))
 
-    @property
-    def condition(self) -> float:
-        """The largest eigenvalue of the train kernel over the smallest: how hard the examples are to tell apart.
-
-        >>> print(f"{Predictor(np.eye(4), np.eye(4)).condition:.3f}")  # (2 pi - 1 + K)/(2 pi - 1)
-        1.757
-        """
-        low, high = kernel_ends(self.inputs, 1.0 if self.kind == "ntk" else 0.0)
-        return high / low
-
     @cached_property
     @one_thread()
     def _inverse(self) -> FloatArray:  # (K, K)

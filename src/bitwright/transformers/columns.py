@@ -17,6 +17,7 @@ from bitwright.frozen import FrozenArrays, frozen
 
 MAX_SETS = 10_000  # of states that prefixes can be in
 MAX_EDGES = 2_000_000  # a table of steps that fits into memory and is gone through in seconds
+MAX_COUNT = 1 << 24  # of columns, and of the symbols of a word
 NONE = -1  # the answer of a column that has none
 
 Ints = NDArray[np.int64]
@@ -61,8 +62,13 @@ class Columns(FrozenArrays):
         names = [*self.words, *([self.answer] if self.answer else []), *self.flags]
         if len(set(names)) != len(names):
             raise InputError(f"words, answers and flags need different names, got {listing(names)}")
-        if self.length < 1:
+        if not 1 <= self.length <= MAX_COUNT:
             raise InputError(f"length must be at least 1 column, got {self.length}")
+        counts = *self.symbols, self.answers + 1
+        if len(self.symbols) != len(self.words) or not 1 <= min(counts) <= max(counts) <= MAX_COUNT:
+            raise InputError(f"each word needs 1 to {MAX_COUNT:,} symbols, got {self.symbols}")
+        if any(of.ndim != 1 for of in (self.starts, self.ends, *self.flags.values())):
+            raise InputError("starts, ends and flags need one entry for each state")
         if self.edges.ndim != 2 or self.edges.shape[1] != 3 + len(self.words):
             raise InputError(f"edges must have {3 + len(self.words)} columns, got an array of shape {self.edges.shape}")
 
@@ -203,7 +209,7 @@ def from_step(
 
 def check(columns: Columns) -> None:
     """Raises InputError unless every input has exactly one run: counts the runs (0, 1, more) of all prefixes."""
-    _check_edges(columns)
+    check_edges(columns)
     _, (before, _, after) = columns._steps
     prefixes = {tuple(int(on) for on in columns.starts)}  # how many runs end in each state
     for column in range(columns.length):
@@ -229,7 +235,7 @@ def check(columns: Columns) -> None:
             raise InputError(f"the automaton of '{columns.statement}' must have one run for each input, and has {what}")
 
 
-def _check_edges(columns: Columns) -> None:
+def check_edges(columns: Columns) -> None:
     """Raises InputError unless every edge names states and symbols that are there."""
     least = [0, *[0] * len(columns.words), 0 if columns.answers else NONE, 0]
     bounds = [columns.states, *columns.symbols, columns.answers, columns.states]

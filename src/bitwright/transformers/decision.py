@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from bitwright.errors import short_repr
+from bitwright.files.storage import as_path, write_atomically
 from bitwright.frozen import FrozenArrays
 from bitwright.lazy import Shown
 from bitwright.transformers.columns import Ints
@@ -140,12 +141,17 @@ class Decision(Shown):
         return document(self)
 
     def save(self, path: str | PathLike[str], network: str | PathLike[str] | None = None) -> None:
-        """Writes the certificate to a JSON file.
+        """Writes the certificate to a JSON file; to a .html file, a page with the report and the picture.
 
         Args:
             network: the file of the decoder, by default the certificate's with the suffix .safetensors. It is written
                 if there is none; one that holds another decoder is an error.
         """
-        from bitwright.transformers.certificate import write_certificate
+        if as_path(path, "a certificate").suffix == ".html":
+            from bitwright.transformers.picture import decision_page
 
-        write_certificate(self, path, network)
+            write_atomically(as_path(path), decision_page(self).encode())
+        else:
+            from bitwright.transformers.certificate import write_certificate
+
+            write_certificate(self, path, network)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -166,12 +167,21 @@ class ColumnTask:
                 number, batch[:, word, column] = np.divmod(number, size)
             yield batch
 
+    def is_number(self, name: str) -> bool:
+        """Whether the symbols of a word are the digits of a number; the specification speaks of others one by one."""
+        return re.search(rf"\b{re.escape(name)}\[", self.columns.statement) is None
+
     def describe(self, symbols: Ints) -> str:
-        """One input (words, length) as people write it: numbers if all words are numbers, else symbols."""
+        """One input (words, length) as people write it: `a=95, b=7`; of words that are no numbers, the tokens."""
         return ", ".join(
-            f"{name}={self.number(symbols[index], self.columns.symbols[index])}"
-            for index, name in enumerate(self.columns.words)
+            f"{name}={self.number(of, size) if self.is_number(name) else self.listed(name, of)}"
+            for name, size, of in zip(self.columns.words, self.columns.symbols, symbols, strict=True)
         )
+
+    def listed(self, name: str, symbols: Iterable[int]) -> str:
+        """The tokens of symbols: `[3 1 2]`."""
+        tokens = self.tokens(name)
+        return f"[{' '.join(str(tokens[symbol]) for symbol in symbols)}]"
 
     @staticmethod
     def number(symbols: Ints, base: int) -> int:

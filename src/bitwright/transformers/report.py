@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bitwright.errors import counted, listing
 from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, ModuleComparison
-from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.decoder import Decoder, Layer
 from bitwright.transformers.files import digest
 from bitwright.transformers.layout import ColumnTask
 
@@ -18,11 +21,20 @@ ARITHMETIC = {"real": "real arithmetic", "float32": "real arithmetic and float32
 
 def report(decision: Decision) -> list[str]:
     """The lines of a report; the first one is the verdict."""
-    rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
-    rows += describe_measurements(decision)
-    rows += [("module", describe_comparison(decision.comparison)), ("decoder", describe_decoder_of(decision.decoder))]
+    rows = report_rows(decision)
     width = max(len(name) for name, _ in rows)
     return [headline(decision), *(f"  {name:{width}}  {text}" for name, text in rows)]
+
+
+def report_rows(decision: Decision) -> list[tuple[str, str]]:
+    """What is known of each claim, the margin and wrong inputs if measured, the module and the decoder."""
+    rows = [("answers" if claim.about != "stop" else "stop token", describe_claim(claim)) for claim in decision.claims]
+    rows += describe_measurements(decision)
+    return [
+        *rows,
+        ("module", describe_comparison(decision.comparison)),
+        ("decoder", describe_decoder_of(decision.decoder)),
+    ]
 
 
 def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
@@ -100,10 +112,48 @@ def describe_answer(task: ColumnTask, tokens: tuple[int, ...]) -> str:
         if token not in allowed:
             return f"tokens {' '.join(map(str, tokens))}"
         symbols.setdefault(place.word, {})[place.column] = allowed.index(token)
-    return ", ".join(
-        f"{word}={sum(symbol * (1 if column < 0 else task.columns.answers**column) for column, symbol in of.items())}"
-        for word, of in symbols.items()
-    )
+    return ", ".join(f"{word}={_value(task, word, of)}" for word, of in symbols.items())
+
+
+def _value(task: ColumnTask, word: str, symbols: Mapping[int, int]) -> int | str:
+    if word in task.columns.flags:
+        return int(symbols[-1])
+    if task.is_number(word):
+        digits = [symbols.get(column, 0) for column in range(1 + max(symbols))]
+        return task.number(np.array(digits), task.columns.answers)
+    return task.listed(word, (symbol for _, symbol in sorted(symbols.items())))
+
+
+def describe_task(task: ColumnTask) -> list[tuple[str, str]]:
+    """What a task means: its words, the tokens of its symbols, and the tokens of one input with the right answer."""
+    columns, layout = task.columns, task.layout
+    lengths = (task.positions >= 0).sum(1).tolist()
+    rows = [
+        (name, f"input, {_symbols(task, name, size, length)}")
+        for name, size, length in zip(columns.words, columns.symbols, lengths, strict=True)
+    ]
+    for name in columns.outputs:
+        length = sum(place.word == name for place in layout.answer)
+        size = int(columns.flags[name].max()) + 1 if name in columns.flags else columns.answers
+        rows.append((name, f"answer, {_symbols(task, name, size, length)}"))
+    inputs = task.random_inputs(1, np.random.default_rng(0))
+    answers = task.answers(inputs)[0].tolist()
+    rows.append(("automaton", f"{counted(columns.states, 'state')}, {counted(len(columns.edges), 'step')}"))
+    rows.append(("example", f"{task.describe(inputs[0])}: {describe_answer(task, tuple(answers))}"))
+    stop = f", then {' or '.join(map(str, layout.stop))}" if layout.stop else ""
+    rows.append(("prompt", " ".join(map(str, task.prompts(inputs)[0].tolist()))))
+    rows.append(("answer", " ".join(map(str, answers)) + stop))
+    return rows
+
+
+def _symbols(task: ColumnTask, name: str, size: int, length: int) -> str:
+    tokens = task.tokens(name)
+    inorder = tokens == (*range(tokens[0], tokens[-1] + 1),)
+    named = f"{tokens[0]}..{tokens[-1]}" if inorder else " ".join(map(str, tokens))
+    if name in task.columns.flags:
+        return f"a flag with tokens {named}"
+    kind = f"{counted(length, 'digit')} in base {size:,}" if task.is_number(name) else counted(length, "symbol")
+    return f"{kind} with tokens {named}"
 
 
 def describe_comparison(comparison: ModuleComparison | None) -> str:
@@ -119,6 +169,20 @@ def describe_decoder_of(decoder: Decoder) -> str:
     """Layers, heads, weights and digest."""
     heads = counted(sum(len(layer.heads) for layer in decoder.layers), "head")
     return f"{counted(len(decoder.layers), 'layer')}, {heads}, {decoder.weights:,} weights; sha256 {digest(decoder)}"
+
+
+def describe_layer(layer: Layer) -> str:
+    """The heads, norms and MLP of a layer."""
+    heads, mlp = layer.heads, layer.mlp
+    parts = [counted(len(heads), "head")]
+    parts += ["RoPE"] * any(head.rope is not None for head in heads)
+    parts += ["normed queries and keys"] * any(head.query_norm is not None for head in heads)
+    parts += [] if layer.attention_norm is None else [f"{layer.attention_norm.kind} norm"]
+    if mlp is not None:
+        norm = "" if layer.mlp_norm is None else f", {layer.mlp_norm.kind} norm"
+        hidden = mlp.up[-1].weight.shape[1] if mlp.up else 0
+        parts.append(f"MLP of {hidden:,} {'gated ' * (mlp.gate is not None)}{mlp.activation}{norm}")
+    return ", ".join(parts)
 
 
 def count_inputs(number: int) -> str:
@@ -144,7 +208,7 @@ def document(decision: Decision) -> dict[str, Any]:
         "proved": bool(decision),
         "inputs": decision.task.inputs,
         "decoder": digest(decision.decoder),
-        "compared": None if comparison is None else dict(vars(comparison)),
+        **({} if comparison is None else {"compared": dict(vars(comparison))}),
         "claims": [_claim(claim) for claim in decision.claims],
         **_measurements(decision),
     }
@@ -166,7 +230,7 @@ def _claim(claim: DecoderClaim) -> dict[str, Any]:
     if example is not None:
         shown = {"inputs": example.inputs, "step": example.step, "replayed_by": example.replayed_by}
         shown |= {"right": list(example.right), "written": list(example.written)}
-    return {
+    document = {
         "about": claim.about,
         "verdict": claim.verdict,
         "arithmetic": claim.arithmetic,
@@ -174,6 +238,7 @@ def _claim(claim: DecoderClaim) -> dict[str, Any]:
         "margin": claim.margin,
         "boxes": claim.boxes,
         "runtime": claim.runtime or None,
-        "open": list(claim.open),
+        "open": list(claim.open) or None,
         "counterexample": shown,
     }
+    return {name: value for name, value in document.items() if value is not None}

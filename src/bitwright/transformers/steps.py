@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitwright.transformers.affine import AffineForm, Reals, chained, finished, margins
 from bitwright.transformers.attention import AttentionTable, Query, query_at, query_rows
 from bitwright.transformers.boxes import group_of, root
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
-from bitwright.transformers.layout import Place
 from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
 
@@ -89,16 +87,7 @@ def cases_of(table: AttentionTable, groups: list[Group]) -> Cases:
             ends &= columns.flags[place.word] == symbols[:, None]
         else:
             wanted[:, place.column] = symbols
-    return Cases(wanted, ends, free_columns(table, answer[:step], wanted, ends))
-
-
-def free_columns(table: AttentionTable, seen: Sequence[Place], wanted: Ints, ends: NDArray[np.bool_]) -> Ints:
-    """(cases,) the first column from which any symbols go with any state, and no answer counts."""
-    matters = wanted >= 0
-    matters[:, [place.column for place in seen]] = True  # a flag is in the last column, -1
-    last = np.where(matters.any(1), matters.shape[1] - matters[:, ::-1].argmax(1), 0)
-    last = np.maximum(last, 0 if table.edges.complete else table.task.columns.length)
-    return np.where(ends.all(1), last, matters.shape[1])
+    return Cases(wanted, ends)
 
 
 def bound_outputs(step: Step, boxes: Boxes, case: Ints) -> Outputs:

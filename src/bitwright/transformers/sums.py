@@ -34,7 +34,6 @@ class Edges:
     last: int  # the first edge of the column after the last
     words: int
     starts: NDArray[np.bool_]
-    complete: bool  # every state has a step for all symbols
 
     @property
     def flags(self) -> int:
@@ -55,8 +54,7 @@ def edges_of(columns: Columns, constants: int) -> Edges:
     reads[:inner, : words + 1] = np.maximum(columns.edges[:, 1:-1], 0)
     reads[inner:, words + 1 : words + 1 + len(columns.flags)] = np.arange(states)[:, None]
     before, after = (np.concatenate([columns.edges[:, end], np.arange(states)]) for end in (0, -1))
-    complete = len(np.unique(columns.edges[:, :-2], axis=0)) == states * int(np.prod(columns.symbols))
-    return Edges(before, after, reads, inner, words, columns.starts, complete)
+    return Edges(before, after, reads, inner, words, columns.starts)
 
 
 @dataclass(frozen=True)
@@ -66,12 +64,10 @@ class Cases:
     Args:
         wanted: (cases, length + 1) the answer of each column, -1 where any is allowed.
         ends: (cases, states) where runs may end.
-        free: (cases,) from which column on neither states nor answers matter.
     """
 
     wanted: Ints
     ends: NDArray[np.bool_]
-    free: Ints
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ def bound(entries: Reals, noise: Reals, edges: Edges, cases: Cases, boxes: Boxes
     """The attention output over each box, in its case; entries and noise are those of a query."""
     n, heads, r = len(boxes), len(entries), noise.shape[2]
     results = np.zeros((3, n, r)), np.zeros((n, heads, r)), np.ones((n, heads)), np.zeros(n, np.bool_)
-    _bound(boxes, case, (cases.wanted, cases.ends, cases.free), edges.automaton, entries, noise, results)
+    _bound(boxes, case, (cases.wanted, cases.ends), edges.automaton, entries, noise, results)
     (center, radius, rounding), near, weight, possible = results
     return Outputs(possible, center, radius, rounding, near, weight)
 
@@ -98,8 +94,8 @@ def bound(entries: Reals, noise: Reals, edges: Edges, cases: Cases, boxes: Boxes
 @compiled
 def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ignore[no-untyped-def]
     found, nears, weights, possible = results
-    wanted, ends, free = cases
-    before, after, reads, last, words, starts = automaton
+    wanted, ends = cases
+    before, after, reads, last, _, starts = automaton
     heads, rows, columns, most, size = entries.shape
     states, r = len(starts), (size - 2) // 2
     K = r + heads  # functionals: values of all heads together, then the weights of each head
@@ -109,12 +105,7 @@ def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ign
     share, base, active = np.empty((rows, most, K)), np.empty(K), np.empty(rows, np.int64)
     high, low, high2, low2 = np.empty((states, K)), np.empty((states, K)), np.empty((states, K)), np.empty((states, K))
     for box in range(len(boxes)):
-        start = free[case[box]]
-        for column in range(start + 1, columns):
-            state = words * (columns - 1) + column
-            if boxes[box, 0, state] > 0 or boxes[box, 1, state] < states - 1:
-                start = columns
-        limits = boxes[box], wanted[case[box]], ends[case[box]], start
+        limits = boxes[box], wanted[case[box]], ends[case[box]]
         _reach(limits, automaton, lists, listed, counts, alive)
         possible[box] = alive[columns].any()
         if not possible[box]:
@@ -131,20 +122,6 @@ def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ign
                     some += 1
                 else:
                     base += share[row, counts[column, row].argmax()]
-            if column >= start:
-                for k in range(K):
-                    x, y = base[k], base[k]
-                    for index in range(some):
-                        most_value, least_value = -np.inf, np.inf
-                        for symbol in range(most):
-                            if counts[column, active[index], symbol] > 0:
-                                most_value = max(most_value, share[active[index], symbol, k])
-                                least_value = min(least_value, share[active[index], symbol, k])
-                        x += most_value
-                        y += least_value
-                    high[:, k] += x
-                    low[:, k] += y
-                continue
             high2[:], low2[:] = -np.inf, np.inf
             for place in range(listed[column]):
                 edge = lists[column, place]
@@ -168,7 +145,7 @@ def _bound(boxes, case, cases, automaton, entries, noise, results):  # type: ign
 @compiled
 def _reach(limits, automaton, lists, listed, counts, alive):  # type: ignore[no-untyped-def]
     """Lists the steps of each column that a run from a start can take, and counts the symbols that they read."""
-    box, wanted, ends, start = limits
+    box, wanted, ends = limits
     before, after, reads, last, words, starts = automaton
     columns, rows = counts.shape[:2]
     low, high, length = box[0], box[1], columns - 1
@@ -178,14 +155,6 @@ def _reach(limits, automaton, lists, listed, counts, alive):  # type: ignore[no-
         alive[0, state] = starts[state] and low[words * length] <= state <= high[words * length]
     for column in range(columns):
         listed[column] = 0
-        if column >= start:
-            alive[column + 1] = alive[column]
-            for row in range(rows):
-                a, b = 0, 0
-                if row < words and column < length:
-                    a, b = low[row * length + column], high[row * length + column]
-                counts[column, row, a : b + 1] = 1.0
-            continue
         for edge in range(0 if column < length else last, last if column < length else len(before)):
             target = after[edge]
             if not alive[column, before[edge]]:

@@ -19,10 +19,11 @@ A number has base 10 if none is given. Every `ensure` line defines one answer, a
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError, listing
+from bitwright.errors import InputError, Problem, listing
 from bitwright.files.documents import read_file
 from bitwright.files.storage import as_path
 from bitwright.program.ensure_text import ENSURE_SCANNER
@@ -31,11 +32,20 @@ from bitwright.text.scanner import END, MAX_LINE, Token, WrongError
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
+COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # signs of other languages
 MAX_TEXT = 1 << 20  # bytes
 MAX_LENGTH = 1_000  # columns
 MAX_TOKEN = 1 << 16
 MAX_SLOTS = 1 << 16  # of a line
 Slots = list[tuple[Token, int | Place]]
+
+
+class TaskError(InputError):
+    """A mistake in the text of a task, and its place."""
+
+    def __init__(self, source: str, problem: Problem) -> None:
+        super().__init__(f"{source}:{problem}" if problem.line else f"{source}: {problem}")
+        self.problem = problem
 
 
 def load_task(path: str | Path) -> ColumnTask:
@@ -65,9 +75,9 @@ def read_task(text: str, source: str = "task") -> ColumnTask:
             _read_line(parts, line, number)
         return _task(parts, Token(END, "", max(1, len(lines)), 1))
     except WrongError as error:
-        raise InputError(f"{source}:{error.token.line}:{error.token.column}: {error.message}") from None
+        raise TaskError(source, Problem(error.token.line, error.token.column, error.message)) from None
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        raise TaskError(source, Problem(0, 0, str(error))) from None
 
 
 class _Parts:
@@ -83,6 +93,8 @@ class _Parts:
 def _read_line(parts: _Parts, line: str, number: int) -> None:
     if len(line) > MAX_LINE:
         raise WrongError(Token(END, "", number, 1), f"a line has at most {MAX_LINE:,} characters")
+    if (sign := COMMENTS.search(line.partition("#")[0])) is not None:
+        raise WrongError(Token(END, "", number, sign.start(sign.lastindex or 0) + 1), "a comment begins with #")
     first, *rest = ENSURE_SCANNER.pieces(line, number)
     reader = _TaskReader(rest)
     if first.text in ("numbers", "words"):

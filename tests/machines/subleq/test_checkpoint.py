@@ -80,7 +80,7 @@ def test_what_was_written_comes_back(path: Path) -> None:
         ({"format": 7}, "does that"),
         ({"format": "bitwright run 1"}, "another bitwright"),
         ({"image": None}, "image must"),
-        ({"words": 16}, "--words 16 --word-width 5 --dialect"),
+        ({"words": 16}, "machine V:16x5:"),
         ({"words": "16"}, "words integer"),
         ({"width": True}, "width integer"),
         ({"program": "00"}, "another machine"),

@@ -69,7 +69,8 @@ def test_a_program_has_no_local_states_of_its_own() -> None:
 
 
 def test_a_certificate_that_speaks_of_the_runs_of_a_pattern_does_not_hold(tmp_path: Path) -> None:
-    claim = replace(certify(NINE, cells()), domain="runs", states=1, by_n=((0, 1, None),))
+    claim = certify(NINE, cells())
+    claim = replace(claim, own=replace(claim.own, domain="runs", states=1, by_n=((0, 1, None),)))
     claim.save(tmp_path / "claim.json")
     with pytest.raises(ProofError, match=r"domain.*cells"):
         Certificate.load(tmp_path / "claim.json").check(NINE, cells())

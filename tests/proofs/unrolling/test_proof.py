@@ -13,9 +13,8 @@ from long import LONG
 
 import bitwright
 from bitwright import addition
-from bitwright.errors import InputError
 from bitwright.proofs.unrolling import proof as proofs
-from bitwright.proofs.unrolling import prove_at_size, prove_at_sizes, solver
+from bitwright.proofs.unrolling import prove_at_size, solver
 from bitwright.proofs.unrolling.runs import Stepper, unroll
 from bitwright.running.run import run_batch
 
@@ -113,7 +112,7 @@ def test_division_is_proved_and_its_mistake_refuted():
         warnings.simplefilter("ignore")
         right, wrong = bitwright.parse(THIRD), bitwright.parse(THIRD.replace("x % 3", "(x + 1) % 3"))
     assert is_right(right)
-    assert prove_at_sizes(right, range(1, 20)).verdict == "proved"
+    assert all(prove_at_size(right.sizing.at(l=l)).verdict == "proved" for l in range(1, 20))
     assert prove_at_size(wrong).verdict == "refuted"
 
 
@@ -159,12 +158,9 @@ def test_nothing_stated_is_said():
     assert prove_at_size(silent).claim().verdict == "not stated"
 
 
-def test_a_claim_names_the_sizes():
-    claim = prove_at_sizes(example("comparison", 3), range(1, 9))
-    assert (claim.about, claim.verdict, claim.sizes) == ("function", "proved", "1..8")
-    assert prove_at_size(example("comparison", 5)).claim().sizes == "5"
-    with pytest.raises(InputError, match="consecutive"):
-        prove_at_sizes(example("comparison", 3), [1, 3])
+def test_a_claim_names_the_size():
+    claim = prove_at_size(example("comparison", 5)).claim()
+    assert (claim.about, claim.verdict, claim.sizes) == ("function", "proved", "5")
 
 
 def test_a_run_that_goes_in_circles_does_not_end():

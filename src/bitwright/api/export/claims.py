@@ -83,13 +83,8 @@ def about_lines(found: Exported, claim: ExportClaim) -> list[str]:
     return [*lines, *(f"{label:<8} {line}" for label, line in zip(labels, claim.lines, strict=False))]
 
 
-def try_states(found: Exported) -> ExportClaim:
-    """Tries all local states of the network's cells, unless they are too many."""
-    return claim_of(found.network, found.pattern)
-
-
 def claim_of(network: IntegerNetwork, pattern: Pattern) -> ExportClaim:
-    """The claim about a network of these cells."""
+    """The claim about a network of these cells: tries all local states, unless they are too many."""
     of_cells, states = pattern.whole is None, pattern.local_states
     if states * network.shape.width > MOST_WORK:
         return ExportClaim(of_cells, states, None)

@@ -31,9 +31,10 @@ class Description:
     numbers: tuple[int, ...]
 
 
-def describe(core: Core, wires: WiresOut) -> Description:
+def describe(found: Exported) -> Description:
     """The description of a program of the network's kinds."""
-    algorithm = wires.algorithm
+    assert found.wires is not None
+    core, wires, algorithm = found.core, found.wires, found.wires.algorithm
     how, steps, halt = ending_of(algorithm)
     fields = algorithm.program.layout.fields
     numbers = [steps, halt, *(extent for field in fields for extent in field.shape)]
@@ -160,11 +161,11 @@ def every_size(network: IntegerNetwork, pattern: Pattern, make: Maker, chosen: i
 
     def at(size: int) -> Description | None:
         try:
-            return _described(exported_cells(network, pattern, make(size)))
+            return describe(exported_cells(network, pattern, make(size)))
         except BitwrightError:  # no such size, or a cell that this network does not know
             return None
 
-    own = _described(exported_cells(network, pattern, make(chosen)))
+    own = describe(exported_cells(network, pattern, make(chosen)))
     known = {size: one for size in SMALL if (one := at(size)) is not None}
     for begin in range(1, _BEGINS + 1):
         rest = [size for size in SMALL if size >= begin]
@@ -189,21 +190,15 @@ def value_at(formula: Description, beyond: int) -> Description:
     return Description(formula.shape, values)
 
 
-def _described(found: Exported) -> Description:
-    assert found.wires is not None
-    return describe(found.core, found.wires)
-
-
 def _fitted(begin: int, known: dict[int, Description]) -> Description | None:
     """Quadratic polynomials through three sizes, where their descriptions have one shape."""
-    three = [known.get(begin + more) for more in range(3)]
-    first, second, third = three
-    if first is None or second is None or third is None or not first.shape == second.shape == third.shape:
-        return None
-    if not len(first.numbers) == len(second.numbers) == len(third.numbers):
+    first, *others = three = [known.get(begin + more) for more in range(3)]
+    if first is None or any(
+        one is None or one.shape != first.shape or len(one.numbers) != len(first.numbers) for one in others
+    ):
         return None
     numbers: list[int] = []
-    for a, b, c in zip(first.numbers, second.numbers, third.numbers, strict=True):
+    for a, b, c in zip(*(one.numbers for one in three if one is not None), strict=True):
         numbers += (a, b - a, c - 2 * b + a)
     return Description(first.shape, tuple(numbers))
 

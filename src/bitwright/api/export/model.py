@@ -12,8 +12,8 @@ from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.integer.sums import checked_bounds
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import Bounds, Int8, check_belongs, columns_of
-from bitwright.program import Algorithm, Program
+from bitwright.networks.integer import Int8, check_belongs, columns_of
+from bitwright.program import Algorithm
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 
@@ -76,46 +76,39 @@ def exported_cells(network: IntegerNetwork, pattern: Pattern, algorithm: Algorit
 
     A network of the whole state is one of a single cell: its blocks are the program's, its ports are all bits.
     """
-    check_belongs(network, pattern.program)
-    used = _used(pattern.program)  # the blocks of all kinds, in order: ports have no templates
-    ends = np.cumsum([len(kind.blocks) for kind in pattern.kinds])[:-1]
-    kinds = range(len(pattern.kinds))
+    program, kinds = pattern.program, range(len(pattern.kinds))
+    check_belongs(network, program)
+    blocks = np.unique(program.template_block)  # of all kinds, in order: ports have no templates
+    ports = [pattern.port_bits(kind) for kind in kinds]
+    bits = np.concatenate([np.arange(part.start, part.stop) for part in ports])
     parts = (network_of_kind(network, pattern, kind) for kind in kinds)
     bounds = [checked_bounds(part, alone.program) for part, alone in parts]  # of a cell alone
-    core = _core(network, pattern.program, np.split(used, ends), [pattern.port_bits(kind) for kind in kinds], bounds)
-    return _checked(Exported(network, pattern, core, None if algorithm is None else _wires(algorithm, pattern)))
-
-
-def _used(program: Program) -> IntArray:
-    """The blocks that have templates."""
-    return np.unique(program.template_block)
-
-
-def _core(
-    network: IntegerNetwork,
-    program: Program,
-    blocks: Sequence[IntArray],  # of each kind
-    ports: Sequence[slice],  # bits of each kind
-    bounds: Sequence[Bounds],
-) -> Core:
-    own = np.concatenate(blocks)
-    bits = np.concatenate([np.arange(part.start, part.stop) for part in ports])
     extremes = [
         max(one.sums, one.thresholds, -one.lowest, int(one.hidden.max(initial=0)), 127 * 128)  # a product of two bytes
         for one in bounds
     ]
-    return Core(
+    core = Core(
         network.first,
         np.ascontiguousarray(network.last[bits].T),
         network.thresholds,
         columns_of(network, program)[bits],
-        _starts([len(part) for part in blocks]),
+        _starts([len(kind.blocks) for kind in pattern.kinds]),
         _starts([part.stop - part.start for part in ports]),
-        np.diff(program.block_start)[own],
-        np.append(np.searchsorted(program.template_block, own), program.templates),
+        np.diff(program.block_start)[blocks],
+        np.append(np.searchsorted(program.template_block, blocks), program.templates),
         program.template_config,
         max(extremes),
     )
+    wires = None if algorithm is None else _wires(algorithm, pattern)
+    if algorithm is not None and not len(core.configuration):
+        raise InputError(f"{algorithm.name} has no templates, so there is no network to write")
+    numbers = core.numbers + (0 if wires is None else wires.numbers)
+    if numbers > MOST_NUMBERS:
+        raise InputError(
+            f"source text is written of at most {MOST_NUMBERS:,} numbers, and this network with its program has "
+            f"{numbers:,}; take a narrower network, or one of cells, or a smaller program"
+        )
+    return Exported(network, pattern, core, wires)
 
 
 def _wires(algorithm: Algorithm, pattern: Pattern) -> WiresOut:
@@ -143,15 +136,3 @@ def _starts(lengths: Sequence[int]) -> IntArray:
 
 def _joined(parts: Sequence[IntArray]) -> IntArray:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-
-
-def _checked(found: Exported) -> Exported:
-    if found.wires is not None and not len(found.core.configuration):
-        raise InputError(f"{found.wires.algorithm.name} has no templates, so there is no network to write")
-    numbers = found.core.numbers + (0 if found.wires is None else found.wires.numbers)
-    if numbers > MOST_NUMBERS:
-        raise InputError(
-            f"source text is written of at most {MOST_NUMBERS:,} numbers, and this network with its program has "
-            f"{numbers:,}; take a narrower network, or one of cells, or a smaller program"
-        )
-    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.api.export.claims import ExportClaim, try_states
+from bitwright.api.export.claims import ExportClaim, claim_of
 from bitwright.api.export.every_size import Maker, PageSizes, describe, every_size, progressions
 from bitwright.api.export.model import Exported, exported_cells
 from bitwright.api.export.page_file import page_text
@@ -148,7 +148,7 @@ def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProg
 
 
 def _page(found: Exported, view: str, name: str, about: Mapping[str, Any], blob: Blob | None = None) -> Page:
-    claim = try_states(found)
+    claim = claim_of(found.network, found.pattern)
     return Page(page_text(found, claim, view, f"{name} by a network", about, blob), claim, view)
 
 
@@ -162,8 +162,7 @@ def _rules(program: Program, ensures: Sequence[EnsureLine] = ()) -> dict[str, An
 
 
 def _one_size(found: Exported, size: int) -> PageSizes:
-    assert found.wires is not None
-    return PageSizes(size, None, None, {size: describe(found.core, found.wires)}, ())
+    return PageSizes(size, None, None, {size: describe(found)}, ())
 
 
 def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:

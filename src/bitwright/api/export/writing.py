@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bitwright.api.export.c_file import c_text
-from bitwright.api.export.claims import ExportClaim, try_states
+from bitwright.api.export.claims import ExportClaim, claim_of
 from bitwright.api.export.js_file import js_text, js_types
 from bitwright.api.export.model import Exported, exported_cells
 from bitwright.errors import InputError, option, short_repr
@@ -86,7 +86,7 @@ def write_onnx(given: Subject, output: Path) -> Export:
 
         found = given.exported
         save_step_onnx(found, output)
-        claim = try_states(found)
+        claim = claim_of(found.network, found.pattern)
         about = {"states": claim.states, "wrong": claim.wrong, "proved": claim.proved}
         return Export([output], f"a state to the next one, in operators on integers alone; {claim.note}", about)
     if isinstance(given.network, IntegerNetwork):
@@ -118,7 +118,7 @@ def write_vnnlib(given: Subject, folder: Path, states: range | None, version: st
 def write_c(given: Subject, output: Path) -> Export:
     """One C99 file, with a program that runs."""
     found = given.exported
-    claim = try_states(found)
+    claim = claim_of(found.network, found.pattern)
     return write_texts({output: c_text(found, claim)}, claim, found.wires is None)
 
 
@@ -127,7 +127,7 @@ def write_js(given: Subject, output: Path) -> Export:
     types = output.with_suffix({".mjs": ".d.mts", ".js": ".d.ts"}[output.suffix])
     check_writable(types)
     found = given.exported
-    claim = try_states(found)
+    claim = claim_of(found.network, found.pattern)
     texts = {output: js_text(found, claim), types: js_types(found)}
     return write_texts(texts, claim, found.wires is None)
 

@@ -5,10 +5,8 @@ The limit is that of networks trained on the pattern: K is the pattern's number 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,16 +17,15 @@ from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
-from bitwright.theory.encoding.state_set import StateSet
 from bitwright.theory.predictor import Predictor, check_size
-from bitwright.theory.rounding import Rounding, Scale, check_states_rounding, round_outputs
+from bitwright.theory.rounding import Rounding, Scale, round_outputs
 from bitwright.workers.linear_algebra import one_thread
 
 _TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
 MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
 
 
-class Decider(ABC):
+class Decider:
     """Computes every bit of a pattern from the matches of a cell."""
 
     engine: str  # its name
@@ -39,25 +36,25 @@ class Decider(ABC):
     width: int | None = None
     digests: Sequence[str] = ()
     covered = True  # whether digests cover all that it evaluates
+    tolerance = 0.0  # outputs as close as this to a threshold count as at it
 
     def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
         self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
-
-    def __reduce__(self) -> tuple[type[Decider], tuple[Any, ...]]:
-        """Goes to other processes as what it was made from."""
-        return type(self), self.made_from()
-
-    def made_from(self) -> tuple[Any, ...]:
-        """The arguments that make an equal one."""
-        return self.pattern, self.examples, self.rounding
 
     def describe(self) -> dict[str, object]:
         """What else its answers depend on."""
         return {}
 
-    @abstractmethod
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
+        assert self.rounding is not None
+        writers, outputs = self.pattern.program.writers, self.outputs(matched, n)
+        how = (self.examples, self.rounding, self.kind, self.tolerance)
+        return round_outputs(outputs, n, writers, *how, each=True)
+
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, k)
+        """The real output for every bit, where bits are rounded ones."""
+        raise NotImplementedError
 
     def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
         """The same for cells of one kind; margins are infinite if nothing matches."""
@@ -100,12 +97,6 @@ class Decider(ABC):
         threshold = 0.5 if self.rounding == "calibrated" else 0.0
         return threshold + np.where(bits, margins, -margins), np.full(bits.shape, threshold)
 
-    def round(self, outputs: FloatArray, n: IntArray, tolerance: float = 0.0) -> tuple[BoolArray, FloatArray]:
-        """The bits that real outputs stand for."""
-        writers = self.pattern.program.writers
-        assert self.rounding is not None
-        return round_outputs(outputs, n, writers, self.examples, self.rounding, self.kind, tolerance, each=True)
-
 
 class LimitDecider(Decider):
     """The mean of infinitely wide networks, by proved decisions over (n, writers, matches)."""
@@ -118,48 +109,30 @@ class LimitDecider(Decider):
         self._decisions, self._writes = decide(pattern.program, examples, rounding), _writes(pattern)
         needed = self._decisions.needed if len(self._decisions.writers) else np.ones((self._decisions.n_max + 1, 1))
         self._needed = needed[:, np.searchsorted(self._decisions.writers, pattern.program.writers)]
-        self._weights = weights(np.arange(self._decisions.n_max + 1), examples)
 
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         matches, writers = matched @ self._writes, self.pattern.program.writers
         bits = matches >= self._needed[n]
         if self.rounding == "calibrated":  # zhat is an integer
             return bits, np.where((n > 0)[:, None], np.abs(matches - 0.5), np.inf)
-        means = self._weights.unmatched[n][:, None] * writers + self._weights.gap[n][:, None] * matches
+        means = weights(n, self.examples).mean(writers, matches)
         return bits, np.where((n > 1)[:, None] & (writers > 0), np.abs(means), np.inf)
 
 
 class KernelDecider(Decider):
-    """The same mean by a dense solve with the general kernel (Theorem 3.1); it is the check.
-
-    Networks may have learnt from states of executions instead of templates, for which there is no closed form.
-    """
+    """The same mean by a dense solve with the general kernel (Theorem 3.1); it is the check."""
 
     engine = "kernel"
     tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
 
-    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, learnt: StateSet | None = None) -> None:
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
         super().__init__(pattern, examples, rounding)
         check_size(examples)
-        self._learnt = learnt
-        if learnt is not None:
-            check_states_rounding(rounding)
-            self.kind = learnt.labelled
-            inputs = np.pad(learnt.inputs(), ((0, 0), (0, examples - pattern.program.templates)))
-            self._predictor = Predictor(inputs, learnt.labels())
-            return
         labels = np.zeros((examples, pattern.program.bits))
         labels[: pattern.program.templates] = _writes(pattern)
         self._predictor = Predictor(np.eye(examples), labels)
 
-    def made_from(self) -> tuple[Any, ...]:
-        return (*super().made_from(), self._learnt)
-
-    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        return self.round(self.outputs(matched, n), n, self.tolerance)
-
-    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, k)
-        """The mean of every bit."""
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
         return self._predictor.mean(encoded(matched, n, self.examples))
 
 
@@ -173,13 +146,9 @@ class SampledDecider(Decider):
         self.networks, self.seed = networks, seed
         self._deviations, self._writes = Deviations(pattern, examples, networks, seed), _writes(pattern)
 
-    def made_from(self) -> tuple[Any, ...]:
-        return (*super().made_from(), self.networks, self.seed)
-
-    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        w = weights(n, self.examples)
-        means = w.unmatched[:, None] * self.pattern.program.writers + w.gap[:, None] * (matched @ self._writes)
-        return self.round(means + self._deviations(matched, n), n)
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
+        means = weights(n, self.examples).mean(self.pattern.program.writers, matched @ self._writes)
+        return np.asarray(means + self._deviations(matched, n))
 
 
 class Deviations:

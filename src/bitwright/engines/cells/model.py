@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bitwright.bits import BoolArray
@@ -38,9 +36,6 @@ class ModelDecider(Decider):
         self._model, self._reads, self.covered = model, reads, model.covered
         for kind in range(len(pattern.kinds)):
             self._check_same(kind)
-
-    def made_from(self) -> tuple[Any, ...]:
-        return self.pattern, self._model, self._reads
 
     def describe(self) -> dict[str, object]:
         return {"model": self._fitted.describe()}

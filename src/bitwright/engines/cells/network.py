@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -96,9 +95,6 @@ class WholeNumbers(Decider):
         self._network = network
         self._sums, self._columns = ExactSums(network, pattern.program), columns_of(network, pattern.program)
 
-    def made_from(self) -> tuple[Any, ...]:
-        return self.pattern, self._network
-
     def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
         bits, distance = decide_bits(self._sums(matched), n, self._network, self._columns)
         return bits, (distance - 0.5) / self._network.units[np.maximum(n, 1) - 1][:, None]
@@ -122,14 +118,7 @@ class Averaged(Decider):
         self.networks, self.digests = len(networks), [network.digest for network in networks]
         self._networks = list(networks)
 
-    def made_from(self) -> tuple[Any, ...]:
-        return self.pattern, self._networks, self.rounding
-
-    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
-        return self.round(self.outputs(matched, n), n)
-
-    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, k)
-        """The average of what the networks say of every bit."""
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
         return average_outputs(self._networks, encoded(matched, n, self.examples))
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from pathlib import Path
 
-from bitwright.algorithms.known import known_algorithm
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.network import CellTables, are_few, networks_decider
-from bitwright.errors import InputError, counted, option, readable, thousandths
-from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork, load_any_network
-from bitwright.networks.cache import network_files
+from bitwright.errors import InputError, counted, readable, thousandths
+from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.integer import check_belongs
 from bitwright.networks.quantize import Cost
-from bitwright.networks.store import read_about
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm as given
-from bitwright.program.pattern import Pattern, read_pattern
+from bitwright.program.pattern import Pattern
 
 
 @dataclass(frozen=True)
@@ -68,29 +63,6 @@ class TrainedCells:
     def engine(self, what: Algorithm | Program, evaluate: bool = False) -> CellEngine:
         """The engine that runs a program by this network; raises InputError if it has a cell of another kind."""
         return CellEngine(given(what).program, self.pattern, [self.network], evaluate=evaluate)
-
-
-def pattern_in(path: Path, program: Program | None = None) -> Pattern:
-    """The cells that a network file was trained on; a file of the whole state is that of a `program`, or a shipped one.
-
-    Raises InputError if the file does not say which cells it has, or is of another program.
-    """
-    about = read_about(network_files(path)[0])
-    if (pattern := read_pattern(about.bits, about.examples)) is not None:
-        return pattern
-    shipped = None if program else known_algorithm(about.bits, about.examples, about.origin.program_id)
-    program = program if shipped is None else shipped.program
-    if program is None:
-        raise InputError(
-            f"{about.path} is of the whole state of a program, and does not say of which; name the program that it is "
-            f"for ({option('program')})"
-        )
-    return Pattern.of_state(program)
-
-
-def load_cells(paths: Sequence[Path], pattern: Pattern) -> list[AnyNetwork]:
-    """The networks of a pattern in these files."""
-    return [load_any_network(file, pattern.program) for path in paths for file in network_files(path)]
 
 
 def check_made_for(network: AnyNetwork, program: Program) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError, printable
+from bitwright.errors import InputError, option, printable
 from bitwright.files.arrays import ArrayFile, pack_arrays
 from bitwright.files.documents import Check, check_fields, optional, parse, real, text, whole
 from bitwright.files.storage import write_atomically
@@ -94,8 +94,8 @@ def _check(about: dict[str, Any], machine: MachineV, image: str | None, shown: s
     mine = _machine(machine)
     theirs = {name: about[name] for name in mine}
     if mine != theirs:
-        given = " ".join(f"--{'word-' * (name == 'width')}{name} {value}" for name, value in theirs.items())
-        raise InputError(f"{shown} belongs to another machine; run it with {printable(given)}")
+        given = printable("V:{words}x{width}:{dialect}".format(**theirs))
+        raise InputError(f"{shown} belongs to another machine; run it with {option('machine')} {given}")
     if about["program"] != fingerprint(machine.program):
         raise InputError(f"{shown} was made by another version of this machine; start the run anew")
     if image is not None and about["image"] != image:

@@ -19,9 +19,8 @@ from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError, counted, suggestion
 from bitwright.networks.foreign.graph import Analysis, OperatorGraph
 from bitwright.networks.foreign.onnx_reader import OnnxModel
-from bitwright.networks.foreign.rows import by_rows
 from bitwright.networks.foreign.runtime import CannotRunError
-from bitwright.networks.foreign.tensors import NotReadError
+from bitwright.networks.foreign.tensors import NotReadError, by_rows
 from bitwright.networks.foreign.torch_reader import TorchModel, is_module
 from bitwright.networks.network import FloatNetwork, tensor_sha256
 
@@ -200,11 +199,9 @@ class HeldModel:
             return Answers(found.values, found.error)
         return Answers(given := self.run(inputs), np.zeros_like(given))
 
-    def run(self, inputs: NDArray[Any], device: str = "cpu", alone: bool = True) -> NDArray[np.float64]:
+    def run(self, inputs: NDArray[Any], alone: bool = True) -> NDArray[np.float64]:
         """Its outputs as the runtime gives them on this machine, for one row at a time or all together."""
-        source = self.source
-        found = source.run(inputs, alone, device) if isinstance(source, TorchModel) else source.run(inputs, alone)
-        values = found.astype(np.float64)
+        values = self.source.run(inputs, alone).astype(np.float64)
         if not np.isfinite(values).all():
             raise InputError(f"{self.name} gives outputs that are NaN or infinite")
         return values

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.networks.foreign.graph import Node, OperatorGraph
-from bitwright.networks.foreign.rows import by_rows
-from bitwright.networks.foreign.tensors import DIGITS, NotReadError
+from bitwright.networks.foreign.tensors import DIGITS, NotReadError, by_rows
 
 _NOTHING = ("Identity", "Dropout")  # when a network is evaluated
 _OTHERWISE = ("forward", "__call__", "_call_impl")  # attributes of an object that is not called as its class says
@@ -103,32 +102,21 @@ class TorchModel:
             at = output
         return OperatorGraph(tuple(nodes), constants, "input", self.kind, at)
 
-    def run(self, inputs: NDArray[Any], alone: bool, device: str = "cpu") -> NDArray[Any]:
+    def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:
         """The outputs of PyTorch for these inputs, given one at a time or together."""
         import torch
 
-        module, held = self._on(device), _tensors(self.module)
+        held = _tensors(self.module)
         kind = next((tensor.dtype for _, tensor in held if tensor.is_floating_point()), torch.float32)
 
         def call(rows: NDArray[Any]) -> NDArray[Any]:
-            found = module(torch.from_numpy(rows).to(device, kind))
+            found = self.module(torch.from_numpy(rows).to(kind))
             if not isinstance(found, torch.Tensor):
                 raise InputError(f"{self.name} gives a {type(found).__name__}; a network to certify gives one tensor")
             return _array(found)
 
         with torch.inference_mode():
             return by_rows(call, inputs.astype(np.float64), alone, self.name)
-
-    def _on(self, device: str) -> Any:
-        if device == "cpu":
-            return self.module
-        if device not in self._moved:
-            self._moved[device] = deepcopy(self.module).to(device)
-        return self._moved[device]
-
-    @cached_property
-    def _moved(self) -> dict[str, Any]:
-        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {"module": self.module, "name": self.name}

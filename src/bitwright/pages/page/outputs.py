@@ -17,7 +17,7 @@ from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray, variance
-from bitwright.theory.rounding import Rounding, check_rounding, scale_weights
+from bitwright.theory.rounding import Rounding, check_rounding, round_outputs, scale_weights
 
 MAX_VALUES = 2_000_000  # recorded outputs that a page holds
 
@@ -111,10 +111,8 @@ def _along(
 def _margins(
     run: Run, trace: Trace, matched: BoolArray, first: int, n: IntArray, rounding: Rounding, examples: int
 ) -> FloatArray | None:  # (batch, k), or (batch, 1) where all bits are alike
-    """How far each bit was from being rounded the other way, as `round_outputs` has it."""
+    """How far each bit was from being rounded the other way."""
     program = trace.program
-    w = scale_weights(n, examples, run.kind)
-    gap, unmatched = np.where(n > 0, w.gap, 1)[:, None], w.unmatched[:, None]
     if run.closed_form:
         if rounding == "calibrated":  # zhat is an integer, never closer than this to 1/2
             return np.where(n > 0, 0.5, np.inf)[:, None]
@@ -122,16 +120,13 @@ def _margins(
         counts = np.zeros((len(n), program.bits))
         for row, templates in enumerate(matched):
             counts[row] = np.bincount(program.write_bits[templates[writer]], minlength=program.bits)
-        outputs = unmatched * program.writers + gap * counts
+        w = scale_weights(n, examples, run.kind)
+        outputs = w.unmatched[:, None] * program.writers + w.gap[:, None] * counts
     elif trace.outputs is not None:
         outputs = trace.outputs[first : first + len(n)].astype(np.float64)
     else:
         return None
-    if rounding == "sign":
-        distance = np.where(program.writers > 0, np.abs(outputs), np.inf)
-        return np.where((n > 1)[:, None], distance, np.inf)
-    estimate = (outputs - unmatched * program.writers) / gap
-    return np.where((n > 0)[:, None], np.abs(estimate - 0.5), np.inf)
+    return round_outputs(outputs, n, program.writers, examples, rounding, run.kind, each=True)[1]
 
 
 def _chunks(trace: Trace, size: int = 1 << 16) -> Iterator[tuple[int, BoolArray]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bitwright.program.graph.schema import Schema
 
 _LONGEST = 1 << 20  # characters of a text that is remembered
-_MOST, _LARGEST = 256, 20_000  # programs that a text remembers, and templates that they may have
+_MOST, _LARGEST = 100_000, 20_000  # templates of all programs that a text remembers, and of each
 Kind = TypeVar("Kind")
 
 
@@ -40,7 +40,7 @@ class RuleText:
 
     @classmethod
     def of(cls, text: str) -> RuleText:
-        """The value of a text; problems are found when one of its programs is asked for."""
+        """The value of a text; its problems are raised by the methods that make programs."""
         return _remembered(text) if len(text) <= _LONGEST else cls(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,7 +57,7 @@ class RuleText:
 
     @property
     def description(self) -> str:
-        """The comment at its top."""
+        """The comment at the top, as one paragraph."""
         return printable(opening_comment(self.text, "#"))
 
     # Its numbers.
@@ -134,13 +134,13 @@ class RuleText:
                 lambda given: Expansion(self.tree, work, given, needs_rules).algorithm("program", self.description),
             )
             if found.program.templates <= _LARGEST and needs_rules:
-                while len(self._made) >= _MOST:
-                    del self._made[next(iter(self._made))]
                 self._made[key] = found
+                while sum(made.program.templates for made in self._made.values()) > _MOST:
+                    del self._made[next(iter(self._made))]
         return replace(found, name=name, sizing=self.sizing(name, lets))
 
     def at_or_none(self, lets: Mapping[str, int]) -> Algorithm | None:
-        """The algorithm with these numbers; None where the text is no program."""
+        """The algorithm with these numbers; None if the text is not a program then."""
         try:
             return self.at(lets)
         except BitwrightError:

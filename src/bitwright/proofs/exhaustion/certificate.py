@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from bitwright.bits import BoolArray
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import BitwrightError, InputError, counted
-from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
+from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.program import Algorithm
-from bitwright.proofs.exhaustion.domains import Domain, Place, usual_domain
+from bitwright.proofs.exhaustion.domains import Place, usual_domain
 from bitwright.proofs.exhaustion.findings import Findings
-from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, look_at_state, matched_alone
+from bitwright.proofs.exhaustion.one_state import as_row, look_at_state, matched_alone
 from bitwright.proofs.exhaustion.task import ProofTask, prove
 from bitwright.running.progress import Progress
 from bitwright.version import __version__
@@ -234,17 +233,11 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
     bit = None
     if place[0] < domain.size:  # a file of parts may say anything
         state, kind = domain.state(place), domain.kind_at(place)
-        if isinstance(network, FittedModel):
-            from bitwright.proofs.exhaustion.models import least_certain, look_at_model
-
-            found = look_at_model(network, state, kind, task.oracle)
-            bit = least_certain(network, state, kind, task.oracle, found, wrong)
-        else:
-            found = look_at_state(domain.pattern, network, state, kind)
-            if isinstance(network, IntegerNetwork):
-                bit = min(found.bits, key=lambda one: one.distance, default=None)
-            else:
-                bit = _least_certain(domain, network, state, kind, found, wrong)
+        found = look_at_state(domain.pattern, network, state, kind, task.oracle)
+        templates, own = matched_alone(domain.pattern, state, kind)
+        away = task.judge.distances(as_row(templates, domain.program.templates))[0, own]
+        bits = [one for one in zip(away.tolist(), found.bits, strict=True) if not wrong or not one[1].right]
+        bit = min(bits, key=lambda one: one[0])[1] if bits else None
     if isinstance(network, FittedModel) and not network.exact and (bit is None or (wrong and bit.right)):
         raise InputError(
             f"{network.model.name} gives other outputs for the same state when it is run again; a network to certify "
@@ -257,16 +250,3 @@ def look_at(task: ProofTask, place: Place, distance: float | None = None, wrong:
             "of bitwright or of the machine, no verdict on the network; please report it"
         )
     return BitInState(found.on, *place, found.n, bit.bit, bit.expected, bit.sum, bit.threshold)
-
-
-def _least_certain(
-    domain: Domain, network: FloatNetwork, state: BoolArray, kind: int, found: OneState, wrong: bool
-) -> LookedAt | None:
-    """In floating point: the bit that errors of summation leave least of, one that is wrong if there has to be one."""
-    from bitwright.proofs.exhaustion.float_judge import FloatJudge
-
-    program = domain.program
-    templates, own = matched_alone(domain.pattern, state, kind)
-    worst = FloatJudge(program, network).worst_bit(as_row(templates, program.templates), own)
-    bits = sorted(found.bits, key=lambda bit: bit.bit != program.layout.name_of(worst))  # the worst comes first
-    return next((bit for bit in bits if not wrong or not bit.right), None)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,8 +158,14 @@ FIELDS: dict[str, Check] = {
 }
 
 
-# Judges every state that matches these examples, (batch, K), in the bits that are looked at.
-Judge = Callable[[BoolArray, slice], Judged]
+class Judge(Protocol):
+    """Says of states, given by the examples that they match (batch, K), which are right."""
+
+    def __call__(self, matched: BoolArray, own: slice, /) -> Judged:
+        """Judges them in the bits that are looked at."""
+
+    def distances(self, matched: BoolArray) -> NDArray[Any]:  # (batch, k)
+        """How far each bit is from being wrong; below 1 for integers, or 0, where it is."""
 
 
 class Truth:
@@ -188,9 +194,12 @@ class IntegerJudge:
         self._sums, self._network, self._truth = ExactSums(network, program), network, Truth(program)
         self._columns = columns_of(network, program)
 
-    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
-        n = np.count_nonzero(matched, axis=1)
-        table = self._network.thresholds[np.maximum(n, 1) - 1]
+    def distances(self, matched: BoolArray) -> IntArray:  # (batch, k)
+        """How far each bit is from being wrong."""
+        table = self._network.thresholds[np.maximum(np.count_nonzero(matched, axis=1), 1) - 1]
         over = self._sums.products(matched) - table[:, self._columns]  # G - T
-        distance = np.where(self._truth(matched), over, 1 - over)[:, own].min(axis=1)
+        return np.asarray(np.where(self._truth(matched), over, 1 - over))
+
+    def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
+        n, distance = np.count_nonzero(matched, axis=1), self.distances(matched)[:, own].min(axis=1)
         return Judged(n, distance, (distance < 1) & (n > 0), np.zeros(len(n), dtype=bool))

@@ -7,7 +7,7 @@ most gamma_m = m u / (1 - m u) times the sum of the terms' absolute values (High
     |F - computed F|  <=  s (1 + gamma_4) (gamma_{n+3} P + gamma_{h+4} (Q + gamma_{n+3} P)),
     P = sum_u |w2| a_u,    Q = sum_u |w2| h_u.
 
-F itself is computed from weights on a grid (`networks/grid.py`): w1 = u1 (I + d), w2 = u2 (J + e) with integers I, J
+F itself is computed from weights on a grid (`networks/integer.py`): w1 = u1 (I + d), w2 = u2 (J + e) with integers I, J
 and |d|, |e| <= 1/2, after powers of two went from hidden units' first weights to their last ones. All its sums are of
 integers that float64 holds, so that they are the same on every machine. With H_u = relu(sum I) and A_u = sum |I| over
 the n matched examples,
@@ -32,8 +32,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
-from bitwright.networks.grid import grids
-from bitwright.networks.integer import most_matches
+from bitwright.networks.integer import grids, most_matches
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.proofs.exhaustion.domains import ALL
@@ -77,10 +76,10 @@ class FloatJudge:
         n, distance, wrong, undecided = (np.concatenate(each) for each in zip(*parts, strict=True))
         return Judged(n, distance, wrong, undecided)
 
-    def worst_bit(self, matched: BoolArray, own: slice = ALL) -> int:  # (1, K)
-        """The bit that is nearest to being wrong, or most wrong."""
+    def distances(self, matched: BoolArray) -> FloatArray:  # (batch, k)
+        """How far each bit is from being wrong."""
         signed, error, _ = self._margins(matched)
-        return (own.start or 0) + int((signed - error)[0, own].argmin())
+        return signed - error
 
     def _judge(self, matched: BoolArray, own: slice) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
         signed, error, n = self._margins(matched)

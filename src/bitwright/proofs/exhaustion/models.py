@@ -16,7 +16,7 @@ from bitwright.networks.foreign.model import Answers
 from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import ALL, Domain, StatesDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Judged, Truth
-from bitwright.proofs.exhaustion.one_state import LookedAt, OneState, as_row, looked_at, matched_alone, written_by
+from bitwright.proofs.exhaustion.one_state import as_row, matched_alone
 from bitwright.theory.closed_form import FloatArray
 
 
@@ -43,6 +43,10 @@ class ModelJudge:
         n = np.count_nonzero(matched[:, self._network.columns.real], axis=1)
         bad, open_ = np.asarray(wrong.any(axis=1)), np.asarray(undecided.any(axis=1))
         return Judged(n, distance.min(axis=1), bad, open_ & ~bad, at_zero=True)
+
+    def distances(self, matched: BoolArray) -> FloatArray:  # (batch, k)
+        """How far each bit is from being wrong."""
+        return self.by_bit(matched)[0]
 
     def by_bit(self, matched: BoolArray) -> tuple[FloatArray, BoolArray, BoolArray]:  # (batch, k) each
         """How far each bit is from being wrong, which are, and of which that is not certain."""
@@ -80,19 +84,6 @@ class ModelJudge:
         return over > 0, (np.abs(over) <= found.error) & (found.error > 0)
 
 
-def look_at_model(network: FittedModel, state: BoolArray, kind: int = 0, oracle: FittedModel | None = None) -> OneState:
-    """What a network makes of one state, asked alone and where there is one by its runtime, beside what is right."""
-    columns, program = network.columns, network.columns.program
-    templates, own = matched_alone(columns.pattern, state, kind)
-    matched = as_row(templates, program.templates)
-    ran = network.ran(matched)  # where no runtime is installed its arithmetic is known all the same
-    given = (network.decide(matched).outputs if ran is None else ran)[0] > network.model.threshold
-    expected = written_by(program, templates)
-    if oracle is not None:
-        expected = oracle.decide(matched).outputs[0] > oracle.model.threshold
-    return looked_at(program, state, int(columns.real[templates].sum()), own, given, expected)
-
-
 def doubt(network: FittedModel, state: BoolArray, kind: int, oracle: FittedModel | None) -> str:
     """Why a state is not decided, where that is not for the size of rounding errors."""
     program, runtime = network.columns.program, network.model.runtime
@@ -102,14 +93,3 @@ def doubt(network: FittedModel, state: BoolArray, kind: int, oracle: FittedModel
         return f"; but {runtime} decides a state otherwise beside other states than alone"
     unlike = network.exact and judge.unlike(matched, network.decide(matched))[0]
     return f"; but {runtime} gives other outputs" if np.any(unlike) else ""
-
-
-def least_certain(
-    network: FittedModel, state: BoolArray, kind: int, oracle: FittedModel | None, found: OneState, wrong: bool
-) -> LookedAt | None:
-    """The bit that is nearest to being wrong; one that is wrong if there has to be one."""
-    program = network.columns.program
-    templates, own = matched_alone(network.columns.pattern, state, kind)
-    distance = ModelJudge(network, oracle).by_bit(as_row(templates, program.templates))[0][0, own]
-    bits = [(away, bit) for away, bit in zip(distance, found.bits, strict=True) if not wrong or not bit.right]
-    return min(bits, key=lambda one: one[0])[1] if bits else None

@@ -12,6 +12,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import encoded
+from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, suggestion
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
@@ -81,12 +82,42 @@ def state_with(program: Program, text: str) -> tuple[BoolArray, int]:  # (k,)
     return state, min(of, default=0)
 
 
-def look_at_state(pattern: Pattern, network: AnyNetwork, state: BoolArray, kind: int = 0) -> OneState:
-    """What a network makes of a state; of several cells, of that of this kind."""
+def look_at_state(
+    pattern: Pattern,
+    network: AnyNetwork | FittedModel,
+    state: BoolArray,
+    kind: int = 0,
+    oracle: FittedModel | None = None,
+) -> OneState:
+    """What a network makes of a state beside what is right; of several cells, of that of this kind.
+
+    A network that was made elsewhere is evaluated alone, where there is one by its runtime.
+    """
     program = pattern.program
     templates, own = matched_alone(pattern, state, kind)
-    given, sums, thresholds = _decided(program, network, templates)
-    return looked_at(program, state, len(templates), own, given, written_by(program, templates), sums, thresholds)
+    n, expected = len(templates), written_by(program, templates)
+    sums = thresholds = None
+    if isinstance(network, FittedModel):
+        matched = as_row(templates, program.templates)
+        n, ran = int(network.columns.real[templates].sum()), network.ran(matched)
+        given = (network.decide(matched).outputs if ran is None else ran)[0] > network.model.threshold
+        if oracle is not None:
+            expected = oracle.decide(matched).outputs[0] > oracle.model.threshold
+    else:
+        given, sums, thresholds = _decided(program, network, templates)
+    name_of = program.layout.name_of
+    bits = tuple(
+        LookedAt(
+            name_of(bit),
+            int(given[bit]),
+            int(expected[bit]),
+            None if sums is None else int(sums[bit]),
+            None if thresholds is None else int(thresholds[bit]),
+        )
+        for bit in range(program.bits)[own]
+    )
+    on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
+    return OneState(on, n, all(bit.right for bit in bits), bits)
 
 
 def matched_alone(pattern: Pattern, state: BoolArray, kind: int) -> tuple[IntArray, slice]:
@@ -105,32 +136,6 @@ def written_by(program: Program, templates: IntArray) -> BoolArray:  # (k,)
     for template in templates.tolist():
         found[program.writes(template)] = True
     return found
-
-
-def looked_at(
-    program: Program,
-    state: BoolArray,
-    n: int,
-    own: slice,
-    given: BoolArray,
-    expected: BoolArray,
-    sums: IntArray | None = None,
-    thresholds: IntArray | None = None,
-) -> OneState:
-    """What network and rules make of a state, bit by bit."""
-    name_of = program.layout.name_of
-    bits = tuple(
-        LookedAt(
-            name_of(bit),
-            int(given[bit]),
-            int(expected[bit]),
-            None if sums is None else int(sums[bit]),
-            None if thresholds is None else int(thresholds[bit]),
-        )
-        for bit in range(program.bits)[own]
-    )
-    on = tuple(name_of(int(bit)) for bit in np.flatnonzero(state))
-    return OneState(on, n, all(bit.right for bit in bits), bits)
 
 
 def as_row(templates: IntArray, count: int) -> BoolArray:  # (1, K)

@@ -82,14 +82,9 @@ class ProofTask:
         program, width = self.domain.program, self.network.shape.width
         steps = min(10_000, self.domain.limit) if isinstance(self.domain, RunsDomain) else 1
         products = width * (program.templates + program.bits) * max(1, steps)
-        if self.device != "cpu" and self.on_device:
+        if self.device != "cpu":
             return max(1 << 12, min(1 << 24, (_WORK << 17) // products))
         return max(64, min(1 << 20, _WORK // products))
-
-    @property
-    def on_device(self) -> bool:
-        """Whether states are made on the device too; one that was made elsewhere is only evaluated there."""
-        return not isinstance(self.network, FittedModel)
 
     @property
     def unit(self) -> str:
@@ -121,7 +116,7 @@ def prove_part(task: ProofTask, number: int) -> Findings:
 
 def prove_range(task: ProofTask, first: int, last: int) -> Findings:
     """Goes through these states, or the runs of these inputs."""
-    if task.device != "cpu" and task.on_device:
+    if task.device != "cpu":
         return task.prover.prove(first, last)
     found, judge, bits = Findings(), task.judge, range(task.domain.program.bits)
 

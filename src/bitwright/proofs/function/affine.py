@@ -8,15 +8,17 @@ depend only on its distance to both ends, up to a bound that the text contains. 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import NoReturn
 
 from bitwright.errors import InputError
-from bitwright.program.expressions import ARITHMETIC, DIGITS, Combined, Constant, Expression, Named, combined
+from bitwright.program.expressions import DIGITS, Combined, Constant, Expression, Named
 from bitwright.program.text import RuleText, syntax
-from bitwright.proofs.unrolling.polynomials import combine
+from bitwright.proofs.kinds.affine import ONE, Affine
+from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
 from bitwright.text.scanner import Token
 
 MAX_ROWS = 5_000  # that ranges of constant length may stand for
@@ -34,58 +36,58 @@ def outside(place: Token, why: str) -> NoReturn:
 class IndexForm:
     """size * l + index * i + constant, for the size l and one index i."""
 
-    size: int = 0
-    constant: int = 0
-    index: Mapping[str, int] = field(default_factory=dict)
-
-    def plus(self, other: IndexForm, times: int = 1) -> IndexForm:
-        constant = self.constant + times * other.constant
-        return IndexForm(self.size + times * other.size, constant, combine(self.index, other.index, times))
+    size: int
+    constant: int
+    index: Mapping[str, int]
 
     @property
     def fixed(self) -> bool:
         return not self.size and not self.index
 
 
+class _OneCase(Reader):
+    """Reads expressions that are one affine form; a quotient or remainder that has several cases is none."""
+
+    def _operation(self, part: Combined, left: Affine, right: Affine, case: Case) -> Iterator[tuple[Affine, Case]]:
+        if part.sign in ("//", "%") and (left.constant is None or not right.constant):
+            raise NotCoveredError("not one case", part.token)
+        return super()._operation(part, left, right, case)
+
+
 class SizeReader:
-    """Expressions of a text as affine forms in its size."""
+    """Expressions of a text as affine forms in its size; `lets` are the values of other numbers."""
 
     def __init__(self, rules: RuleText, size: str, lets: Mapping[str, int]) -> None:
         self.size, self.rules = size, rules
-        self.forms: dict[str, IndexForm | NoChainError] = {}
-        for name, value in rules.lets.items():
-            try:
-                given = IndexForm(1) if name == size else IndexForm(0, lets[name]) if name in lets else None
-                self.forms[name] = given or self.form(value)
-            except NoChainError as error:
-                self.forms[name] = error
+        values = {name: Constant(lets[name]) if name in lets else value for name, value in rules.lets.items()}
+        self._reader = _OneCase({size: 0}, {name: value for name, value in values.items() if name != size})
 
-    def form(self, part: Expression, known: Mapping[str, IndexForm] | None = None) -> IndexForm:
+    def form(self, part: Expression, known: Mapping[str, int] | None = None) -> IndexForm:
         """An expression of a rule or of an `ensure` line as an affine form; raises NoChainError for what is none.
 
         Names that are neither known nor numbers of the text count as indices.
         """
-        if isinstance(part, Constant):
-            return IndexForm(0, part.value)
-        if isinstance(part, Named):
-            found = (known or {}).get(part.text) or self.forms.get(part.text)
-            if isinstance(found, NoChainError):
-                raise found
-            return found or IndexForm(0, 0, {part.text: 1})
-        if isinstance(part, Combined) and part.sign == DIGITS:
-            outside(part.token, "digits(...) does not grow in step with the size")
-        if isinstance(part, Combined) and part.sign in (*ARITHMETIC, "^"):
-            left, right = self.form(part.left, known), self.form(part.right, known)
-            if part.sign in "+-":
-                return left.plus(right, 1 if part.sign == "+" else -1)
-            if left.fixed and right.fixed:
-                return IndexForm(0, combined(part.sign, left.constant, right.constant))
-            if part.sign == "*" and (left.fixed or right.fixed):
-                one, factor = (right, left.constant) if left.fixed else (left, right.constant)
-                return IndexForm().plus(one, factor)
-            what = f"'{part.sign}' of an index or of {self.size}"
-            outside(part.token, f"{what} is not at a fixed distance from a position")
-        return outside(part.token, "this is not at a fixed distance from a position")
+        case = Case({name: Affine.of(value) for name, value in (known or {}).items()})
+        try:
+            ((form, _),) = self._reader.form(part, case)
+        except NotCoveredError as error:
+            token = error.token or part.token
+            if token.text == DIGITS:
+                outside(token, "digits(...) does not grow in step with the size")
+            what = f"'{token.text}' of an index or of {self.size}" if token.kind == "sign" else "this"
+            outside(token, f"{what} is not at a fixed distance from a position")
+        index = {name: int(form[name]) for name in form.names - {self.size}}
+        return IndexForm(int(form[self.size]), int(form[ONE]), index)
+
+    @property
+    def forms(self) -> dict[str, tuple[int, int]]:
+        """The numbers of the text as (a, b): a * size + b, as far as they are affine."""
+        found = {}
+        for name in self.rules.lets:
+            with suppress(NoChainError):
+                form = self.form(Named(name))
+                found[name] = form.size, form.constant
+        return found
 
     def first(self) -> int:
         """The first size at which no array is empty: below it the text is no program."""
@@ -142,7 +144,7 @@ def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
     margin = 0
     for known, swept in _rows(clauses, reader, found):
         for condition in clauses.conditions:
-            form = reader.form(condition.left, known).plus(reader.form(condition.right, known), -1)
+            form = reader.form(Combined("-", condition.left, condition.right, condition.token), known)
             margin = max(margin, _distance(form, swept, None, found, condition.token))
         for reference in references:
             growth = found.growth.get(reference.token.text, 0)
@@ -166,7 +168,7 @@ def _margin(item: syntax.Statement, reader: SizeReader, found: Reach) -> int:
 
 def _rows(
     clauses: syntax.Clauses, reader: SizeReader, found: Reach
-) -> Iterator[tuple[dict[str, IndexForm], dict[str, tuple[IndexForm, IndexForm]]]]:
+) -> Iterator[tuple[dict[str, int], dict[str, tuple[IndexForm, IndexForm]]]]:
     """The values of the indices of fixed ranges, and the bounds of the one index that goes through the positions."""
     swept: dict[str, tuple[IndexForm, IndexForm]] = {}
     fixed: list[tuple[str, range]] = []
@@ -185,7 +187,7 @@ def _rows(
     if rows > MAX_ROWS:
         outside(clauses.ranges[0].token, f"ranges of fixed length stand for {rows:,} rows")
     for chosen in product(*(values for _, values in fixed)):
-        yield {name: IndexForm(0, value) for (name, _), value in zip(fixed, chosen, strict=True)}, swept
+        yield {name: value for (name, _), value in zip(fixed, chosen, strict=True)}, swept
 
 
 def _distance(

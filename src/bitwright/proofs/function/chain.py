@@ -18,7 +18,6 @@ from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
 from bitwright.program.expressions import Expression
 from bitwright.program.text import RuleText, syntax
 from bitwright.proofs.function.affine import (
-    IndexForm,
     NoChainError,
     Reach,
     SizeReader,
@@ -151,7 +150,7 @@ def read_chain(rules: RuleText, lets: Mapping[str, int] | None = None) -> ChainP
                 first=first_size,
                 sizes=tuple(view.instance.size for view in views if view.length >= SHORTEST),
                 numbers=numbers,
-                forms={one: (f.size, f.constant) for one, f in reader.forms.items() if isinstance(f, IndexForm)},
+                forms=reader.forms,
             )
         except NoChainError as refusal:
             error = error or refusal

@@ -34,7 +34,7 @@ from bitwright.proofs.function.growth import (
 from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeError, SplitError, State
 from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds
 from bitwright.proofs.sizes import CoveredSizes
-from bitwright.proofs.unrolling.polynomials import Polynomial, combine, inputs_by_name, substitute, weaker_equation
+from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, inputs_by_name, substitute
 
 FORMAT = "bitwright function by rounds 1"
 SEEN = 6  # the size at which paths are found, to be shown at all
@@ -148,7 +148,7 @@ class RoundsProof:
                 if len(member.parts) > 1 or first is None or last is None:
                     continue
                 length = self.reader.form(last, {})
-                if self.reader.form(first, {}) == IndexForm(0, 1) and not length.index:
+                if self.reader.form(first, {}) == IndexForm(0, 1, {}) and not length.index:
                     return member.token.text, affine_growth(length)
         raise NoShapeError(f"'{name}' is not the lower end of an array")
 
@@ -235,20 +235,20 @@ class RoundsProof:
 
     def _kept(self, line: EnsureLine, entered: Mapping[str, Polynomial], ways: list[Path]) -> tuple[Polynomial, Growth]:
         """The invariant and the exponent of the power of two modulo which it is kept."""
-        stated = weaker_equation(replace(line, lets={}))
-        if stated is None or stated.exponent is not None:
+        stated = difference_of(line)
+        if stated is None:
             raise NoShapeError(f"the invariant '{line}' is no equation of polynomials")
         known = {*self.words, *(f"in.{word.name}" for word in self.algorithm.inputs)}
-        difference = substitute(stated.difference, inputs_by_name(self.algorithm, self.words))
-        if {name for names in difference for name in names} - known:
+        kept = substitute(stated, inputs_by_name(self.algorithm, self.words))
+        if {name for names in kept for name in names} - known:
             raise NoShapeError(f"the invariant '{line}' has other names than words and inputs")
-        if substitute(difference, entered):
+        if substitute(kept, entered):
             raise NoShapeError(f"the invariant '{line}' does not hold at the start")
         exponents: list[Growth] = []
         for way in ways:
             exact, modular = self._relations(way, exponents)
-            new = substitute(difference, {word: {(f"{word}'",): 1} for word in self.words})
-            change = combine(new, difference, -1)
+            new = substitute(kept, {word: {(f"{word}'",): 1} for word in self.words})
+            change = combine(new, kept, -1)
             for given in (modular, exact, modular, exact):
                 change = substitute(change, given)
             if change:
@@ -258,7 +258,7 @@ class RoundsProof:
         )
         if exponents and least is None:
             raise NoShapeError("no word is the shortest at every size")
-        return difference, Growth([0]) if least is None else least
+        return kept, Growth([0]) if least is None else least
 
     def _relations(self, way: Path, exponents: list[Growth]) -> tuple[dict[str, Polynomial], dict[str, Polynomial]]:
         """Words as polynomials of others: exact ones, and those modulo 2^(length), whose lengths are noted."""
@@ -318,14 +318,14 @@ class RoundsProof:
 
     def _conclude(self, line: EnsureLine, measure: str) -> None:
         """An `ensure` line follows from an invariant with the empty word, if both are the same equation."""
-        stated = weaker_equation(replace(line, lets={}))
-        if stated is None or stated.exponent is not None:
+        stated = difference_of(line)
+        if stated is None:
             raise NoShapeError(f"'{line}' is no equation of polynomials")
         outputs = {word.name: self.array_of(word.name) for word in self.algorithm.outputs}
         for word in self.algorithm.outputs:
             if self._port_length(word.name) != self.lengths[outputs[word.name]]:
                 raise NoShapeError(f"the output {word.name} is a part of an array")
-        if not any(self.follows(stated.difference, *one) for one in self.kept):
+        if not any(self.follows(stated, *one) for one in self.kept):
             raise NoShapeError(f"'{line}' was not shown to follow from the invariants where {measure} is 0")
 
     def follows(self, stated: Polynomial, difference: Polynomial, exponent: Growth) -> bool:

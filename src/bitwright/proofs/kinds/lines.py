@@ -24,6 +24,7 @@ class NotCoveredError(Exception):
 
     def __init__(self, reason: str, token: Token | None = None) -> None:
         super().__init__(reason if token is None else f"line {token.line}: {reason}".replace("'", ""))  # no marks
+        self.token = token
 
 
 @dataclass(frozen=True)

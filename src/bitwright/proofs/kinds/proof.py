@@ -19,7 +19,7 @@ from bitwright.program.text import RuleText, parse_any, syntax
 from bitwright.program.text.rule_text import words_of
 from bitwright.proofs.claims import ONE_SIZE, Claim
 from bitwright.proofs.kinds.affine import ONE, Affine
-from bitwright.proofs.kinds.atoms import Atoms, atoms_of, cutoff, representatives
+from bitwright.proofs.kinds.atoms import atoms_of, cutoff
 from bitwright.proofs.kinds.lines import Lines, NotCoveredError
 from bitwright.proofs.sizes import CoveredSizes
 
@@ -82,8 +82,7 @@ class SizedText:
 
 FORMAT = "bitwright kinds certificate 1"
 Progress = Callable[[int, int], None]
-_MOST_SIZES = 200_000  # up to the cut-off
-_FEW_SIZES = 64  # beyond it, one size for each pattern is expanded
+_MOST_SIZES = 4_096  # up to the cut-off
 _FIRST_TRIED = 64  # sizes that are tried to find the smallest at which a text is a program
 
 
@@ -208,9 +207,9 @@ def _proved(sized: SizedText, progress: Progress | None) -> KindsProof:
     try:
         smallest = _smallest(sized)
         while True:  # until the text is a program at every size from the smallest on
-            lines, atoms, valid = _line_proofs(sized, smallest)
+            lines, valid = _line_proofs(sized, smallest)
             L0 = {size: max([smallest[size], *(one.cutoffs[size] for one in lines)]) for size in sized.sizes}
-            expanded = _expanded(sized, smallest, L0, atoms, valid)
+            expanded = _expanded(sized, smallest, L0, valid)
             wrong = _expand(sized, expanded, progress)
             if wrong is None:
                 break
@@ -260,12 +259,10 @@ def _negative(forms: Sequence[Affine], values: Mapping[str, int]) -> bool:
     return any((form.put(put).constant or 0) < 0 for form in forms)
 
 
-def _line_proofs(
-    sized: SizedText, smallest: Mapping[str, int]
-) -> tuple[tuple[LineProof, ...], list[tuple[Atoms, list[str]]], list[Affine]]:
+def _line_proofs(sized: SizedText, smallest: Mapping[str, int]) -> tuple[tuple[LineProof, ...], list[Affine]]:
     lines = Lines(sized.rules, smallest, sized.lets, sized.is_node_program)
     valid = lines.extents_at_least_one()
-    found, proofs = [], []
+    proofs = []
     for cell in lines.cells:
         atoms = atoms_of(cell, lines.blocks, lines.rules, valid)
         names = [*sorted(set().union(*(form.names for form in atoms.forms)) - sized.sizes.keys()), *sized.sizes]
@@ -274,27 +271,22 @@ def _line_proofs(
             cutoffs = {size: cutoff(in_order, names, atoms.modulus, size) for size in sized.sizes}
         except NotCoveredError as error:
             raise NotCoveredError(f"its cells depend on too many comparisons ({error})", cell.token) from None
-        found.append((atoms, names))
         proofs.append(LineProof(cell.token.line, in_order, atoms.modulus, cutoffs))
-    return tuple(proofs), found, valid
+    return tuple(proofs), valid
 
 
 def _expanded(
     sized: SizedText,
     smallest: Mapping[str, int],
     L0: Mapping[str, int],
-    atoms: Sequence[tuple[Atoms, list[str]]],
     valid: Sequence[Affine],
 ) -> list[tuple[int, ...]]:
-    """All sizes up to the cut-off; where that is many, those with a pattern that no size before them has."""
+    """All sizes up to the cut-off."""
     ranges = [range(smallest[name], L0[name] + 1) for name in sized.sizes]
     points = prod(map(len, ranges))
     if points > _MOST_SIZES:
         raise NotCoveredError(f"{points:,} sizes up to the cut-off are too many to look at")
-    box = (values for values in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, values, strict=True))))
-    if points <= _FEW_SIZES:
-        return list(box)
-    return list(representatives(box, list(sized.sizes), atoms))
+    return [at for at in product(*ranges) if not _negative(valid, dict(zip(sized.sizes, at, strict=True)))]
 
 
 def _expand(sized: SizedText, expanded: Sequence[tuple[int, ...]], progress: Progress | None) -> tuple[int, ...] | None:

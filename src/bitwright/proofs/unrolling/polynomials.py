@@ -1,9 +1,8 @@
-"""Polynomials over the integers in normal form, and equations modulo a power of two."""
+"""Polynomials over the integers in normal form, and lines that are equations of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bitwright.program.algorithm import Algorithm
@@ -14,7 +13,7 @@ Key = TypeVar("Key")
 Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0
 
 
-def combine(a: Mapping[Key, Any], b: Mapping[Key, Any], factor: int = 1) -> dict[Key, Any]:
+def combine(a: Mapping[Key, Any], b: Mapping[Any, Any], factor: int = 1) -> dict[Key, Any]:
     """a + factor * b, for polynomials or any other sums with a number for each key.
 
     >>> combine({("x",): 2}, {("x",): 1, (): 3}, -2)
@@ -59,59 +58,29 @@ def inputs_by_name(algorithm: Algorithm, taken: Iterable[str]) -> dict[str, Poly
     return {name: {(f"in.{name}",): 1} for name in others}
 
 
-@dataclass(frozen=True)
-class Equation:
-    """That a polynomial is 0 modulo 2^exponent; without an exponent, that it is 0."""
-
-    difference: Polynomial  # of names; an input is called `in.NAME`
-    exponent: int | None
-
-
-def weaker_equation(statement: EnsureLine) -> Equation | None:
-    """What follows from `A == B` or `A == B mod 2^e`; None for any other statement."""
-    sides = _sides(statement)
-    if sides is None:
-        return None
-    (left, e), (right, f) = sides
-    return Equation(combine(left, right, -1), min((x for x in (e, f) if x is not None), default=None))
-
-
-def _sides(statement: EnsureLine) -> tuple[tuple[Polynomial, int | None], tuple[Polynomial, int | None]] | None:
-    """Both sides of an equation, each with the exponent of its modulus if it has one."""
-    truth = statement.truth
-    if statement.ranges or not isinstance(truth, Combined) or truth.sign != "==":
-        return None
-    try:
-        return _side(statement, truth.left), _side(statement, truth.right)
-    except _NoPolynomialError:
-        return None
-
-
 class _NoPolynomialError(Exception):
     pass
 
 
-def _side(statement: EnsureLine, side: Expression) -> tuple[Polynomial, int | None]:
-    if not isinstance(side, Combined) or side.sign != "%":
-        return _polynomial(statement, side), None
-    modulus = _polynomial(statement, side.right).get((), 0)
-    if modulus < 1 or modulus & modulus - 1:
-        raise _NoPolynomialError
-    return _polynomial(statement, side.left), modulus.bit_length() - 1
+def difference_of(line: EnsureLine) -> Polynomial | None:
+    """A - B of a line `A == B` between polynomials, in which an input is called `in.NAME`; None for any other line."""
+    truth = line.truth
+    if line.ranges or not isinstance(truth, Combined) or truth.sign != "==":
+        return None
+    try:
+        return combine(_polynomial(truth.left), _polynomial(truth.right), -1)
+    except _NoPolynomialError:
+        return None
 
 
-def _polynomial(statement: EnsureLine, expression: Expression) -> Polynomial:
+def _polynomial(expression: Expression) -> Polynomial:
     if isinstance(expression, Constant):
         return {(): expression.value} if expression.value else {}
-    if isinstance(expression, Named):
-        if expression.index is not None:
-            raise _NoPolynomialError
-        if not expression.entered and expression.text in statement.lets:
-            return {(): statement.lets[expression.text]}
+    if isinstance(expression, Named) and expression.index is None:
         return {(f"{'in.' * expression.entered}{expression.text}",): 1}
     if not isinstance(expression, Combined):
         raise _NoPolynomialError
-    left, right = _polynomial(statement, expression.left), _polynomial(statement, expression.right)
+    left, right = _polynomial(expression.left), _polynomial(expression.right)
     if expression.sign in "+-":
         return combine(left, right, 1 if expression.sign == "+" else -1)
     if expression.sign == "*":

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.bits import from_bits, shorten
+from bitwright.bits import from_bits
 from bitwright.errors import InputError, counted
 from bitwright.program import Algorithm
 from bitwright.proofs.claims import ONE_SIZE, Claim
@@ -108,37 +108,6 @@ def prove_at_size(
                 (folder / "certificate.json").write_text(json.dumps(found.certificate(), indent=1) + "\n")
             return found
     return SizeProof(algorithm, "not decided", "; ".join(dict.fromkeys(reasons)), tuple(prover.lemmas))
-
-
-def prove_at_sizes(
-    algorithm: Algorithm, sizes: Sequence[int], *, progress: Progress | bool | None = None, conflicts: int = CONFLICTS
-) -> Claim:
-    """Proves an algorithm at many sizes, values of its first number; the claim is that of the first size that fails.
-
-    >>> from bitwright import parse
-    >>> lines = "let l = 4;bits x[l] y[l];block x[i] for i in 1..l;block y[i] for i in 1..l"
-    >>> rules = "when x[i]=1 write y[i] for i in 1..l;input x;output y;steps 1;ensure y == x"
-    >>> claim = prove_at_sizes(parse(f"{lines};{rules}".replace(";", "\\n")), range(1, 9))
-    >>> claim.verdict, claim.sizes
-    ('proved', '1..8')
-    """
-    sizing, tell = algorithm.sizing, as_progress(progress, f"proving {algorithm.name}")
-    if sizing is None or not sizing.numbers:
-        raise InputError(f"{algorithm.name} has one size only; prove it at that")
-    if not sizes or list(sizes) != list(range(sizes[0], sizes[-1] + 1)):
-        raise InputError(f"sizes must be consecutive, as in range(1, 65), got {shorten(repr(sizes))}")
-    methods: dict[str, None] = {}
-    for done, size in enumerate(sizes, 1):
-        proof = prove_at_size(sizing.at(**{next(iter(sizing.numbers)): size}), conflicts=conflicts)
-        if proof.verdict != "proved":
-            return proof.claim()
-        methods.setdefault(proof.method.partition(",")[0])
-        if tell is not None:
-            tell(done, len(sizes))
-    first, *others = sizing.numbers
-    covered = _named({first: f"{sizes[0]}..{sizes[-1]}", **{name: sizing.numbers[name] for name in others}})
-    method = ", ".join(methods)
-    return Claim("function", "proved", covered, method, f"proved at sizes {covered} ({method})")
 
 
 def _named(numbers: Mapping[str, int | str]) -> str:

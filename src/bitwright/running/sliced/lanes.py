@@ -1,4 +1,4 @@
-"""Numbers in sliced form: row j holds bit j of all numbers, 64 numbers to a word."""
+"""Numbers in sliced form: row j holds bit j of all numbers, 64 numbers to a word; importing it takes numba."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import from_bits
-from bitwright.running.sliced.transposing import transpose
+from bitwright.compiling import compiled
 from bitwright.theory.encoding.packed import unpack
 
 Rows = NDArray[np.uint64]  # (bits, words)
@@ -43,3 +43,22 @@ def numbers(rows: Rows, count: int, signed: bool = False) -> Numbers:  # (bits, 
     transpose(np.ascontiguousarray(rows), values.view(np.uint64))
     values = values[:count]
     return values - (values >> (bits - 1) << bits) if signed else values
+
+
+@compiled
+def transpose(rows: Any, values: Any) -> None:
+    """Up to 64 rows of words into one number for each lane: bit j of values[64 w + lane] is that lane of rows[j, w]."""
+    for w in range(rows.shape[1]):
+        square = values[64 * w : 64 * w + 64]
+        for j in range(64):
+            square[j] = rows[j, w] if j < rows.shape[0] else np.uint64(0)
+        half, mask = 32, np.uint64(0x00000000FFFFFFFF)
+        while half:  # swap ever smaller squares off the diagonal
+            shift = np.uint64(half)
+            for first in range(0, 64, 2 * half):
+                for j in range(first, first + half):
+                    swap = ((square[j] >> shift) ^ square[j + half]) & mask
+                    square[j] ^= swap << shift
+                    square[j + half] ^= swap
+            half >>= 1
+            mask ^= mask << np.uint64(half)

@@ -1,9 +1,8 @@
-"""The algebra of a loop as text for Rocq: a round keeps the invariants, and in the end the `ensure` lines follow from them."""
+"""The algebra of a loop as text for Rocq: a round keeps the invariants, from which in the end `ensure` lines follow."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from bitwright.api.export.rocq.fitting import AffineIndex, NotAffineError
 from bitwright.api.export.rocq.shaped import Shaped, affine, word_name
@@ -11,7 +10,7 @@ from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.waiting import Path
-from bitwright.proofs.unrolling.polynomials import Polynomial, combine, multiply, substitute, weaker_equation
+from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
 
 _POWER = "2^"  # the power of two of an invariant; that of a longer word is this one times `more LENGTH`
 
@@ -118,7 +117,8 @@ class Algebra:
             bits, length = f'(bits_of {start} "{word}")', shaped.length(word)
             if value:
                 ((name,),) = value
-                how = f"apply (val_low ({lengths[name.removeprefix('in.')]}) {length}); [lia|assumption|starting_word start]"
+                entered = lengths[name.removeprefix("in.")]
+                how = f"apply (val_low ({entered}) {length}); [lia|assumption|starting_word start]"
             else:
                 name, how = "", "apply val_zero; starting"
             text += f"  assert (V_{word} : val {length} {bits} = {self.inputs.get(name, '0')}) by ({how}).\n"
@@ -127,12 +127,11 @@ class Algebra:
 
     def concludes(self, line: EnsureLine, shaped: Shaped) -> str:
         """A line from an invariant: its difference is a multiple of a power of two, and too small to be any but 0."""
-        proof, stated = self.proof, weaker_equation(replace(line, lets={}))
+        proof, stated = self.proof, difference_of(line)
         found = [
             (number, difference, exponent)
             for number, (difference, exponent) in enumerate(self.kept, 1)
-            if stated is not None
-            and proof.follows(stated.difference, difference, Growth([exponent.constant, exponent.size]))
+            if stated is not None and proof.follows(stated, difference, Growth([exponent.constant, exponent.size]))
         ]
         if not found:
             raise NotAffineError(f"'{line}' does not follow from the invariants")
@@ -158,8 +157,14 @@ class Algebra:
             if name in proof.words
         )
         powers = "".join(
-            f"replace ({_power(one)}) with ({' * '.join(['q'] * one.size + [str(2**one.constant)])}) in * by "
-            f"(unfold q; replace (Z.of_nat ({one.text()})) with ({' + '.join(['Z.of_nat l'] * one.size + [str(one.constant)])}) by lia; rewrite !Z.pow_add_r by lia; ring). "
+            shaped.form.line(
+                "power",
+                power=_power(one),
+                exponent=one.text(),
+                product=" * ".join(["q"] * one.size + [str(2**one.constant)]),
+                sum=" + ".join(["Z.of_nat l"] * one.size + [str(one.constant)]),
+            )
+            + " "
             for one in dict.fromkeys([exponent, *lengths.values()])
             if one != AffineIndex(0, 1, 0)
         )

@@ -1,7 +1,8 @@
 """The file about a chain: its certificate, that its rules are those of the program, and the theorem about its lines.
 
-Everything in it is text that Rocq checks: the chain, its certificate and its laws by computation, the rules of the chain
-against those of the program by tactics, and the statement against what the checker says by arithmetic (`claimed`).
+Everything in it is text that Rocq checks: the chain, its certificate and its laws by computation, the rules of the
+chain against those of the program by tactics, and the statement against what the checker says by arithmetic
+(`claimed`).
 """
 
 from __future__ import annotations
@@ -81,18 +82,19 @@ class ChainText:
             for c, own in classes.items()
         }
         letters = [None, *(f"({c}, ({t + delay}, ({i}, {b})))" for c, t, i, b in certificate["letters"])]
-        windows = ";\n    ".join(
-            f"(({state_text(state)}, {'None' if not before else f'Some {letters[before]}'}), {listing(str(letters[one]) for one in after)})"
-            for state, own in certificate["windows"]
-            for before, after in own
-        )
+        windows = []
+        for state, own in certificate["windows"]:
+            for number, followers in own:
+                before = f"Some {letters[number]}" if number else "None"
+                after = listing(str(letters[one]) for one in followers)
+                windows.append(f"(({state_text(state)}, {before}), {after})")
         verdicts = (
             f"({state_text(state)}, {listing(f'({sign})%Z' for sign in signs)})"
             for state, own in certificate["verdicts"]
             for signs in own
         )
-        *before, claim = [*self.claim.formulas, *(f"Not (First {k})" for k in self.absent)]
-        for formula in reversed(before):
+        *others, claim = [*self.claim.formulas, *(f"Not (First {k})" for k in self.absent)]
+        for formula in reversed(others):
             claim = f"And ({formula}) ({claim})"
         return {
             "rules": by_class(rules, "[]"),
@@ -107,7 +109,7 @@ class ChainText:
             "halting": self.claim.halting,
             "states": listing(state_text(state) for state, _ in certificate["windows"]),
             "left_out": "false" if certificate["inputs_in_windows"] else "true",
-            "windows": windows,
+            "windows": ";\n    ".join(windows),
             "certified_laws": listing(
                 f"((({constant})%Z, ({power})%Z), Law {weights(tracks)} {weights(inputs)} [] [])"
                 for tracks, inputs, constant, power in certificate["laws"]
@@ -167,11 +169,12 @@ class ChainText:
         for word, parts in self.outputs.items():
             one_bit = self.words.is_bit(word)
             body = parts[0].bit("s") if one_bit else " + ".join(part.text("s") for part in parts)
-            outputs += f"Definition {output_name(word)} (l : nat) (s : Rules.state name) : {'bool' if one_bit else 'Z'} := {body}.\n"
+            sort = "bool" if one_bit else "Z"
+            outputs += f"Definition {output_name(word)} (l : nat) (s : Rules.state name) : {sort} := {body}.\n"
         return {"first_state": listing(self.words.start()), "entries": " | ".join(tracks), "outputs": outputs}
 
     def _lines(self) -> dict[str, object]:
-        """The value of every law in terms of inputs and outputs; and that what the checker says of a line is the line."""
+        """The value of every law in terms of inputs and outputs, and what the checker's lines mean."""
         laws, lines, form = "", "", self.form
         for number, law in enumerate(self.terms.laws):
             terms = "".join(f" + ({factor}) * {self.words.value(word)}" for word, factor in law.words.items())

@@ -1,5 +1,5 @@
-"""The `ensure` lines of a chain program, each said three times: as a formula for the verified checker, as a statement for
-people, and as a test that can be computed. Formula and test have the same connectives, which makes their proof short.
+"""The `ensure` lines of a chain program, each said three times: as a formula for the verified checker, as a statement
+for people, and as a test that can be computed. Formula and test have the same connectives, for a short proof.
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ class ClaimedLines:
         inner, other, k = self.terms.linear(left.left), self.terms.linear(right), left.right
         if isinstance(k, Constant) and left.sign == "//":
             whole = combine(inner, other, -k.value)  # E // k compares with R as E - k * R with 0, or with k - 1
-            above, below = combine(whole, {ONE: 1 - k.value}), (True, True, False)
+            one_less: Sum = {ONE: 1 - k.value}
+            above, below = combine(whole, one_less), (True, True, False)
             if sign in ("<", ">="):
                 return self.terms.sign(whole, _SIGNS[sign])
             if sign in ("<=", ">"):
@@ -178,8 +179,8 @@ class ClaimedLines:
             return both if sign == "==" else f"Not ({both})"
         if sign == "==" and isinstance(k, Constant) and left.sign == "%" and (_key(inner), k.value) in self._quotients:
             quotient, self._after = self._quotients[_key(inner), k.value]
-            rest = combine(combine(other, inner, -1), {(False, quotient): k.value})
-            return self.terms.sign(rest, (False, True, False))
+            times: Sum = {(False, quotient): k.value}
+            return self.terms.sign(combine(combine(other, inner, -1), times), (False, True, False))
         exponent = self.terms.power(k)
         if sign in ("==", "!=") and left.sign == "%" and exponent is not None and POWER not in inner:
             law = self.terms.law(combine(other, inner, -1))

@@ -122,25 +122,16 @@ class Segment:
             yield Row(self.form, groups, self.ordered)
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """Rows i = modulus * k + residue of one segment, up to k = last, that belong to row `row` of another one."""
 
-    residue: int
     last: AffineIndex
     target: int
     template: int  # of the cell, where the target is one
     row: AffineIndex  # of k
 
 
-@dataclass(frozen=True)
-class Link:
-    """Where the rows of a segment are found, template by template."""
-
-    modulus: int
-    pieces: tuple[Piece, ...]
-
-
+Link = list[list[Piece]]  # where the rows of a segment are found, for each remainder of i by their number
 Place = tuple[int, int, int, int]  # a row, and where it is found: segment, template, row
 
 
@@ -303,7 +294,7 @@ def link(rows: Mapping[int, Sequence[Place]]) -> Link:
     """Where rows are found, as ranges of rows and affine functions of them."""
     for modulus in _MODULI:
         try:
-            return Link(modulus, tuple(p for residue in range(modulus) for p in _pieces(rows, modulus, residue)))
+            return [list(_pieces(rows, modulus, residue)) for residue in range(modulus)]
         except NotAffineError:
             continue
     raise NotAffineError("the cells of a rule's rows are no affine function of them")
@@ -320,4 +311,4 @@ def _pieces(rows: Mapping[int, Sequence[Place]], modulus: int, residue: int) -> 
         found = {l: run for l, (_, run) in zip(runs, parts, strict=True)}
         last = affine_in({l: run[-1][0] for l, run in found.items()})
         (target, template), _ = parts[0]
-        yield Piece(residue, last, target, template, affine_through(found))
+        yield Piece(last, target, template, affine_through(found))

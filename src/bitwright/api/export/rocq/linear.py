@@ -23,31 +23,20 @@ class Chained:
     """The chain of a certificate, and where its tracks stand."""
 
     certificate: Mapping[str, Any]
+    classes: Mapping[str, Any]
+    flags: list[str]
+    clock: Mapping[str, Any]
     tracks: tuple[tuple[str, int, int], ...]  # array, and g and o: bit k at position i is array[g * i + o]
     positions: AffineIndex  # n, a function of l
 
     @classmethod
     def of(cls, certificate: Mapping[str, Any]) -> Chained:
         chain = certificate["chain"]
-        tracks = [(array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"]]
+        tracks = tuple((array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"])
         if any(offset < 0 for _, _, offset in tracks):
             raise NotAffineError("an array begins two positions after another one")
-        return cls(certificate, tuple(tracks), AffineIndex(0, chain["unit"], chain["extra"]))
-
-    @property
-    def classes(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.certificate["chain"]["classes"]
-        return found
-
-    @property
-    def flags(self) -> list[str]:
-        found: list[str] = self.certificate["chain"]["globals"]
-        return found
-
-    @property
-    def clock(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.certificate["clock"]
-        return found
+        positions = AffineIndex(0, chain["unit"], chain["extra"])
+        return cls(certificate, chain["classes"], chain["globals"], certificate["clock"], tracks, positions)
 
     @property
     def steps(self) -> AffineIndex:

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from functools import reduce
 
 from bitwright.api.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, affine_of
-from bitwright.api.export.rocq.printed import bit_text, listing, matches
+from bitwright.api.export.rocq.printed import bit_text, listing, next_lemmas
 from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.words import Words
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.expressions import Combined, Constant, Expression, Named, Negation
 
-_RULES, _CELLS = "Rules.run (Families.rules l)", "Rules.run_by_cells Net.net Net.kinds (Families.cells l)"
+_RULES, _CELLS = "run (Families.rules l)", "run_by_cells Net.net Net.kinds (Families.cells l)"
 _BOOLEAN: Mapping[str, str] = {
     "and": "({} && {})",
     "or": "({} || {})",
@@ -46,13 +46,7 @@ def local_text(
     tested, written = (
         {(item.array, item.index is None) for rule in families.rules for item in rule.items[at]} for at in (0, 1)
     )
-    nexts = ""
-    for array, single in sorted(written):
-        values = (matches(rule, item) for rule in families.rules for item in rule.items[1] if item.array == array)
-        more = "" if single else " i"
-        nexts += form("next", array=array, more=more, bit=bit_text(array, single), value=" || ".join(values))
-    for array, single in sorted(tested - written):
-        nexts += form("next_off", array=array, more="" if single else " i", bit=bit_text(array, single))
+    arrays = [*sorted(written), *sorted(tested - written)]
     rules, cells = (
         " /\\\n  ".join([*claims, *[f"({form.line('stays', run=run, after=steps + 1)})"] * rests])
         for run in (_RULES, _CELLS)
@@ -61,8 +55,8 @@ def local_text(
     return form(
         "file",
         first_state=listing(words.start()),
-        nexts=nexts,
-        rewrites=" | ".join(f"rewrite !next_{array}" for array, _ in (*sorted(written), *sorted(tested - written))),
+        nexts=next_lemmas(arrays, families.rules, "Families.rules", "next_"),
+        rewrites=" | ".join(f"rewrite !next_{array}'" for array, _ in arrays),
         rest=_rest(form, sorted(written), steps) if rests else "",
         rules_say=rules,
         cells_say=cells,
@@ -74,11 +68,11 @@ def _rest(form: Templates, written: list[tuple[str, bool]], steps: int) -> str:
     """That the last state stays as it is: bits that rules write one by one, and no others are ever on."""
     either, same = [], ""
     start = f"start l {form.pieces['names']}"
-    before = reduce(lambda state, _: f"Rules.step (Families.rules l) ({state})", range(steps), start)
+    before = reduce(lambda state, _: f"step (Families.rules l) ({state})", range(steps), start)
     for number, (array, single) in enumerate(written):
         bit = bit_text(array, single)
         either.append(f"b = {bit}" if single else f"(exists i, b = {bit})")
-        state, bound = f"Rules.step (Families.rules l) ({before})", "" if single else "forall i, "
+        state, bound = f"step (Families.rules l) ({before})", "" if single else "forall i, "
         same += form("same_bit", number=number, bound=bound, state=state, before=before, bit=f"({bit})")
     return form(
         "rest",
@@ -120,7 +114,7 @@ class _BitLines:
                     raise NotAffineError(f"'{part.text}' is no array from its first bit on")
                 return f'(s (at_ "{array.array}" ({at})))'
             if part.text in self.words.inputs:
-                return f"(Words.bit_of {self.words.variables[part.text]} ({at}))"
+                return f"(bit_of {self.words.variables[part.text]} ({at}))"
         if isinstance(part, Negation):
             return f"(negb {self._bool(part.body, line, index)})"
         if isinstance(part, Combined) and part.sign in _BOOLEAN:

@@ -73,7 +73,7 @@ def families_text(name: str, about: str, found: FittedFamilies) -> str:
         lists = [listing(map(_item, items)) for items in segment.items[: segment.ordered]]
         wires = listing(map(_written, segment.items[segment.ordered :]))
         given = "l" if segment.single else "l i"
-        each += f"Definition cell_{number} ({given} : nat) : cell name :=\n  Cell {segment.form[0]} {listing(lists)}\n    {wires}.\n"
+        each += _FORM("cell", number=number, given=given, kind=segment.form[0], blocks=listing(lists), wires=wires)
         cells.append(_family(segment, f"cell_{number} l", f"(cell_{number} l)"))
 
     def in_cell(piece: Piece, k: str) -> str:
@@ -112,15 +112,14 @@ def nth_rule(piece: Piece, k: str) -> str:
 
 def cases(link: Link, tactic: Callable[[Piece, str], str], bullet: str = "  -") -> str:
     """The case distinction: which residue, and up to which row."""
-    k = "i" if link.modulus == 1 else "k"
+    k = "i" if len(link) == 1 else "k"
     parts = []
-    for residue in range(link.modulus):
-        *before, last = [piece for piece in link.pieces if piece.residue == residue]
+    for *before, last in link:
         case = tactic(last, k)
         for piece in reversed(before):
             case = f"up_to {k} {piece.last.argument()}; [{tactic(piece, k)} | {case}]"
         parts.append(case)
-    text = parts[0] if link.modulus == 1 else f"residue i {link.modulus}; [{' | '.join(parts)}]"
+    text = parts[0] if len(link) == 1 else f"residue i {len(link)}; [{' | '.join(parts)}]"
     return f"{bullet} {text}.\n"
 
 

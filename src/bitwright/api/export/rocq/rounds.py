@@ -1,8 +1,8 @@
 """From a proof by rounds to a theorem: a loop with an invariant at a bit, for Rocq.
 
-What the phases compute are theorems of the verified checker, each in a file of its own (`phases`). The file about the loop has
-the steps from one shape of the arrays to the next (`shaped`), the paths of a round, what comes after the last round, and the
-algebra of the invariant (`algebra`); `Rounds.v` joins them. Nothing here has to be believed.
+What the phases compute are theorems of the verified checker, each in a file of its own (`phases`). The file about the
+loop has the steps from one shape of the arrays to the next (`shaped`), the paths of a round, what comes after the last
+round, and the algebra of the invariant (`algebra`); `Rounds.v` joins them. Nothing here has to be believed.
 """
 
 from __future__ import annotations

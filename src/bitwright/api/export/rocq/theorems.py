@@ -31,7 +31,7 @@ def function_text(
     size: str,
     certificate: Mapping[str, Any] | None,
 ) -> tuple[str, int]:
-    """The file, with marks for names, and the size from which on its theorem holds; raises NotAffineError for what is outside of the form."""
+    """The file, with marks for names, and the size from which on its theorem holds; raises NotAffineError."""
     words = Words.of(algorithm, sized)
     steps = _few_steps(algorithm, sized, certificate)
     if steps is not None:

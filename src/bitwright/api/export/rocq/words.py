@@ -133,8 +133,8 @@ class Words:
 
 
 _KEYWORDS = (
-    "_ IF Prop SProp Set Type as at cofix do else end exists exists2 fix for forall fun if in is lazymatch let match mod "
-    "multimatch of return struct then using where with"
+    "_ IF Prop SProp Set Type as at cofix do else end exists exists2 fix for forall fun if in is lazymatch let match "
+    "mod multimatch of return struct then using where with"
 )
 _RESERVED = {*_KEYWORDS.split(), *ascii_uppercase}  # by capital letters tactics call what they know
 _MARK = re.compile("⟦(input|output|bits) ([0-9a-f]*)⟧")

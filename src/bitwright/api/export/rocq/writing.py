@@ -17,6 +17,7 @@ from bitwright.api.export.rocq.fitting import FITTED, FittedFamilies, NotAffineE
 from bitwright.api.export.rocq.listed import listed
 from bitwright.api.export.rocq.printed import families_text, is_large, network_text, program_text
 from bitwright.api.export.rocq.rounds import rounds_files
+from bitwright.api.export.rocq.templates import Templates
 from bitwright.api.export.rocq.theorems import function_text
 from bitwright.api.export.rocq.words import with_names
 from bitwright.api.export.writing import Export, Subject
@@ -30,10 +31,6 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.function.prove import proof_by_rounds, prove_function
 from bitwright.proofs.function.rounds import FORMAT as ROUNDS
 
-THEORY = (  # each after those that it requires
-    *("Rules", "Fast", "Words", "Cover", "Compare", "Table", "Rounds"),
-    *("Reach", "Chain", "ChainProgram", "Sweeps", "Clock", "ChainRules", "Specification"),
-)
 MOST_NUMBERS = 4_000_000  # weights in a file
 _REQUIRED = re.compile(r"From Bitwright Require (?:Import )?(.*?)\.\n")
 CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
@@ -128,8 +125,8 @@ def _every_size(
     others = [f"{other} = {value}" for other, value in sizing.numbers.items() if other != key]
     about, fixed = ", ".join([algorithm.name, *others]), " with " * bool(others) + ", ".join(others)
     runs = (
-        f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and cells, as "
-        f"functions of the size, with the program's at the sizes {families.compared_sizes}"
+        f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and "
+        f"cells, as functions of the size, with the program's at the sizes {families.compared_sizes}"
     )
     found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
     if function and algorithm.ensures:
@@ -168,16 +165,14 @@ def _sha256(file: Path | None) -> str | None:
 
 
 def theory_files(texts: Iterable[str]) -> dict[str, str]:
-    """The files of the theory that some texts rest on, in the order in which Rocq compiles them."""
-    here = files("bitwright.api.export.rocq") / "theory"
-    theory = {name: (here / f"{name}.v").read_text() for name in THEORY}
-    needed: set[str] = set()
-    unread = list(texts)
-    while unread:
-        required = set(" ".join(_REQUIRED.findall(unread.pop())).split()) - needed
-        needed |= required
-        unread += [theory[name] for name in required]
-    return {f"theory/{name}.v": theory[name] for name in THEORY if name in needed}
+    """The files of the theory that some texts rest on, each after those that it requires."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for name in " ".join(_REQUIRED.findall(text)).split():
+            if f"theory/{name}.v" not in found:
+                own = (files("bitwright.api.export.rocq") / "theory" / f"{name}.v").read_text()
+                found |= theory_files([own]) | {f"theory/{name}.v": own}
+    return found
 
 
 def project_text(paths: list[str]) -> str:
@@ -191,18 +186,8 @@ def project_text(paths: list[str]) -> str:
 def makefile_text(paths: list[str]) -> str:
     """How to check a folder."""
     libraries = " ".join(path.removesuffix(".v").replace("/", ".") for path in paths if not path.startswith("theory/"))
-    folders = dict.fromkeys(path.partition("/")[0] for path in paths)
-    where = " ".join(f"-Q {folder} {'Bitwright' if folder == 'theory' else folder}" for folder in folders)
-    return f"""\
-# make: Rocq (Coq 8.16 or later) proves everything.   make check: coqchk, a separate program, checks it once more.
-all:
-	@command -v coqc >/dev/null || {{ echo 'Rocq is missing: apt-get install coq, or opam install rocq-prover'; exit 1; }}
-	@coq_makefile -f _CoqProject -o CoqMakefile
-	$(MAKE) -f CoqMakefile
-check: all
-	coqchk -silent -o {where} {libraries}
-.PHONY: all check
-"""
+    where = " ".join(line for line in project_text(paths).splitlines() if line.startswith("-Q"))
+    return Templates("network")("makefile", where=where, libraries=libraries)
 
 
 def module_name(text: str) -> str:

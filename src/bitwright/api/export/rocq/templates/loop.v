@@ -105,6 +105,8 @@ Proof.
   - destruct K{{number}} as (k & K). rewrite ?Z in K. apply small_multiple in K; [clear - K; lia|]. clear K.
     {{ranges}}{{products}}
     pose proof (pow_two l ltac:(lia)). set (q := 2 ^ Z.of_nat l) in *. {{powers}}clearbody q. nia.
+(*** power ***)
+replace ({{power}}) with ({{product}}) in * by (unfold q; replace (Z.of_nat ({{exponent}})) with ({{sum}}) by lia; rewrite !Z.pow_add_r by lia; ring).
 (*** busy ***)
 {{nexts}}Ltac working_{{module}} := unfold bits_of; try first [{{rewrites}}].
 (*** phase ***)

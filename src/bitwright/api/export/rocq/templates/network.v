@@ -95,7 +95,20 @@ Theorem network_runs : forall n s b, run_by_cells Net.net Net.kinds (cells l) n 
 Proof. exact (cells_run _ _ _ _ Net.net_right Net.kinds_proper consists). Qed.
 End Size.
 Print Assumptions network_runs.
+(*** cell ***)
+Definition cell_{{number}} ({{given}} : nat) : cell name :=
+  Cell {{kind}} {{blocks}}
+    {{wires}}.
 (*** next ***)
 Lemma {{name}}{{array}}' l s{{more}} : step ({{of}} l) s ({{bit}}) =
   {{value}}.
 Proof. next_of {{of}} s. Qed.
+(*** makefile ***)
+# make: Rocq (Coq 8.16 or later) proves everything.   make check: coqchk, a separate program, checks it once more.
+all:
+	@command -v coqc >/dev/null || { echo 'Rocq is missing: apt-get install coq, or opam install rocq-prover'; exit 1; }
+	@coq_makefile -f _CoqProject -o CoqMakefile
+	$(MAKE) -f CoqMakefile
+check: all
+	coqchk -silent -o {{where}} {{libraries}}
+.PHONY: all check
