@@ -139,12 +139,13 @@ def test_three_tables_may_be_added_in_any_order(tmp_path):
     assert forged(decoder, zeros(), tmp_path).code == 1
 
 
-def test_the_rounding_of_a_rival_counts(tmp_path):
+@pytest.mark.parametrize("more", [(), (np.eye(3),)])
+def test_the_rounding_of_a_rival_counts(more, tmp_path):
     """In float32 the other logit, 2^24 - 64/2 - 2^24, may be 0: above the right one, -10."""
     nothing = Head(*(linear(np.zeros(shape)) for shape in ((66, 1), (66, 1), (66, 1), (1, 66))), 1.0)
     weight = np.zeros((66, 3))
     weight[0], weight[1:65, 1], weight[65, 1] = [-10, 2.0**24, -900], -0.5, -(2.0**24)
-    decoder = Decoder((np.ones((4, 3, 66), np.float32),), (Layer((nothing,)),), None, linear(weight))
+    decoder = Decoder((np.ones((4, 3, 66), np.float32),), (Layer((nothing,)),), None, linear(weight, *more))
     (claim,) = decide(decoder, zeros()).claims
     assert (claim.verdict, claim.arithmetic) == ("proved", "real")
     assert forged(decoder, zeros(), tmp_path).code == 1
