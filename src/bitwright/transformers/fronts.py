@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bitwright.transformers.affine import Reals
+from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.boxes import EMPTY, LEAF, Trees, most_influence, root, split
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.refutation import extreme_inputs
-from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.steps import Step, StepMargins, bound_outputs, prove_ranges
 from bitwright.transformers.sums import Boxes, Outputs, shares
 

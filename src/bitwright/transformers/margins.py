@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bitwright.compiling import compiled
 from bitwright.errors import InputError
 from bitwright.frozen import FrozenArrays
-from bitwright.transformers.affine import Reals
+from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import split, steps
 from bitwright.transformers.columns import Ints
@@ -21,7 +21,6 @@ from bitwright.transformers.fronts import Front, StepProof, choose_variables, pr
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import Progress
 from bitwright.transformers.refutation import forced_margins
-from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.steps import Step, bound_margins, bound_outputs, step_of
 from bitwright.transformers.sums import Boxes, Cases, Edges
 

@@ -8,12 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from bitwright.transformers.affine import AffineForm, Reals, chained, finished, margins
+from bitwright.transformers.affine import AffineForm, Reals, RowArrays, chained, finished, margins
 from bitwright.transformers.attention import AttentionTable, Query, query_at, query_rows
 from bitwright.transformers.boxes import group_of, root
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Group
-from bitwright.transformers.rows import RowArrays
 from bitwright.transformers.sums import Boxes, Cases, Outputs, bound
 
 BATCH = 4096  # boxes bounded at a time, at most
