@@ -25,9 +25,8 @@ from bitwright.files.storage import as_path, write_atomically
 from bitwright.frozen import FrozenArrays
 from bitwright.transformers.columns import Ints, check_edges
 from bitwright.transformers.decision import Decision, DecoderClaim, Group, ModuleComparison
-from bitwright.transformers.files import digest, load_decoder, save_decoder
+from bitwright.transformers.files import build, describe, digest, load_decoder, save_decoder
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.values import build, describe
 from bitwright.version import __version__
 
 FORMAT = "bitwright decoder certificate 1"
