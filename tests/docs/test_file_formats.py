@@ -21,7 +21,7 @@ IN_SCHEMAS = {
 # Files that only the command that wrote them reads, to continue.
 PRIVATE = {
     "bitwright.proofs.exhaustion.findings:FIELDS",
-    "bitwright.transformers.journal:_FIELDS",
+    "bitwright.transformers.certificate:_FIELDS",
     *(f"bitwright.validation.tally:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
     *(f"bitwright.machines.subleq.checkpoint:{name}" for name in ("_ABOUT", "_TALLY")),
 }

@@ -15,6 +15,7 @@ from bitwright.errors import InputError
 from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
+from bitwright.transformers.certificate import End, Key, StepJournal, StepResult
 from bitwright.transformers.columns import Ints, check
 from bitwright.transformers.comparison import compare
 from bitwright.transformers.counterexamples import exhaust, search
@@ -22,7 +23,6 @@ from bitwright.transformers.decision import Arithmetic, Counterexample, Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.fronts import StepProof, prove_step
-from bitwright.transformers.journal import End, Key, StepJournal, StepResult
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.mixture import mixture_of
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
