@@ -1,14 +1,22 @@
-"""What a decoder answers, in NumPy: plain arithmetic to compare others with."""
+"""What decoders and users' modules answer: tokens to logits, in NumPy."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import erf, expit
 
+from bitwright.bits import shorten
+from bitwright.errors import InputError
+from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Activation, Chain, Decoder, Head, Layer, Mlp, Norm, Rope
+from bitwright.transformers.layout import ColumnTask
 
 Floats = Any  # arrays of either precision
 
@@ -97,3 +105,111 @@ def activated(activation: Activation, x: Floats) -> Floats:
         return x * (1 + erf(x / x.dtype.type(np.sqrt(2)))) / 2
     inner = x.dtype.type(np.sqrt(2 / np.pi)) * (x + x.dtype.type(0.044715) * x**3)
     return x * (1 + np.tanh(inner)) / 2
+
+
+BATCH = 4096  # rows at a time
+Form = tuple[bool, bool]  # whether a module takes tensors, and whether it takes batches
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """What evaluates tokens: a decoder in float32, or a module of the user.
+
+    Args:
+        by: which of the two it is.
+        name: what it runs on: `torch 2.13.0`.
+        evaluate: from tokens (n, length) to logits (n, length, vocabulary).
+    """
+
+    by: Literal["module", "decoder"]
+    name: str
+    evaluate: Callable[[Ints], Any]
+
+    def __call__(self, tokens: Ints) -> Reals:
+        """(n, length, vocabulary) logits; raises InputError where the module fails, or gives something else."""
+        parts = [self.evaluate(tokens[begin : begin + BATCH]) for begin in range(0, len(tokens), BATCH)]
+        return np.concatenate(parts).astype(np.float64)
+
+
+Module = Decoder | Callable[[Any], Any] | Evaluator
+
+
+def evaluator_of(decoder: Decoder, dtype: type = np.float64) -> Evaluator:
+    """A decoder in this precision."""
+    return Evaluator("decoder", f"NumPy {np.__version__}", partial(logits, decoder, dtype=dtype))
+
+
+def runtime_of(module: Module, task: ColumnTask) -> Evaluator:
+    """How a module is evaluated: it is tried on two rows of the task, as arrays and as tensors, together and alone."""
+    if isinstance(module, Evaluator):
+        return module
+    if isinstance(module, Decoder):
+        from bitwright.transformers.attention import check_fit
+
+        check_fit(module, task)
+        return evaluator_of(module, np.float32)
+    if not callable(module):
+        raise InputError(f"a module is a function from tokens to logits, got {type(module).__name__}")
+    torch = sys.modules.get("torch")
+    network = torch is not None and isinstance(module, torch.nn.Module)
+    if network and getattr(module, "training", False):
+        raise InputError("the module is in training mode; call module.eval() first")
+    rows = forced_rows(task, task.random_inputs(2, np.random.default_rng(0)))
+    forms: list[Form] = [(tensors, batches) for batches in (True, False) for tensors in (network, not network)]
+    problems = []
+    for form in forms if torch is not None else [(False, True), (False, False)]:
+        try:
+            _evaluate(module, form, task.vocabulary, rows)
+        except InputError as error:
+            problems.append(error)
+        else:
+            name = f"torch {torch.__version__}" if torch is not None and form[0] else f"NumPy {np.__version__}"
+            return Evaluator("module", name, partial(_evaluate, module, form, task.vocabulary))
+    raise problems[0]
+
+
+def forced_rows(task: ColumnTask, inputs: Ints) -> Ints:
+    """(n, length) prompts and right answers, the last of them only if a stop token follows."""
+    rows = task.rows(inputs)
+    return rows if task.layout.stop else rows[:, :-1]
+
+
+def _evaluate(module: Callable[[Any], Any], form: Form, vocabulary: int, tokens: Ints) -> Any:
+    tensors, batches = form
+    try:
+        if batches:
+            found = _called(module, tensors, tokens)
+        else:
+            found = np.stack([_called(module, tensors, row) for row in tokens])
+    except Exception as error:
+        reason = shorten(f"{type(error).__name__}: {error}", 200)
+        raise InputError(f"the module failed on tokens of shape {tokens.shape}: {reason}") from None
+    if found.ndim != 3 or found.shape[:2] != tokens.shape or found.shape[2] < vocabulary:
+        wanted = f"{(*tokens.shape, vocabulary)} or with more tokens"
+        raise InputError(f"the module must give logits of shape {wanted}, one row after each token; got {found.shape}")
+    if not np.isfinite(found).all():
+        raise InputError("the module gives logits that are NaN or infinite")
+    return found
+
+
+def _called(module: Callable[[Any], Any], tensors: bool, tokens: Ints) -> Any:
+    if not tensors:
+        return _array(module(tokens))
+    import torch
+
+    parameters: Any = getattr(module, "parameters", lambda: ())
+    device = next((parameter.device for parameter in parameters()), "cpu")
+    with torch.no_grad():
+        return _array(module(torch.as_tensor(tokens, device=device)))
+
+
+def _array(found: Any) -> Any:
+    """The logits: alone, first in a tuple, or the attribute `logits`."""
+    found = getattr(found, "logits", found)
+    found = found[0] if isinstance(found, tuple) else found
+    if hasattr(found, "detach"):
+        found = found.detach().cpu().double().numpy()
+    array = np.asarray(found)
+    if array.dtype.kind != "f":
+        raise TypeError(f"logits must be floating-point numbers, got {array.dtype}")
+    return array
