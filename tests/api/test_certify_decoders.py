@@ -12,7 +12,7 @@ from decoders import bit_copier, every_input
 
 from bitwright import InputError, certify
 from bitwright.transformers import Decoder, load_decoder, read_certificate, read_task, save_decoder
-from bitwright.transformers.evaluate import logits
+from bitwright.transformers.modules import logits
 from bitwright.transformers.refutation import forced_margins
 
 TEXT = """

@@ -36,7 +36,7 @@ from bitwright.workers import Workers
 
 if TYPE_CHECKING:
     from bitwright.transformers.decision import Decision
-    from bitwright.transformers.evaluate import Module
+    from bitwright.transformers.modules import Module
 
 
 @overload

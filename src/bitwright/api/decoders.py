@@ -19,7 +19,6 @@ from bitwright.transformers.certificate import StepJournal, read_certificate, ta
 from bitwright.transformers.columns import Columns
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.evaluate import Module
 from bitwright.transformers.files import (
     FORMAT,
     describe_decoder,
@@ -29,6 +28,7 @@ from bitwright.transformers.files import (
 )
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.margins import count_wrong, smallest_margin
+from bitwright.transformers.modules import Module
 from bitwright.transformers.prover import decide, not_covered
 from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task

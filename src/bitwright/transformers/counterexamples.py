@@ -15,9 +15,9 @@ import numpy as np
 from bitwright.errors import EffortError, counted
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Counterexample, DecoderClaim
-from bitwright.transformers.evaluate import BATCH, Evaluator, Module, runtime_of
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.modules import BATCH, Evaluator, Module, runtime_of
 from bitwright.transformers.refutation import REPLAYS, forced_margins, replay
 
 MAX_INPUTS = 50_000_000  # that are tried in full

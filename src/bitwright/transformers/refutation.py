@@ -12,8 +12,8 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Counterexample
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.evaluate import Evaluator, evaluator_of, forced_rows
 from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.modules import Evaluator, evaluator_of, forced_rows
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
 REPLAYS = 64  # inputs that are decoded, at most
