@@ -10,7 +10,7 @@ import numpy as np
 from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.boxes import EMPTY, LEAF, Trees, most_influence, root, split
 from bitwright.transformers.columns import Ints
-from bitwright.transformers.refutation import extreme_inputs
+from bitwright.transformers.counterexamples import extreme_inputs
 from bitwright.transformers.steps import Step, StepMargins, bound_outputs, prove_ranges
 from bitwright.transformers.sums import Boxes, Outputs, shares
 
