@@ -22,7 +22,7 @@ IN_SCHEMAS = {
 PRIVATE = {
     "bitwright.proofs.exhaustion.findings:FIELDS",
     "bitwright.transformers.certificate:_FIELDS",
-    *(f"bitwright.validation.tally:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
+    *(f"bitwright.validation.report:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
     *(f"bitwright.machines.subleq.checkpoint:{name}" for name in ("_ABOUT", "_TALLY")),
 }
 

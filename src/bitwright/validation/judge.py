@@ -15,7 +15,7 @@ from bitwright.running.sliced.lanes import Numbers, Rows
 from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.encoding.packed import pack_words, unpack
 from bitwright.validation.oracles import Expected, expected
-from bitwright.validation.tally import MOST_FAILURES, BrokenBound, Failure, Tally
+from bitwright.validation.report import MOST_FAILURES, BrokenBound, Failure, Tally
 from bitwright.validation.task import Inputs, Task, values_of
 from bitwright.validation.walk import Walker
 

@@ -26,7 +26,7 @@ from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, n
 from bitwright.theory.encoding.packed import unpack
 from bitwright.theory.ranges import blocks_range
 from bitwright.validation.oracles import Oracle, ValueOracle
-from bitwright.validation.tally import ANY_TABLE, Tally
+from bitwright.validation.report import ANY_TABLE, Tally
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
 MAX_RANDOM = 10**12

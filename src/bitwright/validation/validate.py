@@ -19,8 +19,7 @@ from bitwright.theory.decisions import Triple
 from bitwright.validation.functions import Function
 from bitwright.validation.judge import forget, run_batch_of
 from bitwright.validation.oracles import Oracle
-from bitwright.validation.report import document, report
-from bitwright.validation.tally import Failure, Tally
+from bitwright.validation.report import Failure, Tally, document, report
 from bitwright.validation.task import ProgressFile, Task, choose_inputs
 from bitwright.workers import Workers, in_threads
 
