@@ -18,8 +18,7 @@ from bitwright.program import Builder, Program, span
 from bitwright.program.pattern import Pattern
 from bitwright.theory import width_regions
 from bitwright.theory.closed_form import FloatArray, weights
-from bitwright.theory.width_plan import WidthField, label_matrix, worst_error
-from bitwright.theory.width_regions import Region
+from bitwright.theory.width_plan import Region, WidthField, label_matrix, worst_error
 from paper.table import Row
 from paper.width_integrals import Sums, spread
 

@@ -19,14 +19,15 @@ from bitwright.running.endings import step_limit
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width_plan import (
     SWEEPS,
+    Region,
     WidthField,
     WorstError,
     label_matrix,
     most_sweeps,
+    regions_of,
     rounded,
     worst_error,
 )
-from bitwright.theory.width_regions import Region, regions_of
 
 Progress = Callable[[int, int], None]
 Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further
