@@ -24,7 +24,7 @@ from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, che
 from bitwright.networks.network import SOURCES, FloatNetwork, LearntFrom, Origin
 from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
 from bitwright.program import Program
-from bitwright.theory.encoding.state_set import LABELS
+from bitwright.theory.encoding.training_set import LABELS
 from bitwright.version import __version__
 
 FORMAT, INTEGER_FORMAT = "bitwright network 2", "bitwright integer network 1"

@@ -21,8 +21,7 @@ from bitwright.networks.start import (
     initial_weights,
 )
 from bitwright.program import Program
-from bitwright.theory.encoding.state_set import StateSet
-from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.encoding.training_set import StateSet, TrainingSet
 from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
 from bitwright.workers.linear_algebra import kernel_name, one_thread
 
