@@ -26,7 +26,7 @@ from bitwright.running.sliced.plan import plan
 from bitwright.running.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
-from bitwright.validation.walk import Comparison, Definition
+from bitwright.validation.judge import Comparison, Definition
 from paper.accuracy import expected_accuracy, networks_for
 from paper.members import TestSet, TrainedMembers, curve, sizes_to
 from paper.table import Row

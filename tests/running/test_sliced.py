@@ -22,7 +22,7 @@ from bitwright.running.sliced import lanes
 from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding.packed import unpack
-from bitwright.validation.walk import Walker
+from bitwright.validation.judge import Walker
 
 SEEDS = st.integers(0, 2**32 - 1)
 
