@@ -9,8 +9,7 @@ import numpy as np
 
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.errors import InputError, printable
-from bitwright.pages.graph.colours import SCALE, SETS
-from bitwright.pages.graph.view import Choice, DrawnGraph, GraphView
+from bitwright.pages.graph.view import SCALE, SETS, Choice, DrawnGraph, GraphView
 from bitwright.pages.page.assemble import Blob, assemble
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
