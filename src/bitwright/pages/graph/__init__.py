@@ -11,7 +11,7 @@ from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.errors import InputError, printable
 from bitwright.pages.graph.picture import graph_steps_svg, graph_svg
 from bitwright.pages.graph.view import SCALE, SETS, Choice, DrawnGraph, GraphView
-from bitwright.pages.page.assemble import Blob, assemble
+from bitwright.pages.page import Blob, assemble
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
