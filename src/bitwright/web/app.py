@@ -27,8 +27,8 @@ from bitwright.api.examples import example_files
 from bitwright.errors import InputError, printable
 from bitwright.version import __version__
 from bitwright.web.guard import Guard
-from bitwright.web.limits import Limits
 from bitwright.web.process import Message, RefusedError, Worker
+from bitwright.web.requests import Limits
 
 HOST = "127.0.0.1"
 JOBS = ("check", "graph", "run", "train")

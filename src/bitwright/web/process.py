@@ -14,7 +14,7 @@ from typing import Any
 
 from bitwright.errors import BitwrightError
 from bitwright.web.guard import log
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 _MAIN = (
     "import json, sys; path, limits = json.loads(sys.argv[1]); sys.path[:] = path; "

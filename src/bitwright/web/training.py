@@ -14,9 +14,8 @@ from bitwright.api.images import SubleqProgram
 from bitwright.api.making import Plan, cells_of, make_network, network_file
 from bitwright.api.numbers import json_text
 from bitwright.errors import BitwrightError, InputError, readable
-from bitwright.web.limits import Limits
 from bitwright.web.programs import Progress, What, read_graph, read_program, train_network
-from bitwright.web.requests import Request
+from bitwright.web.requests import Limits, Request
 from bitwright.web.work import Done, Files, document
 
 

@@ -16,9 +16,8 @@ from bitwright.api.size import size
 from bitwright.errors import BitwrightError, InputError, Problem, ProgramError
 from bitwright.pages import graph_page, run_title, trace_page
 from bitwright.pages.layout import graph_layout
-from bitwright.web.limits import Limits
 from bitwright.web.programs import Progress, check_size, describe, make_engine, read_graph, read_program
-from bitwright.web.requests import Request
+from bitwright.web.requests import Limits, Request
 
 Files = dict[str, bytes]
 Done = tuple[dict[str, Any], Files]  # what the page shows, and the files to download

@@ -17,8 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bitwright.errors import BitwrightError, InputError, shorten
-from bitwright.web.limits import Limits
-from bitwright.web.requests import Request
+from bitwright.web.requests import Limits, Request
 
 _PATIENCE = 10  # seconds of processor time that a job has beyond its time, where the server is gone
 _SMALL = '{"source": {"kind": "addition", "bits": 2}, "inputs": {"p": "1", "q": "1"}, "engine": "limit"}'
