@@ -94,7 +94,7 @@ class PackedCells:
         self._always = np.flatnonzero(np.array(always)[self.of])
 
     def _wire(self, wire_cell: Units, target: Units, outside: IntArray) -> None:
-        from bitwright.engines.table.wires import wire_up  # compiled: only where it is used
+        from bitwright.engines.table.loop import wire_up  # compiled: only where it is used
 
         found = self.found
         records = np.asarray(target.astype(np.uint64) << np.uint64(WORD)) | np.uint64(1) << self.place[
