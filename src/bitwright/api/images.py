@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.api.engines import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import parse_number, shorten
+from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.files.storage import as_path, check_writable
@@ -28,7 +29,6 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress
 from bitwright.running.run import program_id
-from bitwright.running.sentences import cells_sentence
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine

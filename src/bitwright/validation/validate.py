@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bitwright.bits import any_digits
+from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, short_repr
 from bitwright.program import Algorithm
 from bitwright.running.endings import step_limit
 from bitwright.running.observers import Progress
-from bitwright.running.sentences import cells_sentence
 from bitwright.theory.decisions import Triple
 from bitwright.validation.functions import Function
 from bitwright.validation.judge import forget, run_batch_of
