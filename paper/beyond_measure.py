@@ -16,8 +16,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
 from bitwright.machines import Code, Instruction, Machine, Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.descent import Descent
-from bitwright.networks.start import STARTS, Start
+from bitwright.networks.descent import STARTS, Descent, Start
 from bitwright.program import Algorithm, Program
 from bitwright.running.endings import ending_of
 from bitwright.running.loop import drive

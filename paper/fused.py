@@ -20,8 +20,7 @@ import triton
 import triton.language as tl
 from numpy.typing import NDArray
 
-from bitwright.networks.descent import History, Plan
-from bitwright.networks.start import NetworkShape, Start
+from bitwright.networks.descent import History, NetworkShape, Plan, Start
 
 MOST = 64  # rows and columns of E that fit the registers
 _UNITS = 64  # hidden units in a tile

@@ -13,7 +13,7 @@ from bitwright.api.cells import pattern_of
 from bitwright.bits import BoolArray
 from bitwright.machines import Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.start import NetworkShape, initial_weights
+from bitwright.networks.descent import NetworkShape, initial_weights
 from bitwright.program import Builder, Program, span
 from bitwright.program.pattern import Pattern
 from bitwright.theory import width_regions

@@ -8,7 +8,7 @@ from cases import for_each
 
 from bitwright import InputError, addition
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.start import NetworkShape, Start, initial_weights
+from bitwright.networks.descent import NetworkShape, Start, initial_weights
 from bitwright.networks.train import backward, descend, forward
 from bitwright.theory.encoding.training_set import TrainingSet
 

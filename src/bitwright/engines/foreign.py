@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.errors import InputError, counted
+from bitwright.networks.descent import NetworkShape
 from bitwright.networks.foreign.graph import Analysis
 from bitwright.networks.foreign.model import Answers, HeldModel, Reads
-from bitwright.networks.start import NetworkShape
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, completed_pattern

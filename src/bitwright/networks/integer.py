@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.frozen import frozen
+from bitwright.networks.descent import Float
 from bitwright.networks.network import Origin, TwoLayers
-from bitwright.networks.start import Float
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from bitwright.errors import InputError
 from bitwright.frozen import frozen
-from bitwright.networks.descent import Descent
-from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
+from bitwright.networks.descent import Descent, Float, NetworkShape, Parametrization, Start, limit_kind
 from bitwright.theory.encoding.training_set import Labels
 from bitwright.theory.rounding import Scale
 from bitwright.workers.linear_algebra import one_thread

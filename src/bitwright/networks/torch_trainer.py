@@ -10,8 +10,7 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
-from bitwright.networks.descent import History, Plan
-from bitwright.networks.start import Float, NetworkShape
+from bitwright.networks.descent import Float, History, NetworkShape, Plan
 
 
 def torch_module() -> Any:

@@ -8,18 +8,20 @@ import numpy as np
 
 from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.errors import InputError, option, suggestion
-from bitwright.networks.descent import History, Plan, Progress
-from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
-from bitwright.networks.start import (
+from bitwright.networks.descent import (
     MAX_MEMBER,
     MAX_SEED,
     MAX_WIDTH,
     STARTS,
     Float,
+    History,
     NetworkShape,
+    Plan,
+    Progress,
     Start,
     initial_weights,
 )
+from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
 from bitwright.program import Program
 from bitwright.theory.encoding.training_set import StateSet, TrainingSet
 from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
