@@ -1,4 +1,7 @@
-"""Gradient descent from initial weights, which depend on a network's own seed alone, not on batch, worker or order."""
+"""Initial weights, and plans of gradient descent: step sizes from the kernel's spectrum, when to stop or give up.
+
+The weights depend on a network's own seed alone, not on batch, worker or order.
+"""
 
 from __future__ import annotations
 

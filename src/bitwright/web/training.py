@@ -9,7 +9,8 @@ from bitwright import Algorithm, NodeProgram
 from bitwright.api.certificates import Certificate
 from bitwright.api.certify import certify
 from bitwright.api.export import ExportClaim, c_text, exported_cells, js_text, js_types
-from bitwright.api.export.pages import computer_page, graph_page, program_page
+from bitwright.api.export.pages import computer_page, program_page
+from bitwright.api.export.pages import graph_page as live_graph_page
 from bitwright.api.images import SubleqProgram
 from bitwright.api.making import Plan, cells_of, make_network, network_file
 from bitwright.api.numbers import json_text
@@ -67,7 +68,7 @@ def _export(request: Request, limits: Limits, what: What, network: Any, claim: E
     own: Any = what if isinstance(what, Algorithm) else None
     page: Any = program_page if own else computer_page
     if isinstance(what, NodeProgram):
-        page = partial(graph_page, graph=read_graph(request.source.graph, limits))
+        page = partial(live_graph_page, graph=read_graph(request.source.graph, limits))
     name, weights, pattern = request.source.title, network.weights, network.pattern
     files, missing = Files(), dict[str, str]()
     try:

@@ -63,9 +63,9 @@ def main(settings: Mapping[str, Any]) -> None:
 
 def _do(do: str, text: str, limits: Limits, progress: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """The result of a job, and its files in base 64."""
-    from bitwright.web import training, work  # which take memory, within the limits
+    from bitwright.web import work  # which take memory, within the limits
 
-    does: dict[str, Any] = {"check": work.check, "graph": work.draw, "run": work.run, "train": training.train}
+    does: dict[str, Any] = {"check": work.check, "graph": work.draw, "run": work.run, "train": work.train}
     try:
         request = Request.model_validate_json(text)
     except ValidationError as error:

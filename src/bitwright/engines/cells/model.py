@@ -8,8 +8,7 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError
-from bitwright.networks.foreign import HeldModel
-from bitwright.networks.foreign.model import Reads
+from bitwright.networks.foreign.model import HeldModel, Reads
 from bitwright.program.cells import Kind
 from bitwright.program.layout import IntArray
 from bitwright.program.local import LocalStates

@@ -18,7 +18,6 @@ from bitwright.running.run import Run
 
 __all__ = ["graph_page", "graph_steps_svg", "graph_svg"]
 
-
 MAX_PAGE = 1 << 25  # bytes
 
 

@@ -1,4 +1,8 @@
-"""A recorded run as one HTML page that works offline in any current browser."""
+"""A recorded run as one HTML page that works offline in any current browser.
+
+For the limit the outputs follow from n, c and m alone, so the page has the two weights for every n that occurs and
+computes them itself. Outputs of a network are recorded, or for cells computed again, unless they are too many.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,6 @@ from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray, variance
 from bitwright.theory.rounding import Rounding, check_rounding, round_outputs, scale_weights
-
-__all__ = ["run_title", "trace_page"]
-
 
 MAX_BITS, MAX_STEPS, MAX_TEMPLATES, MAX_BYTES = 500_000, 1_000_000, 2_000_000, 1 << 28
 
