@@ -18,9 +18,9 @@ from whole import (
 )
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import ExactSums
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 

@@ -16,10 +16,9 @@ from bitwright import InputError, addition, certify, multiplication
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.device import DeviceDecisions
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.errors import BitwrightError
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, quantize, save_network, train
-from bitwright.networks.integer import columns_of
+from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
