@@ -159,7 +159,7 @@ def test_work_in_compiled_code_can_be_interrupted() -> None:
     """Ctrl-C while a thread sleeps without asking for signals: the caller hears of it at once."""
     program = (
         "import signal, threading, time, os\n"
-        "from bitwright.inference.families.deadline import interruptible\n"
+        "from bitwright.running.progress import interruptible\n"
         "def work():\n"
         "    assert threading.current_thread() is not threading.main_thread()\n"
         "    os.kill(os.getpid(), signal.SIGINT); time.sleep(10**6)\n"

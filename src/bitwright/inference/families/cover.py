@@ -12,8 +12,8 @@ from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from bitwright.inference.families.atoms import Atom, Evidences
-from bitwright.inference.families.deadline import interruptible
 from bitwright.inference.families.terms import Term, Terms
+from bitwright.running.progress import interruptible
 
 SECONDS = 60.0
 
