@@ -17,7 +17,7 @@ from page_data import opened
 
 from bitwright import InputError, Run, addition, permutation, run
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
-from bitwright.machines.sbn.loaded import Loaded
+from bitwright.machines.sbn.sbn_machine import Loaded
 from bitwright.pages import trace_page, trace_text
 from bitwright.theory import weights
 
