@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from bitwright.machines.subleq.dialect import Shape
+from bitwright.machines.subleq.interpreter import Shape
 
 
 def halvings(n: int) -> int:
