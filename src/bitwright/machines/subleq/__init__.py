@@ -15,7 +15,7 @@ from bitwright.machines.subleq.interpreter import (
     parse_image,
 )
 from bitwright.machines.subleq.machine import MachineV, Ports, machine_v
-from bitwright.machines.subleq.timing import Timing
+from bitwright.machines.subleq.memory import Timing
 
 if TYPE_CHECKING:
     from bitwright.machines.assembly.subleq_assembler import Assembly as Assembly

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from bitwright.machines.sbn.parts import CarryPrefix, Wires, delay_line, rule
-from bitwright.machines.subleq.memory import Memory
-from bitwright.machines.subleq.timing import Terms, Timing, check_levels
+from bitwright.machines.subleq.memory import Memory, Terms, Timing, check_levels
 from bitwright.program import Builder, Ref, span
 
 
