@@ -23,7 +23,7 @@ PRIVATE = {
     "bitwright.proofs.exhaustion.findings:FIELDS",
     "bitwright.transformers.certificate:_FIELDS",
     *(f"bitwright.validation.report:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
-    *(f"bitwright.machines.subleq.checkpoint:{name}" for name in ("_ABOUT", "_TALLY")),
+    *(f"bitwright.machines.subleq.computer:{name}" for name in ("_ABOUT", "_TALLY")),
 }
 
 

@@ -21,8 +21,7 @@ from bitwright.machines.programs import with_padding as with_padding
 from bitwright.machines.subleq import Shape
 from bitwright.machines.subleq import image_text as image_text
 from bitwright.machines.subleq import misfits as misfits
-from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
 from bitwright.machines.subleq.computer import MachineTally as MachineTally
 from bitwright.machines.subleq.machine import bytes_available
 from bitwright.program.pattern import Pattern
