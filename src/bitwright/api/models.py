@@ -94,7 +94,7 @@ def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | No
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
     """The table of `Model.table`."""
     from bitwright.proofs.exhaustion.findings import Truth
-    from bitwright.proofs.exhaustion.models import states_of
+    from bitwright.proofs.exhaustion.judges import states_of
 
     if reads not in READS:
         raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
