@@ -18,8 +18,7 @@ from bitwright.machines import Code, Instruction, Machine, Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.descent import STARTS, Descent, Start
 from bitwright.program import Algorithm, Program
-from bitwright.running.endings import ending_of
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of
 from bitwright.running.observers import Margins
 from bitwright.running.sliced.plan import plan
 from bitwright.running.successors import random_states

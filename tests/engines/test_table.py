@@ -27,8 +27,7 @@ from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import Program, Topology, load
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern, pattern_of
-from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Margins, Watch
 from bitwright.theory.closed_form import FloatArray
 

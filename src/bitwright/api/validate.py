@@ -19,7 +19,7 @@ from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.running.progress import Progress
 from bitwright.validation import Arithmetic, Oracle
 from bitwright.validation import Failure as Failure

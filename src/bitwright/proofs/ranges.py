@@ -5,7 +5,7 @@ from __future__ import annotations
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.program import Algorithm
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.running.observers import Progress
 from bitwright.theory import blocks_range, declared_range
 from bitwright.theory.decisions import decide

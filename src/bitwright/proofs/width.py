@@ -15,7 +15,7 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width_plan import (
     SWEEPS,

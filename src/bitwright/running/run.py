@@ -24,8 +24,7 @@ from bitwright.program import Algorithm, Program, Word
 from bitwright.program.given import is_on_graph
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
-from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Visits, Watch
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, Scale

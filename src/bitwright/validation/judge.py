@@ -18,8 +18,7 @@ from bitwright.engines.protocol import Engine
 from bitwright.program import Algorithm, Program
 from bitwright.program.ensure_runs import Runs
 from bitwright.program.layout import IntArray
-from bitwright.running.endings import ending_of
-from bitwright.running.loop import Ends, drive
+from bitwright.running.loop import Ends, drive, ending_of
 from bitwright.running.observers import Margins, StepComparison
 from bitwright.running.run import run_batch
 from bitwright.running.sliced.lanes import Numbers, Rows

@@ -13,7 +13,7 @@ from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, short_repr
 from bitwright.program import Algorithm
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.running.observers import Progress
 from bitwright.theory.decisions import Triple
 from bitwright.validation.functions import Function

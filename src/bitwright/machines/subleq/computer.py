@@ -26,8 +26,7 @@ from bitwright.files.storage import write_atomically
 from bitwright.machines.subleq import MachineV
 from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
 from bitwright.program import Program
-from bitwright.running.endings import ENDLESS, Ending, FirstOf, FixedPoint, HaltBit, StepCount, Stuck, When
-from bitwright.running.loop import drive
+from bitwright.running.loop import ENDLESS, Ending, FirstOf, FixedPoint, HaltBit, StepCount, Stuck, When, drive
 from bitwright.running.observers import Margins, Observer, StepComparison, View
 
 Reader = Callable[[], int | None]

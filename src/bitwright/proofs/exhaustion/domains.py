@@ -18,8 +18,7 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern, every_cell, is_pattern
-from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Observer, View
 from bitwright.theory.encoding.packed import PackedRules
 
