@@ -15,7 +15,7 @@ from waiting import PATIENCE
 from bitwright import infer
 from bitwright.cli.main import main
 from bitwright.files.executions import Executions, save_executions
-from bitwright.inference.families import deadline
+from bitwright.running import progress
 from bitwright.program import Program, load, parse
 from bitwright.running.successors import random_executions, successors
 from tests.cases import for_each
@@ -171,4 +171,4 @@ def test_work_in_compiled_code_can_be_interrupted() -> None:
     )
     assert (done.returncode, done.stdout) == (3, "stopped\n"), done.stderr
     with pytest.raises(ZeroDivisionError):
-        deadline.interruptible(lambda: 1 // 0)
+        progress.interruptible(lambda: 1 // 0)

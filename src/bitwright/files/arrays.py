@@ -1,4 +1,13 @@
-"""Strict readers of arrays."""
+"""Named arrays in one .npz or .safetensors file, and readers of such files whose memory no file can exhaust.
+
+NumPy's own reader believes what a file says about its sizes, and evaluates its headers. This one is told how large an
+array may be, looks at the sizes that the archive declares before it unpacks anything, unpacks no more than that, and
+takes one-dimensional arrays of bytes only, or, where it is asked for them, arrays of the few types that it is told.
+
+A .safetensors file is 8 bytes with the length of a header, the header in JSON, and the tensors. Its one strict reader
+refuses whatever the format leaves open to two readings: names twice, entries beside the three that a tensor has,
+numbers that are no integers, tensors that overlap, and bytes that belong to none.
+"""
 
 from __future__ import annotations
 

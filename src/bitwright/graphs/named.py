@@ -1,4 +1,7 @@
-"""A graph with the names and values that a person gave it; conversion from networkx and from adjacency matrices."""
+"""A graph with the names and values that a person gave it; conversion from networkx and from adjacency matrices.
+
+And graphs that have a name: rings, paths, grids, tori and random ones, of any size.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A contradiction and its witness: the state that turned a bit on, and the few states that show that nothing could."""
+"""A contradiction and its witness: the state that turned a bit on, and the few states that show that nothing could.
+
+Few states are a smallest set that meets every one of many sets: found by branching on a set that is not met yet.
+"""
 
 from __future__ import annotations
 

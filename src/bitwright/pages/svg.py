@@ -1,4 +1,9 @@
-"""Pictures as SVG: a trace, whose time runs down, and a program, whose blocks are joined by arrows."""
+"""Pictures as SVG: a trace, whose time runs down, and a program, whose blocks are joined by arrows.
+
+A program is drawn from itself. The families of blocks that are made of the same arrays are one kind, and arrays of one
+family (the levels of a tree) count as one array. Where units are given, the prefix of a name up to its first underscore
+says which one it belongs to, and each unit has a colour.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A generated SBN machine: an ordinary program, and the bits of its memory, address and flags."""
+"""A generated SBN machine: an ordinary program, and the bits of its memory, address and flags; and code on it.
+
+Of code: what recorded runs show of it, its oracle, and the proof of what it computes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whole runs of many states in sliced form, with what occurred on the way."""
+"""Whole runs of many states in sliced form, with what occurred on the way.
+
+In sliced form row j holds bit j of all numbers, 64 numbers to a word. Importing this module takes numba.
+"""
 
 from __future__ import annotations
 
