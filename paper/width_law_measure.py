@@ -75,9 +75,7 @@ def regions_of(name: str) -> tuple[Region, ...]:
     if kind == "SBN":
         return tuple(regions_of(Pattern.of_state(machine_b(Sizes(2, 2, bits)).program)))
     programs = {"addition": addition, "multiplication": multiplication}
-    return tuple(
-        regions_of(Pattern.of_state(star(bits) if kind == "star" else programs[kind](bits).program))
-    )
+    return tuple(regions_of(Pattern.of_state(star(bits) if kind == "star" else programs[kind](bits).program)))
 
 
 def spread_rows(_: object, job: SpreadJob) -> list[Row]:

@@ -15,8 +15,8 @@ from waiting import PATIENCE
 from bitwright import infer
 from bitwright.cli.main import main
 from bitwright.files.executions import Executions, save_executions
-from bitwright.running import progress
 from bitwright.program import Program, load, parse
+from bitwright.running import progress
 from bitwright.running.successors import random_executions, successors
 from tests.cases import for_each
 

@@ -16,8 +16,8 @@ from page_data import opened
 from bitwright import InputError, addition, run
 from bitwright.api.trace import write_trace
 from bitwright.engines import make_engine
-from bitwright.pages import graph_page, graph_steps_svg, graph_svg
 from bitwright.pages import graph as page_module
+from bitwright.pages import graph_page, graph_steps_svg, graph_svg
 from bitwright.pages.graph import view as view_module
 from bitwright.pages.graph.view import OFF, SETS, UNSET, GraphView, scale_colour
 from bitwright.pages.layout import edge_bends, graph_layout
