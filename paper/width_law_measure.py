@@ -16,8 +16,9 @@ from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.descent import NetworkShape, initial_weights
 from bitwright.program import Builder, Program, span
 from bitwright.program.pattern import Pattern
+from bitwright.theory import width_plan
 from bitwright.theory.closed_form import FloatArray, weights
-from bitwright.theory.width_plan import Region, WidthField, label_matrix, regions_of, worst_error
+from bitwright.theory.width_plan import Region, WidthField, label_matrix, worst_error
 from paper.table import Row
 from paper.width_integrals import Sums, spread
 
@@ -68,14 +69,16 @@ def regions_of(name: str) -> tuple[Region, ...]:
     """The states of a program of this study; of cells, kind by kind."""
     kind, _, size = name.partition(" ")
     if kind == "cells":
-        return tuple(regions_of(pattern_of([addition(8).program], 2)))
+        return tuple(width_plan.regions_of(pattern_of([addition(8).program], 2)))
     bits = int(size)
     if kind == "permutation":
-        return tuple(regions_of(Pattern.of_state(permutation([*range(2, bits + 1), 1]).program)))
+        return tuple(width_plan.regions_of(Pattern.of_state(permutation([*range(2, bits + 1), 1]).program)))
     if kind == "SBN":
-        return tuple(regions_of(Pattern.of_state(machine_b(Sizes(2, 2, bits)).program)))
+        return tuple(width_plan.regions_of(Pattern.of_state(machine_b(Sizes(2, 2, bits)).program)))
     programs = {"addition": addition, "multiplication": multiplication}
-    return tuple(regions_of(Pattern.of_state(star(bits) if kind == "star" else programs[kind](bits).program)))
+    return tuple(
+        width_plan.regions_of(Pattern.of_state(star(bits) if kind == "star" else programs[kind](bits).program))
+    )
 
 
 def spread_rows(_: object, job: SpreadJob) -> list[Row]:

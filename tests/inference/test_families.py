@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calling import ask
 from long import LONG, seeds
 
 from bitwright import executions, infer, run
-from bitwright.cli.main import main
 from bitwright.errors import InputError, ProgramError
 from bitwright.files.executions import Executions, save_executions
 from bitwright.program import Program, load, parse
@@ -41,13 +41,6 @@ def saved(folder: Path, given: dict[int, Executions]) -> list[str]:
     for size, one in given.items():
         save_executions(folder / f"{size}.npz", one)
     return [f"l={size}:{folder / f'{size}.npz'}" for size in given]
-
-
-def ask(capsys: Capture, code: int, *arguments: object) -> str:
-    capsys.readouterr()
-    assert main([str(argument) for argument in arguments]) == code
-    out, err = capsys.readouterr()
-    return out or err
 
 
 @for_each("name", ["comparison", "rule110", "addition-counter", *["addition", "permutation", "subtraction"] * LONG])

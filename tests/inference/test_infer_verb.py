@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calling import ask
 
 from bitwright import addition
 from bitwright.cli.main import main
@@ -30,13 +31,6 @@ def states(tmp_path: Path) -> Path:
     path = tmp_path / "states.npz"
     assert main(["export", "addition", "--from", "states:300", "--sample-seed", "1", "-o", str(path), "-q"]) == 0
     return path
-
-
-def ask(capsys: Capture, code: int, *arguments: object) -> str:
-    capsys.readouterr()
-    assert main([str(argument) for argument in arguments]) == code
-    out, err = capsys.readouterr()
-    return out or err
 
 
 def test_a_layout_without_rules_becomes_the_program(states: Path, tmp_path: Path, capsys: Capture) -> None:
