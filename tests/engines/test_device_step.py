@@ -9,7 +9,7 @@ import pytest
 
 from bitwright import addition, multiplication
 from bitwright.errors import BitwrightError
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding import PackedRules
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 

@@ -21,7 +21,7 @@ from bitwright.program.algorithm import Halt, impossible_matches
 from bitwright.running.sliced import runs as lanes
 from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.decisions import Decisions, decide
-from bitwright.theory.encoding.packed import unpack
+from bitwright.theory.encoding import unpack
 from bitwright.validation.judge import Walker
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -25,7 +25,7 @@ from bitwright.program.layout import IntArray
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern, completed_pattern
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding import PackedRules
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
 from bitwright.program.layout import IntArray
-from bitwright.theory.encoding.packed import pack_words, unpack
+from bitwright.theory.encoding import pack_words, unpack
 
 Rows = NDArray[np.uint64]  # bits of a state in words, or the bits that a configuration may write
 

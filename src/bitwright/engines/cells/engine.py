@@ -28,7 +28,7 @@ from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions, decide
-from bitwright.theory.encoding.packed import Words, unpack
+from bitwright.theory.encoding import Words, unpack
 from bitwright.theory.rounding import Rounding
 from bitwright.workers.linear_algebra import NUMPY
 

@@ -23,7 +23,7 @@ from bitwright.errors import BitwrightError, InputError
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, check_whole, checked_bounds, columns_of
 from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
-from bitwright.theory.encoding.packed import literals_of
+from bitwright.theory.encoding import literals_of
 from bitwright.theory.rounding import Rounding
 
 _WARPS = 8  # in a block of threads, a state for each

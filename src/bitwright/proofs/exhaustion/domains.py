@@ -20,7 +20,7 @@ from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern, every_cell, is_pattern
 from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Observer, View
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding import PackedRules
 
 DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40

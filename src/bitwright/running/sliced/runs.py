@@ -17,7 +17,7 @@ from bitwright.compiling import compiled
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.decisions import Decisions, Triple
-from bitwright.theory.encoding.packed import literals_of, unpack
+from bitwright.theory.encoding import literals_of, unpack
 
 _FEW, _MANY = 64, 256  # words in a row: fewer do not pay for the loops around them, more gain nothing
 _CACHE = 1 << 21  # bytes for all rows of a chunk; about half of them are 0 and never touched, the others fit the cache

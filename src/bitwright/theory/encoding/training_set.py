@@ -27,7 +27,7 @@ from bitwright.errors import InputError, counted, suggestion
 from bitwright.files.storage import write_atomically
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding import PackedRules
 
 FloatArray = NDArray[np.float64]
 _MAX_DENSE = 100_000_000  # entries of a matrix that is written out in full
