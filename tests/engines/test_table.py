@@ -20,8 +20,8 @@ from bitwright.bits import BoolArray
 from bitwright.engines.cells.deciders import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
+from bitwright.engines.table import pack_rules
 from bitwright.engines.table.batch import TableBatch
-from bitwright.engines.table.packed import pack_rules
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.program import Program, Topology, load

@@ -16,7 +16,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch, Engine
-from bitwright.engines.table.packed import PackedCells, pack_rules
+from bitwright.engines.table import PackedCells, pack_rules
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, weights

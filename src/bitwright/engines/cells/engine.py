@@ -19,7 +19,7 @@ from bitwright.engines.cells.network import PART, CellTables, are_few, cell_tabl
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay, one_by_one
-from bitwright.engines.table.packed import PackedCells, fits
+from bitwright.engines.table import PackedCells, fits
 from bitwright.errors import counted, thousandths
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.compiling import compiled, entry, inlined
-from bitwright.engines.table.packed import HOLD, SET, WORD
-from bitwright.engines.table.packed import N as N_AT
+from bitwright.engines.table import HOLD, SET, WORD
+from bitwright.engines.table import N as N_AT
 from bitwright.program.layout import IntArray
 
 # What the loop keeps in its counters between two calls, and what it says about the last one.
