@@ -13,7 +13,7 @@ from bitwright.theory.encoding import PackedRules
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from bitwright.engines.integer.device import DeviceStep  # noqa: E402
+from bitwright.engines.integer import DeviceStep  # noqa: E402
 
 
 def step_of(program: Any, device: str = "cpu") -> DeviceStep:

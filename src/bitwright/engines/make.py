@@ -86,7 +86,7 @@ def network_engine(
         raise InputError(
             f"floating-point networks run on the CPU; make this one of integers, or leave out {option('device')}"
         )
-    from bitwright.engines.integer.device import IntegerDeviceEngine
+    from bitwright.engines.integer import IntegerDeviceEngine
 
     return IntegerDeviceEngine(program, trained[0], rounding, device)
 

@@ -15,7 +15,7 @@ from whole import trained, with_weights
 from bitwright import InputError, addition, certify, multiplication
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.engines.cells.network import network_of_kind
-from bitwright.engines.integer.device import DeviceDecisions
+from bitwright.engines.integer import DeviceDecisions
 from bitwright.errors import BitwrightError
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, quantize, save_network, train
 from bitwright.networks.integer import ExactSums, columns_of

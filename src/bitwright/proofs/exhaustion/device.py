@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bitwright.engines.cells.network import network_of_kind
-from bitwright.engines.integer.device import DeviceDecisions, SecondLook
+from bitwright.engines.integer import DeviceDecisions, SecondLook
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import check_belongs
