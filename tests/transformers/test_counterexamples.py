@@ -10,7 +10,7 @@ from bitwright.errors import EffortError, InputError
 from bitwright.transformers.comparison import compare
 from bitwright.transformers.counterexamples import exhaust, forced_margins, search
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import runtime_of
 from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama
 from bitwright.transformers.task_text import read_task

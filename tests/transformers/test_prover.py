@@ -16,7 +16,7 @@ from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
 from bitwright.transformers.counterexamples import forced_margins, greedy, right_steps
 from bitwright.transformers.decoder import Layer, Linear
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.steps import prove_step, step_of

@@ -9,7 +9,7 @@ import torch
 from bitwright.errors import InputError
 from bitwright.transformers.columns import digits
 from bitwright.transformers.decoder import Decoder, check
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.model import decoder_of, frame_of, logits_of, start
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide

@@ -7,8 +7,7 @@ import numpy as np
 from bitwright.errors import InputError
 from bitwright.transformers.decision import ModuleComparison
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import Module, forced_rows, logits, runtime_of
 
 FACTOR = 4  # sums in another order may round so much worse

@@ -16,7 +16,7 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.boxes import EMPTY
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import forced_rows, logits
 from bitwright.transformers.report import count_inputs, count_wrong_inputs, report_rows
 

@@ -22,8 +22,7 @@ from bitwright.transformers.counterexamples import exhaust, forced_margins, repl
 from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
 from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of
 from bitwright.workers import Workers

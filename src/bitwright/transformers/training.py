@@ -17,8 +17,7 @@ from bitwright.transformers.columns import Ints
 from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decision import Arithmetic, Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.prover import decide
 from bitwright.workers.linear_algebra import one_thread
 
