@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
-from bitwright.networks.torch_trainer import torch_module
+from bitwright.networks.descent import torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding import literals_of

@@ -155,7 +155,7 @@ class FloatNetwork(TwoLayers):
         >>> [name for name, _ in network.to_torch().named_parameters()]
         ['0.weight', '2.weight']
         """
-        from bitwright.networks.torch_trainer import torch_module
+        from bitwright.networks.descent import torch_module
 
         torch = torch_module()
         layers = torch.nn.Sequential(

@@ -173,7 +173,7 @@ class Recipe:
     def kernel(self) -> str:
         """The name of the kernel that does it on this machine."""
         if self.trainer == "torch":
-            from bitwright.networks.torch_trainer import check_device
+            from bitwright.networks.descent import check_device
 
             check_device(self.device)
         return kernel_name(self.library)
@@ -259,6 +259,6 @@ def _descend(
     if recipe.trainer == "numpy":
         with one_thread():
             return descend(first, last, labels, recipe.plan, inputs, progress, kernel)
-    from bitwright.networks.torch_trainer import descend_one
+    from bitwright.networks.descent import descend_one
 
     return descend_one(first, last, labels, recipe.plan, recipe.device, inputs, kernel)

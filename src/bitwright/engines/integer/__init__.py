@@ -22,8 +22,8 @@ from bitwright.cuda_source import Kernel, KernelError, can_compile
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.errors import BitwrightError, InputError
+from bitwright.networks.descent import check_device, torch_module
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, check_whole, checked_bounds, columns_of
-from bitwright.networks.torch_trainer import check_device, torch_module
 from bitwright.program import Program
 from bitwright.theory.encoding import literals_of
 from bitwright.theory.rounding import Rounding

@@ -12,8 +12,8 @@ from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer import DeviceDecisions, SecondLook
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
+from bitwright.networks.descent import torch_module
 from bitwright.networks.integer import check_belongs
-from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import FIXED_POINT
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
