@@ -97,7 +97,7 @@ class SlicedRuns:
 
 def to_be_compiled() -> bool:
     """Whether the loops will first be compiled, which takes some seconds; after that the result is kept."""
-    from bitwright.running.sliced.kernel import run_words
+    from bitwright.running.kernel import run_words
 
     return not any(Path(run_words.stats.cache_path or ".").glob("kernel.run_words*.nbi"))
 
