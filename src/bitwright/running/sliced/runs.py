@@ -51,7 +51,7 @@ class SlicedRuns:
         words: int | None = None,
         program: Program | None = None,
     ) -> None:
-        from bitwright.running.sliced import kernel  # compiled loops: only where they are used
+        from bitwright.running import kernel  # compiled loops: only where they are used
 
         self._kernel, self._plan, self._needed = kernel, plan(program or algorithm.program), decisions.needed
         program, p = program or algorithm.program, self._plan
