@@ -20,7 +20,7 @@ from bitwright.networks.descent import STARTS, Descent, Start
 from bitwright.program import Algorithm, Program
 from bitwright.running.loop import drive, ending_of
 from bitwright.running.observers import Margins
-from bitwright.running.sliced.runs import plan
+from bitwright.running.sliced import plan
 from bitwright.running.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs

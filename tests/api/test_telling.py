@@ -9,8 +9,7 @@ from calling import Captured
 
 from bitwright import addition, certify, size, validate
 from bitwright.api import telling
-from bitwright.running.sliced import runs
-from bitwright.running.sliced.runs import COMPILING
+from bitwright.running.sliced import COMPILING, runs
 
 LONG: dict[str, Callable[[], object]] = {
     "validate": lambda: validate(addition(2)),

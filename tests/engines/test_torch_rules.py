@@ -15,7 +15,7 @@ from bitwright import Program, addition
 from bitwright.bits import BoolArray
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
-from bitwright.running.sliced.runs import counting
+from bitwright.running.sliced import counting
 from bitwright.theory.encoding import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation.judge import Definition, Walker

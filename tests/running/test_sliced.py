@@ -18,8 +18,8 @@ from bitwright.bits import BoolArray
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.program import FIXED_POINT
 from bitwright.program.algorithm import Halt, impossible_matches
+from bitwright.running.sliced import Outcome, SlicedRuns
 from bitwright.running.sliced import runs as lanes
-from bitwright.running.sliced.runs import Outcome, SlicedRuns
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding import unpack
 from bitwright.validation.judge import Walker

@@ -28,7 +28,7 @@ def matches_range(algorithm: Algorithm, source: str | None, progress: Progress |
 
 def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
     """Runs every input by its templates and notes the most matches of any state that a run steps from."""
-    from bitwright.running.sliced.runs import SlicedRuns, counting
+    from bitwright.running.sliced import SlicedRuns, counting
 
     bits, limit = len(algorithm.input_bits), step_limit(algorithm, None)
     if bits > MAX_INPUT_BITS:

@@ -21,7 +21,7 @@ from bitwright.program.layout import IntArray
 from bitwright.running.loop import Ends, drive, ending_of
 from bitwright.running.observers import Margins, StepComparison
 from bitwright.running.run import run_batch
-from bitwright.running.sliced.runs import Numbers, Outcome, Rows, SlicedPlan, SlicedRuns, is_cut_off, plan, triples
+from bitwright.running.sliced import Numbers, Outcome, Rows, SlicedPlan, SlicedRuns, is_cut_off, plan, triples
 from bitwright.theory.encoding import pack_words, unpack
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.report import MOST_FAILURES, BrokenBound, Failure, Tally

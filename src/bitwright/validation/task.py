@@ -22,7 +22,7 @@ from bitwright.errors import InputError
 from bitwright.files.documents import check_fields, one_of, parse, read_file, whole
 from bitwright.files.storage import write_atomically
 from bitwright.program import Algorithm, Program, Word
-from bitwright.running.sliced.runs import MOST_BITS, Numbers, Rows, counting, numbers
+from bitwright.running.sliced import MOST_BITS, Numbers, Rows, counting, numbers
 from bitwright.theory.encoding import unpack
 from bitwright.theory.ranges import blocks_range
 from bitwright.validation.oracles import Oracle, ValueOracle

@@ -164,7 +164,7 @@ class RunsDomain:
             return self.size * self.limit
         if self.size > _COUNTED:
             return None
-        from bitwright.running.sliced.runs import SlicedRuns, counting
+        from bitwright.running.sliced import SlicedRuns, counting
         from bitwright.theory.decisions import decide
 
         runs = SlicedRuns(self.algorithm, self.limit, decide(self.program, 1, None))

@@ -1,4 +1,8 @@
-"""Whole runs of many states in sliced form, with what occurred on the way.
+"""The bit-sliced twin of the loop: 64 states in every word, whole runs in compiled loops, and all that occurred.
+
+It makes the runs of engines that decide by (n, writers, matches) alone, from their table of decisions.
+
+Whole runs of many states in sliced form, with what occurred on the way.
 
 In sliced form row j holds bit j of all numbers, 64 numbers to a word. Importing this module takes numba.
 """
