@@ -17,7 +17,7 @@ from programs import random_program
 
 from bitwright import Algorithm, addition, multiplication, parse, run
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import Decider
+from bitwright.engines.cells import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.engines.table import pack_rules

@@ -20,7 +20,7 @@ from bitwright.theory.rounding import check_rounding
 if TYPE_CHECKING:
     from bitwright.api.network import Network
     from bitwright.api.telling import Teller
-    from bitwright.engines.cells.deciders import Decider
+    from bitwright.engines.cells import Decider
     from bitwright.networks import AnyNetwork, Recipe
 
 # The engines that have a setting.

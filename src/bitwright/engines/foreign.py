@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import Decider
+from bitwright.engines.cells import Decider
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.errors import InputError, counted
 from bitwright.networks.descent import NetworkShape

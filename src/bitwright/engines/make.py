@@ -53,7 +53,7 @@ def make_engine(
     if name == "limit":
         return LimitEngine(program, K, chosen, compiled)
     if name == "kernel":
-        from bitwright.engines.cells.deciders import KernelDecider
+        from bitwright.engines.cells import KernelDecider
         from bitwright.engines.cells.engine import CellEngine
 
         pattern = Pattern.of_state(program)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import Decider
+from bitwright.engines.cells import Decider
 from bitwright.engines.cells.network import PART, CellTables, are_few, cell_tables, networks_decider
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
@@ -37,7 +37,7 @@ _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
 class CellEngine(Engine):
-    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells/deciders.py).
+    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells/__init__.py).
 
     `evaluate` evaluates every cell at every step instead of using the table.
     """

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import Decider, encoded
+from bitwright.engines.cells import Decider, encoded
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.descent import Float
