@@ -13,8 +13,8 @@ from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, multiplication, permutation
 from bitwright.files.executions import Executions
+from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import SearchBudget, hitting_sets
-from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.program import load
 from bitwright.running.successors import executions_of_inputs, random_executions

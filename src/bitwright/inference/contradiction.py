@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.inference.elimination import Elimination, Rows, pack_rows
+from bitwright.inference import Elimination, Rows, pack_rows
 from bitwright.program.layout import IntArray
 from bitwright.running.observers import Progress
 

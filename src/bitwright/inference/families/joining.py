@@ -16,7 +16,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.elimination import Evidence, Rows, unpack_rows
+from bitwright.inference import Evidence, Rows, unpack_rows
 from bitwright.inference.families.lines import Array, Line, LineBounds, Place, at
 from bitwright.inference.find_blocks import MAX_FOUND
 from bitwright.program import Layout

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bitwright.files.executions import Executions
+from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import Contradiction, find_contradiction
-from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.families.atoms import Evidences
 from bitwright.inference.families.blocks import Blocks, FittedBlocks, NoFamilyError, fit_arrays, fit_blocks
 from bitwright.inference.families.joining import JoinedBlocks, Shape, join_blocks, larger_blocks, partition, together
