@@ -254,16 +254,16 @@ def _trained(
 
 def _limit(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Decider:
     """The limit of networks of a pattern, with the padding asked for; a declared one is for the whole state."""
-    from bitwright.engines.cells import deciders
+    from bitwright.engines import cells
 
     rounding, examples = check_rounding(choice.rounding), pattern.program.templates + (choice.padding or 0)
     if pattern.whole is not None:
         examples = choice.examples(algorithm)
     if choice.name == "limit":
-        return deciders.LimitDecider(pattern, examples, rounding)
+        return cells.LimitDecider(pattern, examples, rounding)
     if choice.name == "kernel":
-        return deciders.KernelDecider(pattern, examples, rounding)
-    return deciders.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
+        return cells.KernelDecider(pattern, examples, rounding)
+    return cells.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
 
 
 def trainer(tell: Teller) -> Trainer:

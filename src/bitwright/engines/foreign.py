@@ -1,4 +1,4 @@
-"""Networks that bitwright did not train: what their columns mean, and the engine of those that read whole states."""
+"""Networks that bitwright did not train: what their columns mean, and what they decide in cells or whole states."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The weights depend on a network's own seed alone, not on batch, worker or order.
 
-Training in PyTorch, on a CPU or a CUDA device, many networks at once.
+The descent itself is in PyTorch, on a CPU or a CUDA device, many networks at once.
 """
 
 from __future__ import annotations

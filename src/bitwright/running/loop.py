@@ -1,8 +1,8 @@
 """The one loop behind every run: it steps until each state has ended or has reached its limit; observers watch.
 
-`sliced/` holds its compiled twin for many runs of engines that decide by a table.
+`sliced.py` holds its compiled twin for many runs of engines that decide by a table.
 
-When a run is done: at a halt bit, at a fixed point, after a number of steps, or when a function says so.
+A run is done at a halt bit, at a fixed point, after a number of steps, or when a function says so.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 It makes the runs of engines that decide by (n, writers, matches) alone, from their table of decisions.
 
-Whole runs of many states in sliced form, with what occurred on the way.
-
 In sliced form row j holds bit j of all numbers, 64 numbers to a word. Importing this module takes numba.
 """
 

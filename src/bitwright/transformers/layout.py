@@ -1,6 +1,6 @@
-"""Where the columns of a task stand in the tokens that a transformer reads and writes.
+"""Where the columns of a task stand in the tokens that a transformer reads and writes, and mixtures of inputs.
 
-Inputs to train on and to search: uniform ones, and those on which functions by columns are hard.
+Mixtures, to train on and to search, are of uniform inputs and of those on which functions by columns are hard.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Compares the outcome of runs with what is right.
 
-Whole runs through any engine, step by step and compared with the rules at every step: the plain way.
-
-It counts by adding up, and matches by the definition, so that it is also the check of the bit-sliced runs.
+`Walker` makes whole runs through any engine the plain way: step by step and compared with the rules at every step. It
+counts by adding up, and matches by the definition, so that it is also the check of the bit-sliced runs.
 """
 
 from __future__ import annotations

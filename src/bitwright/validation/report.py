@@ -1,6 +1,6 @@
-"""What a validation has found so far; tallies of parts add up to the tally of the whole.
+"""What a validation has found so far, and its report: for people, and all of it as JSON.
 
-The report of a validation for people, and all of it as JSON.
+Tallies of parts add up to the tally of the whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The server of the page on this machine: the page, jobs for the worker, and the files of their results.
 
-Checks of every request: the token in its address, this machine's name, no foreign origin, a small body.
+Every request is checked: the token in its address, this machine's name, no foreign origin, a small body.
 
 The token keeps out other users of this machine and pages of other sites. The names are checked as well, so that a page
 whose own name leads to this machine (DNS rebinding) gets nothing even if it knew the address.

@@ -1,7 +1,4 @@
-"""What the local page allows one request, and its worker process.
-
-Requests of the page, checked field by field.
-"""
+"""Requests of the local page, checked field by field, and what one is allowed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One small network in every cell of a program: it runs every program made of its kinds of cells.
 
-Deciders, which compute the bits of a pattern from what a cell matches: trained networks, or their limit.
+Here are its deciders, which compute the bits of a pattern from what a cell matches: trained networks, or their limit.
 
 The limit is that of networks trained on the pattern: K is the pattern's number of examples, n the cell's own.
 """

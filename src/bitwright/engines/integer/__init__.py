@@ -1,6 +1,4 @@
-"""Integer networks at work: the same sums in NumPy and on a device, to the last bit.
-
-Integer networks on a device: the sums that NumPy gives, to the last bit; what states match, and what the rules give.
+"""Integer networks on a device: the sums that NumPy gives, to the last bit; what states match, and what the rules give.
 
 Kernels do the work on CUDA, and plain products are the check.
 """

@@ -1,10 +1,9 @@
-"""The version space: writes that every program of the class has, that none has, and the open ones.
+"""The shortest set of terms that explains everything seen, and all of them, the version space.
 
-At one size it is counted. If every atom that fits lies in atoms that every program has, all programs that fit are the
+The shortest is found by exact integer programming. The version space is writes that every program of the class has,
+that none has, and the open ones. At one size it is counted. If every atom that fits lies in atoms that every program has, all programs that fit are the
 same at every size: for this a cell is divided further, at lines with offsets up to 2B, so that an index with a
 coefficient of 1 leads from each part into one cell of the target.
-
-The shortest set of terms that explains everything seen, by exact integer programming.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Families of blocks and terms as rule text.
-
-Input, start, steps and halt lines, from executions that are whole runs.
+"""Families of blocks and terms as rule text, with input, start, steps and halt lines from whole runs.
 
 Rows of a file are runs where each row starts with the state that the row before it ended in; a run begins where that is
 not so. Bits that differ between the first states of runs are inputs, those that are on in all of them are `start` bits.

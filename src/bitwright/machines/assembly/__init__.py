@@ -1,6 +1,6 @@
 """Assembly text for computers of one instruction: one core, and an instruction set each for SBN and SUBLEQ.
 
-Lines of assembly text to labels, statements and macros, for any instruction set.
+Here lines of text become labels, statements and macros, for any instruction set.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The run ends at a halt, at a limit, on request, or when nothing moves any more; it can be resumed at any step.
 
-Checkpoints of machine V: a run in a file, from which it continues later.
+A checkpoint is a run in a file, from which it continues later.
 """
 
 from __future__ import annotations

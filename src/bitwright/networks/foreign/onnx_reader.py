@@ -1,6 +1,6 @@
 """ONNX files as lists of operators, and what onnxruntime makes of them.
 
-onnxruntime in a process of its own, so that a model that crashes it ends in one line.
+onnxruntime has a process of its own, so that a model that crashes it ends in one line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a run on a graph can show: what nodes are coloured by, which edges are drawn strong, and their values.
 
-Colours for nodes, the same in pictures and pages: they stay apart for colour-blind readers and in grey print.
+Colours are the same in pictures and pages: they stay apart for colour-blind readers and in grey print.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Trained weights in floating point: right for certain where no order of summation could decide otherwise.
+"""Judges of networks that have no integers: trained weights in floating point, and networks made elsewhere.
 
-A sum of m terms in arithmetic of unit roundoff u, in whatever order, with or without fused multiply-adds, is off by at
+Trained weights are right for certain where no order of summation could decide otherwise. A sum of m terms in arithmetic of unit roundoff u, in whatever order, with or without fused multiply-adds, is off by at
 most gamma_m = m u / (1 - m u) times the sum of the terms' absolute values (Higham, Accuracy and Stability, Section
 3.1). Here x = 1/sqrt(n), s = 1/sqrt(K h), and with a_u = x sum |w1| over the matched examples, h_u = relu(...):
 
@@ -24,9 +24,7 @@ moves every such number by at most the smallest normal one, m. It adds to F no m
 
 An engine may then turn F into the estimate (F - c w0)/(w1 - w0) in float32, in no more than 8 operations.
 
-Networks that were made elsewhere, in a proof: the states that are tried, and which of them come out right.
-
-A network whose arithmetic is known (networks/foreign) is proved, as any other. One that only a runtime can evaluate is
+Of networks made elsewhere, one whose arithmetic is known (networks/foreign) is proved, as any other; one that only a runtime can evaluate is
 tested: every state, with this runtime on this machine.
 """
 

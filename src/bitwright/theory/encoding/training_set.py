@@ -1,8 +1,6 @@
 """Program to training set: orthonormal inputs X, labels Y, padding, and the encoding of states (Section 5.1).
 
-Executions as a training set: states of runs, several matches each, instead of one template at a time.
-
-The inputs of the network stay the K coordinates of the templates, and a state is encoded as ever: the sum of the
+Executions are a training set too: states of runs, several matches each, instead of one template at a time. The inputs of the network stay the K coordinates of the templates, and a state is encoded as ever: the sum of the
 examples that it matches, over sqrt(n). What it is trained on are such states with what followed them.
 
     plain     the label of a state is its next state, 0 and 1
