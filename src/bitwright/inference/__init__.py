@@ -1,8 +1,9 @@
 """Templates from executions: what states and their successors confirm, clear, or leave open.
 
-Here is which configuration writes which bit, by elimination. A bit that is 0 after a step clears every configuration of the state before it: none of them writes that bit. A bit that
-is 1 was written by one of them, so where all others are cleared, the one that is left is confirmed. What is neither is
-not determined by these states; and a bit that is 1 with no candidate left to write it is a contradiction.
+Here is which configuration writes which bit, by elimination. A bit that is 0 after a step clears every configuration of
+the state before it: none of them writes that bit. A bit that is 1 was written by one of them, so where all others are
+cleared, the one that is left is confirmed. What is neither is not determined by these states; and a bit that is 1 with
+no candidate left to write it is a contradiction.
 """
 
 from __future__ import annotations

@@ -7,9 +7,10 @@ A network only ever sees sums of examples, and relu(t x) = t relu(x) for t > 0. 
 
 with integers A and B of at most 8 bits, and a stored table T of integers by n and by the number of writers c.
 
-The sums G are taken exactly, by matrix products of floating-point numbers. A sum of integers is exact in floating point, in whatever order it is taken, while no part of it can reach 2^24
-(float32) or 2^53 (float64). What can be reached follows from the weights (`Bounds`), so hidden units are added up in
-groups that stay below, and the groups in int64.
+The sums G are taken exactly, by matrix products of floating-point numbers. A sum of integers is exact in floating
+point, in whatever order it is taken, while no part of it can reach 2^24 (float32) or 2^53 (float64). What can be
+reached follows from the weights (`Bounds`), so hidden units are added up in groups that stay below, and the groups in
+int64.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ zhat, times sqrt(h), for small steps and c far below K:
 with eps_ji = B_ji |B_j| / (2 pi) and |B_j| the norm of row j of B. Unlike the spread it stays when networks are
 averaged. In the programs that we looked at it lifts set bits and lowers unset ones, away from the threshold.
 
-The states that a width must suffice for are regions: the local states of each kind of a pattern's cells, or the whole state.
+The states that a width must suffice for are regions: the local states of each kind of a pattern's cells, or the whole
+state.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The shortest set of terms that explains everything seen, and all of them, the version space.
 
 The shortest is found by exact integer programming. The version space is writes that every program of the class has,
-that none has, and the open ones. At one size it is counted. If every atom that fits lies in atoms that every program has, all programs that fit are the
-same at every size: for this a cell is divided further, at lines with offsets up to 2B, so that an index with a
-coefficient of 1 leads from each part into one cell of the target.
+that none has, and the open ones. At one size it is counted. If every atom that fits lies in atoms that every program
+has, all programs that fit are the same at every size: for this a cell is divided further, at lines with offsets up to
+2B, so that an index with a coefficient of 1 leads from each part into one cell of the target.
 """
 
 from __future__ import annotations

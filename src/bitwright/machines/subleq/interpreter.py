@@ -2,8 +2,9 @@
 
 It knows the dialects and nothing of templates. A `.dec` file has words in decimal, separated by white space or commas.
 
-A computer has a size, and its images a dialect. One instruction, three words a, b, c: M[b] <- M[b] - M[a]; if the result is 0 or less go to c, else to the next
-instruction. Dialects differ in how a run ends, in whether address -1 is a port, and in what happens at the edges.
+A computer has a size, and its images a dialect. One instruction, three words a, b, c: M[b] <- M[b] - M[a]; if the
+result is 0 or less go to c, else to the next instruction. Dialects differ in how a run ends, in whether address -1 is a
+port, and in what happens at the edges.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 A signal walks down the address tree (D levels) and its answer up the reading tree (D levels and some to wait), so an
 answer takes T1 steps. Pad levels make the answer late enough for the checks and the counter to be done.
 
-One tree finds a word, the other carries what is read to the port. A token runs down the address tree, one level a step, and takes the digit of the address that its level decides; address
-and data run along beside it, gated so that they stay on its path. Three kinds of tokens: read, write and fetch; a
-fetch token walks on through the two following words. Tokens one step apart never meet.
+One tree finds a word, the other carries what is read to the port. A token runs down the address tree, one level a step,
+and takes the digit of the address that its level decides; address and data run along beside it, gated so that they stay
+on its path. Three kinds of tokens: read, write and fetch; a fetch token walks on through the two following words.
+Tokens one step apart never meet.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Judges of networks that have no integers: trained weights in floating point, and networks made elsewhere.
 
-Trained weights are right for certain where no order of summation could decide otherwise. A sum of m terms in arithmetic of unit roundoff u, in whatever order, with or without fused multiply-adds, is off by at
-most gamma_m = m u / (1 - m u) times the sum of the terms' absolute values (Higham, Accuracy and Stability, Section
-3.1). Here x = 1/sqrt(n), s = 1/sqrt(K h), and with a_u = x sum |w1| over the matched examples, h_u = relu(...):
+Trained weights are right for certain where no order of summation could decide otherwise. A sum of m terms in arithmetic
+of unit roundoff u, in whatever order, with or without fused multiply-adds, is off by at most gamma_m = m u / (1 - m u)
+times the sum of the terms' absolute values (Higham, Accuracy and Stability, Section 3.1). Here x = 1/sqrt(n), s =
+1/sqrt(K h), and with a_u = x sum |w1| over the matched examples, h_u = relu(...):
 
     |F - computed F|  <=  s (1 + gamma_4) (gamma_{n+3} P + gamma_{h+4} (Q + gamma_{n+3} P)),
     P = sum_u |w2| a_u,    Q = sum_u |w2| h_u.
@@ -24,8 +25,8 @@ moves every such number by at most the smallest normal one, m. It adds to F no m
 
 An engine may then turn F into the estimate (F - c w0)/(w1 - w0) in float32, in no more than 8 operations.
 
-Of networks made elsewhere, one whose arithmetic is known (networks/foreign) is proved, as any other; one that only a runtime can evaluate is
-tested: every state, with this runtime on this machine.
+Of networks made elsewhere, one whose arithmetic is known (networks/foreign) is proved, as any other; one that only a
+runtime can evaluate is tested: every state, with this runtime on this machine.
 """
 
 from __future__ import annotations

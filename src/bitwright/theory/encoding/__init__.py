@@ -1,7 +1,7 @@
 """From states to the examples they match, Eq. (5), and from examples to what they write, Eq. (6).
 
-Here in packed words, up to 64 states in every machine word. Bit i of all states is row i of an array of words; a template's match is then the AND of a few rows, and the next
-value of a bit the OR of the matches that write it.
+Here in packed words, up to 64 states in every machine word. Bit i of all states is row i of an array of words; a
+template's match is then the AND of a few rows, and the next value of a bit the OR of the matches that write it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Program to training set: orthonormal inputs X, labels Y, padding, and the encoding of states (Section 5.1).
 
-Executions are a training set too: states of runs, several matches each, instead of one template at a time. The inputs of the network stay the K coordinates of the templates, and a state is encoded as ever: the sum of the
-examples that it matches, over sqrt(n). What it is trained on are such states with what followed them.
+Executions are a training set too: states of runs, several matches each, instead of one template at a time. The inputs
+of the network stay the K coordinates of the templates, and a state is encoded as ever: the sum of the examples that it
+matches, over sqrt(n). What it is trained on are such states with what followed them.
 
     plain     the label of a state is its next state, 0 and 1
     scaled    the same over sqrt(n), so that F(sum of the matched examples) is 0 or 1, because F(t x) = t F(x)
