@@ -14,7 +14,7 @@ from bitwright.networks import FloatNetwork
 from bitwright.program import Algorithm, Program
 from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern, pattern_of
-from bitwright.theory.ranges import training_size
+from bitwright.theory.decisions import training_size
 from bitwright.theory.rounding import check_rounding
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from bitwright.program import Algorithm
 from bitwright.running.loop import step_limit
 from bitwright.running.observers import Progress
 from bitwright.theory import blocks_range, declared_range
-from bitwright.theory.decisions import decide
-from bitwright.theory.ranges import SOURCES, Range
+from bitwright.theory.decisions import SOURCES, Range, decide
 
 MAX_INPUT_BITS = 24
 _BATCH = 1 << 16  # inputs between two looks at the progress

@@ -23,8 +23,8 @@ from bitwright.files.documents import check_fields, one_of, parse, read_file, wh
 from bitwright.files.storage import write_atomically
 from bitwright.program import Algorithm, Program, Word
 from bitwright.running.sliced import MOST_BITS, Numbers, Rows, counting, numbers
+from bitwright.theory.decisions import blocks_range
 from bitwright.theory.encoding import unpack
-from bitwright.theory.ranges import blocks_range
 from bitwright.validation.oracles import Oracle, ValueOracle
 from bitwright.validation.report import ANY_TABLE, Tally
 
