@@ -8,7 +8,7 @@ this is Assumption 5.1, with m = 0 it never holds, since rho >= 0. So the number
 Since rho(n) grows with n (theory.md, Decisions), it is enough to prove, in interval arithmetic, both ends of every
 range of n in which the number stays the same.
 
-How many examples a state can match, and how that is known.
+Here too is how many examples a state can match, n, and how that is known.
 """
 
 from __future__ import annotations
