@@ -37,7 +37,7 @@ _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
 class CellEngine(Engine):
-    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells/__init__.py).
+    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells).
 
     `evaluate` evaluates every cell at every step instead of using the table.
     """

@@ -248,7 +248,7 @@ class Console:
 class Sequencer:
     """A token that walks once through an instruction and strobes the units as it passes.
 
-    Every time is fixed beforehand (timing.py), so no unit ever has to say that it is done. `begin` is on exactly when
+    Every time is fixed beforehand (`Timing`), so no unit ever has to say that it is done. `begin` is on exactly when
     an instruction begins; `halted` stays on when none will.
     """
 
