@@ -12,7 +12,7 @@ from cases import for_each
 from whole import choices, odd_program, rules_by_hand, step_by_hand, whole
 
 from bitwright import Algorithm, InputError, addition, certify, multiplication, permutation, run, train
-from bitwright.engines.cells.deciders import KernelDecider, LimitDecider
+from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.make import make_engine, network_engine

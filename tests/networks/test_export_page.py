@@ -24,7 +24,7 @@ from bitwright.api.export.every_size import PageSizes, describe, every_size, pro
 from bitwright.api.export.pages import computer_page
 from bitwright.api.graphs import on_graph
 from bitwright.engines.rules import RuleEngine
-from bitwright.graphs.shapes import shaped_graph
+from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.machines.subleq.images import run_images
 from bitwright.program.pattern import Pattern

@@ -211,7 +211,7 @@ def test_weights_of_very_different_sizes(layer: str) -> None:
     """A judge of floats bounds what its grid loses: against sums of exact fractions."""
     from fractions import Fraction
 
-    from bitwright.proofs.exhaustion.float_judge import FloatJudge
+    from bitwright.proofs.exhaustion.judges import FloatJudge
 
     program = addition(2).program
     network = train_one(program, Recipe(32, plan=Plan(descent="momentum")))[0]

@@ -13,9 +13,8 @@ import pytest
 from cases import for_each
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
-from bitwright.networks.integer import columns_of, decide_bits
+from bitwright.networks.integer import ExactSums, columns_of, decide_bits
 from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
 from bitwright.networks.quantize import quantize
 from bitwright.program.pattern import Pattern

@@ -13,8 +13,7 @@ from waiting import wait_until
 
 from bitwright import Run, run
 from bitwright.pages import graph_page
-from bitwright.pages.graph.colours import scale_colour
-from bitwright.pages.graph.view import GraphView
+from bitwright.pages.graph.view import GraphView, scale_colour
 from bitwright.program import Topology, parse_node_program
 
 Open = Callable[..., Any]

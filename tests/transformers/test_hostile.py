@@ -15,14 +15,13 @@ from bitwright.errors import InputError
 from bitwright.transformers.boxes import LEAF, steps
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step
-from bitwright.transformers.counterexamples import exhaust
+from bitwright.transformers.counterexamples import exhaust, forced_margins
 from bitwright.transformers.decision import Decision, DecoderClaim
 from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, Mlp, Norm
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.prover import decide
-from bitwright.transformers.refutation import forced_margins
 
 NEAR = 1e-7  # how far float64 may be off
 

@@ -370,7 +370,7 @@ def test_float_networks_are_right_beyond_every_order_of_summation() -> None:
     first, last = network.first.astype(np.float32), network.last.astype(np.float32)
     scale = np.float32(1 / np.sqrt(network.shape.inputs * network.shape.width))
     from bitwright.networks.network import FloatNetwork
-    from bitwright.proofs.exhaustion.float_judge import FloatJudge
+    from bitwright.proofs.exhaustion.judges import FloatJudge
 
     judge = FloatJudge(algorithm.program, network)
     for matched in list(choices(algorithm.program))[1::5]:
