@@ -532,3 +532,16 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
         assert bounds[1] > bounds[0] - 1e-2
         below += min(others) < bounds[0]
     assert below
+
+
+@pytest.mark.parametrize("change", ["no run", "two runs"])
+def test_an_automaton_has_one_run_for_each_input(change, sceptic):
+    document = document_of(COPY)
+    sceptic.Task(document_of(COPY))
+    columns = document["columns"]
+    if change == "no run":
+        del columns["edges"][-1]
+    else:
+        columns["starts"][columns["starts"].index(False)] = True
+    with pytest.raises(SystemExit):
+        sceptic.Task(document)
