@@ -227,7 +227,6 @@ def lab(folder: Path, namespaces: bool) -> Iterator[Lab]:
     try:
         yield made
     finally:
-        assert sweeper.stdin is not None
         sweeper.stdin.close()
         sweeper.wait()
 

@@ -1,7 +1,5 @@
 """Cells decided by the limit, a dense solve, drawn ensembles and averages: the steps of the rules, n the cell's own."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 
@@ -62,7 +60,6 @@ def test_sizes_at_which_whole_states_need_large_ensembles(
 ) -> None:
     networks = enough(pattern_of([task.program], tile))
     whole = calibrated_size(task.program, 1e-6).networks
-    assert whole is not None
     assert whole > 10 * networks
     engine = made(task, name, tile=tile, networks=networks if name == "sampled" else 1)
     assert engine.wiring.tile == tile
@@ -177,7 +174,6 @@ def test_averages_of_trained_networks() -> None:
         done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks)
         assert done.value == 2**40 + 12
         assert done.networks == len(networks)
-        assert done.cells is not None
         assert done.cells["proved"] is False
     engine = made(task, "network", networks=3, width=256)
     assert (engine.networks, engine.decider.width, engine.right) == (3, 256, True)

@@ -1,7 +1,5 @@
 """The whole state as one cell with all blocks: the states, limits, networks and proofs of the program itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 from pathlib import Path
@@ -115,7 +113,6 @@ def test_a_network_of_the_whole_state_is_one_cell() -> None:
     network = descend(algorithm.program, Recipe(1_024))[0]
     done = run(algorithm, p=5, q=3, network=network)
     assert (done.value, done.exact is not False) == (8, True)
-    assert done.cells is not None
     assert (done.cells["tile"], done.cells["kinds"], done.cells["local_states"]) == ("all", 1, 512)
 
 

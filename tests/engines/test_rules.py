@@ -1,7 +1,5 @@
 """The templates engine against the definition, Eq. (5)-(6), on random programs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

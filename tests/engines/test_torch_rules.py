@@ -1,7 +1,5 @@
 """Wrong steps are counted by a matching of their own: an engine that matches wrongly is found out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -24,11 +22,7 @@ torch = pytest.importorskip("torch")
 DEVICES = [
     "cpu",
     pytest.param(
-        "cuda",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-        ],
+        "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
     ),
 ]
 

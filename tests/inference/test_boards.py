@@ -1,7 +1,5 @@
 """Life from random boards: its table, boards and tori of any size, and a network that is proved for all of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -86,7 +84,6 @@ def test_a_wrong_cell_is_found() -> None:
     after = life(before)
     after[17, 3, 6] ^= True
     found = infer_local_rule(executions_of(before, after), 12, 11).disagreement
-    assert found is not None
     assert (17, 3, 6) in (found.on, found.off)
     assert min(found.times_on, found.times_off) == 1
 

@@ -1,7 +1,5 @@
 """Programs for every size, from executions at a few sizes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Programs for every size beyond arrays of one dimension: boards and memories; and few states."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable
@@ -73,12 +71,7 @@ def states(program: Callable[[int], Program], sizes: tuple[int, ...], count: int
 
 @for_each(
     ("text", "count", "sizes"),
-    [
-        (TRANSPOSED, 150, (5, 6)),
-        (WORDS, 200, (5, 6)),
-        (TORUS, 200, (5, 6)),
-        (ODD_EVEN_WORDS, 200, (4, 5)),
-    ],
+    [(TRANSPOSED, 150, (5, 6)), (WORDS, 200, (5, 6)), (TORUS, 200, (5, 6)), (ODD_EVEN_WORDS, 200, (4, 5))],
 )
 def test_the_program_that_ran_is_found_and_holds_at_larger_sizes(text: str, count: int, sizes: tuple[int, ...]) -> None:
     found = infer(states(at(text), sizes, count))

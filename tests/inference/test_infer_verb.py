@@ -1,7 +1,5 @@
 """`bitwright infer` and the files it reads, as people use them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

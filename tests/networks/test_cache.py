@@ -1,7 +1,5 @@
 """The cache: what was trained is found again, what was altered is not used, and only what is ours is removed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -15,12 +13,7 @@ from safetensors.numpy import save
 from bitwright import InputError, addition
 from bitwright.cli.main import main
 from bitwright.networks import Plan, Recipe, load_network
-from bitwright.networks.cache import (
-    cache_folder,
-    cached_network,
-    clear_cache,
-    entry_path,
-)
+from bitwright.networks.cache import cache_folder, cached_network, clear_cache, entry_path
 
 PROGRAM = addition(2).program
 RECIPE = Recipe(256, seed=1, plan=Plan(descent="momentum"))

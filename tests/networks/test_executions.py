@@ -1,7 +1,5 @@
 """Networks that learn from executions: the limit they go to, both trainers, files, and what they round by."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """C files say what Python says: every local state to the last sum, steps, whole runs; without a warning, sanitized."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -120,7 +118,6 @@ def test_whole_runs(name: str, runs: int, ask: Ask) -> None:
 def test_a_changed_number_is_noticed(table: str, ask: Ask) -> None:
     name, text = "cells addition 64", text_of("cells addition 64")
     start = re.search(rf" {table}\[\d+\] = {{\n", text)
-    assert start is not None
     numbers = list(re.finditer(r"-?\d+", text[start.end() : text.index("}", start.end())]))
     first = case(name)[0].network.first.astype(np.int64)
     unit = int(np.argmax(first.max(axis=1)))  # one that is active in some state

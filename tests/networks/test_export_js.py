@@ -1,7 +1,5 @@
 """JavaScript modules say what Python says, under node: every local state to the last sum, steps, whole runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

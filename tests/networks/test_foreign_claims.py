@@ -1,7 +1,5 @@
 """Networks made elsewhere that compute otherwise than a careless reader of their files would say: none is certified."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -201,10 +199,7 @@ def test_other_ends_of_integer_types_are_seen_for_all_inputs() -> None:
     graphs = {
         "Cast to uint8": (Node("Sub", ("rows", "one"), "less"), Node("Cast", ("less",), "out", {"to": "uint8"})),
         "Mul": (Node("Mul", ("rows", "large"), "a"), Node("Mul", ("a", "large"), "out")),
-        "ReduceSum": (
-            Node("Mul", ("rows", "large"), "a"),
-            Node("ReduceSum", ("a", "axis"), "out", {"keepdims": 1}),
-        ),
+        "ReduceSum": (Node("Mul", ("rows", "large"), "a"), Node("ReduceSum", ("a", "axis"), "out", {"keepdims": 1})),
     }
     constants = {"one": np.array([1], np.int8), "large": np.array([100], np.int8), "axis": np.array([1])}
     for nodes in graphs.values():

@@ -1,7 +1,5 @@
 """The fused kernels against the plain trainer and NumPy's sums, in Triton's interpreter where there is no GPU."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

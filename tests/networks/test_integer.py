@@ -1,7 +1,5 @@
 """Integer networks: how they come from trained ones, and what their files refuse."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

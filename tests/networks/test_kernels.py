@@ -3,8 +3,6 @@
 Child processes get one core or two, OMP_NUM_THREADS or not, kernels of OpenBLAS, and NumPy without its newest code.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -74,11 +72,7 @@ OPENBLAS = kernel_name().startswith("openblas") and os.uname().machine == "x86_6
 CORES = (1, 2) if cores() > 1 else (1,)
 CORETYPES = (*(["Haswell"] * OPENBLAS), *(["SkylakeX"] * (OPENBLAS and AVX512)), None)
 EVERY = [(count, threads, core, False) for count in CORES for threads in (None, "1") for core in CORETYPES]
-FEW = [
-    (CORES[-1], None, CORETYPES[0], False),
-    (1, "1", CORETYPES[0], False),
-    (1, None, None, True),
-]
+FEW = [(CORES[-1], None, CORETYPES[0], False), (1, "1", CORETYPES[0], False), (1, None, None, True)]
 
 
 @pytest.fixture(scope="module")

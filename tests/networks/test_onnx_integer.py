@@ -1,7 +1,5 @@
 """ONNX files of integers give the same bits and sums as our engine, in every state, in every run time there is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """ONNX models of a step say what our engine says: in every local state, in random states, in whole runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

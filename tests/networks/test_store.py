@@ -1,7 +1,5 @@
 """Network files: complete, checked, and refused when anything is wrong with them."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

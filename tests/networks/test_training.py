@@ -1,7 +1,5 @@
 """Training: gradients from outside, NumPy against PyTorch, and failures that say so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import for_each

@@ -3,8 +3,6 @@
 Where there is Chromium's headless shell it is taken: the same engines without a desk around them, at half the work.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

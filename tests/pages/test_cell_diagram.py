@@ -1,7 +1,5 @@
 """Diagrams of cells: every kind once, every wire counted, no text over another."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Exported pages in a real browser: values are Python's, nothing is loaded, names and contrast suffice for everyone."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Pages and pictures of runs on graphs: complete, safe, laid out well, and refused where they would be too large."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from dataclasses import replace
@@ -153,7 +151,6 @@ def test_flags_together_tell_every_set() -> None:
 
 def test_the_page_holds_the_run_and_the_graph() -> None:
     done = searched()
-    assert done.trace is not None
     facts, arrays = opened(graph_page(done))
     np.testing.assert_array_equal(arrays["states"], done.trace.packed)
     graph = GraphView(done).topology
@@ -172,7 +169,6 @@ def test_steps_that_differ_from_the_rules_are_counted() -> None:
     on = searched().algorithm
     engine = make_engine("sampled", on.program, networks=1, seed=1)
     done = run(on, engine=engine, record=True, steps=4)
-    assert done.trace is not None
     _, arrays = opened(graph_page(done))
     expected = []
     for step in range(done.steps):
@@ -256,7 +252,6 @@ def test_a_picture_shows_levels_and_the_tree() -> None:
 
 def test_a_picture_of_a_grid_has_a_square_for_each_living_cell() -> None:
     done = glider()
-    assert done.trace is not None
     squares = Counter()
     for path in ElementTree.fromstring(graph_svg(done)).iter(f"{SVG}path"):
         squares[path.get("fill")] += str(path.get("d")).count("M")
@@ -301,8 +296,6 @@ def test_before_the_first_step_the_inputs_are_shown() -> None:
     done = glider()
     view = GraphView(done)
     alive = view.colour("alive")
-    assert alive is not None
-    assert done.trace is not None
     given = done.trace.state(0)[view.wiring.bits(view.schema.inputs[0].bits[0], np.arange(view.topology.nodes))]
     assert given.sum() == 5
     np.testing.assert_array_equal(view.shades(alive, 0)[0] > 0, given)
@@ -319,7 +312,6 @@ def test_sets_of_flags_begin_with_their_inputs_too() -> None:
     done = run(program("wireworld").on(graph, {**given, "wire": given["wire"] + given["tail"]}), record=True)
     view = GraphView(done)
     together = view.colour("wire, head, tail")
-    assert together is not None
     shades = view.shades(together, 0)[0].astype(int).tolist()
     assert [shades[node] for node in (5, 6, 7)] == [0b011, 0b101, 0]
 

@@ -1,7 +1,5 @@
 """The page of a run on a graph in a real browser: what it shows is what the library says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -54,8 +52,6 @@ def test_every_step_shows_the_colours_and_bits_of_the_library(show: Open, done: 
     page, view = show(graph_page(done)), GraphView(done)
     assert page.title() == page.inner_text("h1") == "bfs: 10 nodes, 10 edges"
     level = view.colour(None)
-    assert level is not None
-    assert done.trace is not None
     _, most = view.range(level) or (0, 0)
     layout = done.trace.layout
     page.evaluate("graph.choose('d')")
@@ -157,7 +153,6 @@ def test_zooming_and_moving_keep_nodes_under_the_pointer(show: Open, done: Run) 
 
 def test_a_grid_plays_one_generation_after_the_other(show: Open) -> None:
     done = glider()
-    assert done.trace is not None
     page, names = show(graph_page(done)), GraphView(done).names
     assert page.is_checked("#changes")
     page.focus("#graph")

@@ -1,7 +1,5 @@
 """The page of a trace as text: complete, safe, and with the figures of the library in it."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from dataclasses import replace
@@ -30,7 +28,6 @@ def recorded(**settings: Any) -> Run:
 
 def test_the_data_gives_the_run_back() -> None:
     done = recorded()
-    assert done.trace is not None
     facts, arrays = opened(trace_page(done))
     np.testing.assert_array_equal(arrays["states"], done.trace.packed)
     for name in ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits"):
@@ -65,7 +62,6 @@ def test_phases_and_instructions_are_those_of_the_interpreter(kind: Any) -> None
     code = load_sbn(EXAMPLES / "sbn" / "gcd.sbn")
     machine = kind(code.sizes)
     done = run(machine.algorithm(code), a=12, b=18, record=True)
-    assert done.trace is not None
     computer = Loaded(machine, code)
     executed = [done_.address for done_, _ in interpret(code, {"a": 12, "b": 18})]
     steps, addresses = computer.instructions(done.trace)

@@ -1,7 +1,5 @@
 """The page of a trace in a real browser: what it shows is what the library says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,7 +62,6 @@ def outputs(page: Any) -> dict[str, list[str]]:
 def test_every_step_shows_the_numbers_of_the_library(show: Open, done: Run) -> None:
     page = show(trace_page(done))
     assert page.title() == page.inner_text("h1") == "addition: p = 37, q = 45 gives sum = 82"
-    assert done.trace is not None
     for step in range(len(done.trace)):
         shown = numbers(page)
         assert shown["p"] == str(done.trace.number(step, "p"))
@@ -118,7 +115,6 @@ def test_play_runs_to_the_end_and_can_be_paused(show: Open, done: Run) -> None:
 def test_pointing_shows_block_template_rule_and_writes(show: Open) -> None:
     algorithm = parse((EXAMPLES / "addition.bw").read_text())
     done = run(algorithm, p=5, q=7, record=True)
-    assert done.trace is not None
     page = show(trace_page(done))
     program, seen = algorithm.program, 0
     for step in (0, 1, 2):
@@ -188,7 +184,6 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
     algorithm = replace(addition(5), examples=None)
     engine = make_engine("limit", algorithm.program, rounding=rounding, examples=90)
     done = run(algorithm, p=21, q=11, engine=engine, record=True)
-    assert done.trace is not None
     check = make_engine("kernel", algorithm.program, rounding=rounding, examples=90)
     page = show(trace_page(done))
     margins = []
@@ -216,8 +211,6 @@ def test_outputs_of_a_network(show: Open, how: dict[str, Any]) -> None:
     """G, T, margin and the next value of every bit in every step, as the network gives them."""
     algorithm = addition(4)
     done = run(algorithm, p=11, q=6, network=train(algorithm, **how), record=True)
-    assert done.trace is not None
-    assert done.asked is not None
     said = done.asked.said(done.trace.states()[:-1])
     page = show(trace_page(done))
     assert "the sum G and the threshold T" in page.inner_text("#outputs-text")
@@ -240,7 +233,6 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
     code = load_sbn(EXAMPLES / "sbn" / "gcd.sbn")
     machine = kind(code.sizes)
     done = run(machine.algorithm(code), a=4, b=6, record=True)
-    assert done.trace is not None
     begins = np.flatnonzero(done.trace.states()[:, machine.boundary])
     page = show(trace_page(done, computer=Loaded(machine, code)))
     assert page.inner_text("#instructions") == f"of {len(begins)}"
@@ -274,7 +266,6 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
 
 def test_a_run_that_goes_wrong_says_so(show: Open) -> None:
     done = run(addition(6), p=37, q=45, engine="sampled", rounding="sign", seed=1, record=True)
-    assert done.trace is not None
     states = done.trace.states()
     rules = make_engine("templates", done.algorithm.program).begin(states[:-1])
     rules.step()
@@ -393,7 +384,6 @@ def test_a_large_run_opens(show: Open) -> None:
     algorithm = parse(text.replace("let w = 64", "let w = 1250").replace("steps 41", "steps 5000"))
     row = int.from_bytes(np.random.default_rng(0).bytes(156), "little")
     done = run(algorithm, row=row, record=True)
-    assert done.trace is not None
     page = show(trace_page(done), "#step=3210&bit=centre[625]")
     assert numbers(page)["row (output)"] == str(done.trace.number(3210, "centre"))
     bit = int(done.trace.bit(algorithm.program.layout.bit("centre[625]"))[3210])

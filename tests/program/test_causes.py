@@ -1,7 +1,5 @@
 """The cause of a problem comes first, and what only follows from another problem is not listed: in every reader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Conditions on bits: what joins them, and what Python would silently take for something else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`ensure` and `invariant` lines: what they say, how they are written, and what is wrong with them."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

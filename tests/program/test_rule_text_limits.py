@@ -1,7 +1,5 @@
 """Hostile rule text is refused, or read, without taking the machine with it."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager

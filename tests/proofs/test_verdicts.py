@@ -1,7 +1,5 @@
 """Verdicts on the sign rule against every state: what is certified is right in all, what is refuted wrong in one."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 
@@ -16,12 +14,7 @@ from bitwright import Builder, InputError, Program, multiplication, parse
 from bitwright.bits import BoolArray
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.proofs.certificate import LimitVerdict, certify
-from bitwright.theory import (
-    Range,
-    declared_range,
-    smallest_examples,
-    weights,
-)
+from bitwright.theory import Range, declared_range, smallest_examples, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding
 
@@ -74,7 +67,6 @@ everything = cache(Everything)
 
 
 def state_of(program: Program, certificate: LimitVerdict) -> BoolArray:  # (1, k)
-    assert certificate.witness is not None
     state = np.zeros((1, program.bits), dtype=bool)
     names = [program.layout.name_of(bit) for bit in range(program.bits)]
     state[0, [names.index(name) for name in certificate.witness]] = True

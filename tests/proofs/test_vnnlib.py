@@ -1,7 +1,5 @@
 """Properties for verifiers are satisfiable just where the network is wrong: by a naive reader, and by Marabou."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import replace

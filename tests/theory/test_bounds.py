@@ -1,7 +1,5 @@
 """The first and the last number that is allowed, and those next to them that are not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The closed forms against a dense solve, interval enclosures and the values of the paper's formulas."""
 
-from __future__ import annotations
-
 import flint
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Which situations can occur: the closed form against every state of small programs, and the states it builds."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What tests of the page do in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

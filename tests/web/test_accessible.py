@@ -1,7 +1,5 @@
 """Every state of the page, narrow and wide, light and dark: no serious accessibility fault, nothing cut off."""
 
-from __future__ import annotations
-
 import gzip
 from itertools import count
 from pathlib import Path

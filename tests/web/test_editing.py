@@ -1,7 +1,5 @@
 """The editor, the graph editor and links, by pointer and by keys."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

@@ -1,7 +1,5 @@
 """SUBLEQ on machine V behind the page: what it prints is what the library's computer prints; limits, cancelling."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +24,6 @@ def subleq(name: str) -> dict[str, Any]:
 
 def expected(name: str, given: str) -> Any:
     assembly = assemble_sq((EXAMPLES / name).read_text())
-    assert assembly.words is not None
-    assert assembly.width is not None
-    assert assembly.dialect is not None
     machine = machine_v(Shape(assembly.words, assembly.width, find_dialect(assembly.dialect)))
     return machine, run_images(machine, [assembly.image], [given.encode()], max_instructions=100_000)[0]
 

@@ -1,7 +1,5 @@
 """The page in a real browser: what it shows is what the library says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Chains, clocks and specifications against their definitions."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

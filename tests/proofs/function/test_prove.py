@@ -1,7 +1,5 @@
 """Proofs at every length: what is proved holds, what is broken is not proved."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -101,7 +99,6 @@ def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:
     proof = prove_function(text)
     assert proof.verdict == "refuted"
     given = proof.counterexample
-    assert given is not None
     algorithm = parse(text, lets=given["lets"])
     assert algorithm(**given["inputs"]) != given["inputs"]["p"] + given["inputs"]["q"]
     assert "sum == p + q is not true" in proof.sentence()

@@ -1,7 +1,5 @@
 """Random rule texts whose cells depend on sizes in many ways: shifts, strides, residues, wraps, boxes, free indices."""
 
-from __future__ import annotations
-
 import random
 
 
