@@ -8,12 +8,13 @@ import pytest
 from cases import for_each
 from long import LONG
 
-from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
+from bitwright import Algorithm, Builder, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
+from bitwright.program import span
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.certificate import cell_sizes
@@ -146,9 +147,6 @@ def test_too_few_networks_are_wrong_and_make_their_own_steps() -> None:
 
 def test_the_sign_rule_on_cells_may_be_wrong_and_then_says_so() -> None:
     """Many templates of one cell write a bit: the limit's mean has the wrong sign there, and padding mends it."""
-    from bitwright import Builder
-    from bitwright.program import span
-
     b = Builder()
     x, y = b.bits("x", 6), b.bit("y")
     i = span(1, 6)

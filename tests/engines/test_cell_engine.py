@@ -1,7 +1,6 @@
 """One small network in every cell: at every size the steps of the rules, and of nothing else where it is wrong."""
 
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from bitwright.api.trace import trace_states, trace_text
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
-from bitwright.program.local import LocalStates
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
 from bitwright.proofs.width import suggested_width
@@ -114,25 +112,6 @@ def test_float_networks_of_cells() -> None:
     assert made.right
     assert not made.proved  # floating-point sums are tried, on this machine
     assert run(task, p=4000, q=95, engine=made).value == 4095
-
-
-def test_local_states_are_all_choices() -> None:
-    for kind in cells_of("multiplication").pattern.kinds:
-        local = LocalStates(kind)
-        options = []
-        first = 0
-        for bits, configs in kind.blocks:
-            own: list[int | None] = list(range(first, first + len(configs)))
-            options.append([*([None] if len(configs) < 2**bits else []), *own])
-            first += len(configs)
-        wanted = [
-            {one for one in chosen if one is not None} for chosen in product(*reversed(options))
-        ]  # the first block changes fastest
-        found = local.matched(np.arange(local.count))
-        assert [set(np.flatnonzero(row).tolist()) for row in found] == wanted
-        truth = local.truth(found)
-        for row, matched in zip(truth, wanted, strict=True):
-            assert row.tolist() == [bool(matched & set(port)) for port in kind.ports]
 
 
 def test_without_tables_what_was_evaluated_is_kept() -> None:

@@ -7,6 +7,7 @@ Statistical comparisons allow 6 standard errors; with fewer than 2,000 of them t
 import numpy as np
 import pytest
 from long import LONG
+from scipy.stats import norm
 
 from bitwright import addition, parse, run
 from bitwright.engines import make_engine
@@ -89,8 +90,6 @@ def test_uneven_runs_keep_their_functions_when_the_batch_shrinks() -> None:
 
 def test_too_few_networks_fail_as_often_as_the_gaussian_says() -> None:
     """One network, one step at n = 6 of K = 12: the chance of a wrong bit is that of the Gaussian tail."""
-    from scipy.stats import norm
-
     program = addition(3).program
     state = np.array([1, 1, 1, 0, 0, 0, 1, 1, 1], dtype=bool)
     n, K = 6, 12

@@ -79,15 +79,6 @@ def test_a_graph_that_is_no_board_is_refused() -> None:
         run(parse(life_rule().text(), "life"), graph="ring:5", alive=["1"])
 
 
-def test_a_wrong_cell_is_found() -> None:
-    before = boards(40, 12, 11)
-    after = life(before)
-    after[17, 3, 6] ^= True
-    found = infer_local_rule(executions_of(before, after), 12, 11).disagreement
-    assert (17, 3, 6) in (found.on, found.off)
-    assert min(found.times_on, found.times_off) == 1
-
-
 @pytest.mark.parametrize("neighbourhood", ["moore", "von-neumann"])
 @pytest.mark.parametrize("shift", [(1, 0), (0, -1)])
 def test_directions_are_kept(neighbourhood: str, shift: tuple[int, int]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import save
 
 from bitwright import InputError, addition
@@ -79,11 +80,8 @@ def altered(path: Path, how: str) -> None:
 
 
 def _metadata(path: Path) -> str:
-    from safetensors import safe_open
-
     with safe_open(path, framework="numpy") as file:
-        found: str = file.metadata()["bitwright"]
-    return found
+        return str(file.metadata()["bitwright"])
 
 
 @pytest.mark.parametrize("how", ["weight", "origin", "cut", "junk", "earlier"])

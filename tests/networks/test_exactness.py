@@ -15,6 +15,7 @@ from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.networks import Plan, Recipe, train
+from bitwright.theory.encoding.training_set import TrainingSet
 
 
 def one_network(algorithm: Algorithm, width: int) -> Engine:
@@ -58,8 +59,6 @@ def test_the_network_engine_is_the_formula() -> None:
     algorithm = addition(3)
     network, _ = train(algorithm.program, Recipe(512))
     engine = network_engine(algorithm.program, [network], "calibrated")
-    from bitwright.theory.encoding.training_set import TrainingSet
-
     states = np.random.default_rng(0).random((40, 9)) < 0.5
     outputs, n = outputs_of(engine, states)
     x = TrainingSet(algorithm.program).encode(states)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
 from bitwright.networks.integer import grids
 from bitwright.networks.store import read_about
+from bitwright.proofs.exhaustion.float_judge import FloatJudge
 from bitwright.workers import Workers, cores, linear_algebra
 from bitwright.workers.linear_algebra import kernel_name, one_thread
 
@@ -203,10 +205,6 @@ def test_sums_on_a_grid_are_exact_in_every_order(seed: int) -> None:
 @for_each("layer", ["first", "last"])
 def test_weights_of_very_different_sizes(layer: str) -> None:
     """A judge of floats bounds what its grid loses: against sums of exact fractions."""
-    from fractions import Fraction
-
-    from bitwright.proofs.exhaustion.float_judge import FloatJudge
-
     program = addition(2).program
     network = train_one(program, Recipe(32, plan=Plan(descent="momentum")))[0]
     weights = getattr(network, layer).copy()

@@ -43,6 +43,11 @@ def browser() -> Iterator[Any]:
 
 
 Open = Callable[..., Any]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def step_of(page: Any) -> int:
+    return int(page.input_value("#slider"))
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 """The page of a run on a graph in a real browser: what it shows is what the library says."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from graph_runs import NAMES, glider, one, program, searched, torus
-from waiting import wait_until
+from pages.conftest import PHONE, Open, step_of
+from waiting import until
 
 from bitwright import Run, run
 from bitwright.pages import graph_page
@@ -15,8 +15,6 @@ from bitwright.pages.graph.colours import scale_colour
 from bitwright.pages.graph.view import GraphView
 from bitwright.program import Topology, parse_node_program
 
-Open = Callable[..., Any]
-PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
 LIT = "#0072b2"  # a flag that is on, in light colours
 
 
@@ -25,17 +23,8 @@ def done() -> Run:
     return searched()
 
 
-def step_of(page: Any) -> int:
-    return int(page.input_value("#slider"))
-
-
-def until(page: Any, expression: str) -> None:
-    wait_until(lambda: page.evaluate(expression), expression)
-
-
 def colours(page: Any, names: Any) -> list[str]:
-    found: list[str] = page.evaluate("names => names.map(graph.colour)", list(names))
-    return found
+    return list(page.evaluate("names => names.map(graph.colour)", list(names)))
 
 
 def ports(page: Any) -> list[list[str]]:
@@ -266,27 +255,6 @@ def test_printing_is_light_and_leaves_the_page_as_it_was(show: Open, done: Run) 
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
-
-
-def test_it_can_be_used_by_ear_and_keyboard(show: Open, done: Run) -> None:
-    page = show(graph_page(done))
-    unnamed = page.evaluate(
-        "[...document.querySelectorAll('button, input, select, canvas')].filter(e => !e.closest('[hidden]') && "
-        "!(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label'))).map(e => e.id)"
-    )
-    assert unnamed == []
-    page.evaluate("document.activeElement.blur()")
-    order = []
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        order.append(page.evaluate("document.activeElement.id"))
-    places = [order.index(name) for name in ("colour", "mark", "search", "graph", "slider", "play", "step")]
-    assert places == sorted(places)
-    page.focus("#graph")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
-    until(page, "document.getElementById('spoken').textContent.includes('Node a: level is 0')")
-    assert page.inner_text("#spoken").startswith(f"Step 1 of {done.steps}.")
 
 
 def test_a_large_graph_opens(show: Open) -> None:

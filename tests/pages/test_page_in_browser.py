@@ -8,34 +8,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graph_runs import searched
 from long import LONG
-from waiting import wait_until
+from pages.conftest import PHONE, Open, step_of
+from waiting import until
 from whole import outputs_of
 
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.machines.sbn.loaded import Loaded
-from bitwright.pages import trace_page
+from bitwright.pages import graph_page, trace_page
 from bitwright.theory import variance, weights
 
-Open = Callable[..., Any]
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 @pytest.fixture(scope="module")
 def done() -> Run:
     return run(addition(6), p=37, q=45, engine="limit", record=True)
-
-
-def step_of(page: Any) -> int:
-    return int(page.input_value("#slider"))
-
-
-def until(page: Any, expression: str) -> None:
-    """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
-    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def numbers(page: Any, box: str = "#numbers") -> dict[str, str]:
@@ -335,25 +326,41 @@ def test_on_a_phone_a_tap_chooses_and_nothing_overflows(show: Open, done: Run) -
     assert page.inner_text("#bit .bit-head").startswith("p[6] = ")
 
 
-def test_it_can_be_used_by_ear_and_keyboard(show: Open, done: Run) -> None:
-    page = show(trace_page(done))
-    unnamed = "[...document.querySelectorAll('button, input, select, canvas:not([aria-hidden])')].filter(e => "
-    unnamed += (
+@pytest.mark.parametrize(
+    ("make", "stops", "canvas", "spoken"),
+    [
+        (lambda done: trace_page(done), "search group cells slider play step", "cells", ("Step 1 of 12.", "p[6] is")),
+        (
+            lambda _: graph_page(searched()),
+            "colour mark search graph slider play step",
+            "graph",
+            (f"Step 1 of {searched().steps}.", "Node a: level is 0"),
+        ),
+    ],
+    ids=["trace", "graph"],
+)
+def test_it_can_be_used_by_ear_and_keyboard(
+    make: Callable[[Run], str], stops: str, canvas: str, spoken: tuple[str, str], show: Open, done: Run
+) -> None:
+    page = show(make(done))
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('button, input, select, canvas:not([aria-hidden])')].filter(e => "
         "!e.closest('[hidden]') && !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')))"
+        ".map(e => e.id)"
     )
-    assert page.evaluate(f"{unnamed}.map(e => e.id)") == []
+    assert unnamed == []
     page.evaluate("document.activeElement.blur()")
     order = []
     for _ in range(20):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id"))
-    places = [order.index(name) for name in ("search", "group", "cells", "slider", "play", "step")]
+    places = [order.index(name) for name in stops.split()]
     assert places == sorted(places)
-    page.focus("#cells")
+    page.focus(f"#{canvas}")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    until(page, "document.getElementById('spoken').textContent.startsWith('Step 1 of 12')")
-    assert "p[6] is" in page.inner_text("#spoken")
+    until(page, f"document.getElementById('spoken').textContent.includes({spoken[1]!r})")
+    assert page.inner_text("#spoken").startswith(spoken[0])
 
 
 def test_hostile_text_stays_text(show: Open) -> None:

@@ -11,6 +11,7 @@ from bitwright import BitwrightError, addition
 from bitwright.theory import decisions as module
 from bitwright.theory import weights
 from bitwright.theory.decisions import decide
+from bitwright.theory.intervals import enclose, precision
 
 
 def mean(n: int, c: int, m: int, K: int) -> flint.arb:
@@ -72,8 +73,6 @@ def test_rho_grows_with_n() -> None:
 
     rho(n) = n - a/beta(n), z = 1/sqrt(n), grows where a z^3 (pi + 2 asin z + z/sqrt(1 - z^2))/2 < beta^2.
     """
-    from bitwright.theory.intervals import enclose, precision
-
     with precision():
         pi = flint.arb.pi()
         parts = 4_000

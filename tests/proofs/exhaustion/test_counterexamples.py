@@ -12,6 +12,7 @@ from random_programs.checks import exact_network
 from bitwright import Algorithm, BitwrightError, InputError, Network, certify, parse
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.cli.main import main
+from bitwright.networks import Plan, Recipe, train
 from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network as prove
 from bitwright.proofs.exhaustion.findings import IntegerJudge
@@ -79,8 +80,6 @@ def test_a_state_names_bits_of_one_kind() -> None:
 
 def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
     """Also of trained weights, which are no integers."""
-    from bitwright.networks import Plan, Recipe, train
-
     program = pattern_of([parse(TWO_KINDS).program]).program
     network = train(program, Recipe(256, plan=Plan(descent="momentum")))[0]
     for kind in ("kind1", "kind2"):
@@ -110,8 +109,6 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
 
 def test_in_floating_point_the_bit_that_is_shown_is_wrong_and_not_merely_uncertain() -> None:
     """Of one port two huge terms cancel, so that it is right but far from certain; of another every sign is turned."""
-    from bitwright.networks import Plan, Recipe, train
-
     pattern = pattern_of([parse(ONE_CELL).program])
     network = train(pattern.program, Recipe(256, plan=Plan(descent="momentum")))[0]
     first, last = network.first.copy(), network.last.copy()
