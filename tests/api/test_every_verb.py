@@ -12,8 +12,7 @@ from calling import Captured
 from long import LONG
 
 import bitwright as bw
-from bitwright.api.dataset import dataset
-from bitwright.api.executions import Sample
+from bitwright.api.executions import Sample, dataset
 from bitwright.api.sizes import in_sizes
 from bitwright.cli.main import main
 

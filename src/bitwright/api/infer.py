@@ -17,6 +17,7 @@ from bitwright.api.telling import Teller, teller
 from bitwright.bits import shorten
 from bitwright.errors import InputError, listing, option, problems_of, suggestion
 from bitwright.files.executions import Executions, joined
+from bitwright.files.storage import check_output as check_output
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.find_blocks import find_blocks

@@ -14,7 +14,7 @@ from bitwright.algorithms.known import known_algorithm
 from bitwright.api.open import subject
 from bitwright.api.trained import algorithm_of, described
 from bitwright.engines.cells.trained import TrainedCells
-from bitwright.errors import InputError, counted, option, thousandths
+from bitwright.errors import InputError, Report, counted, option, thousandths
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
@@ -28,8 +28,6 @@ from bitwright.program.pattern import Pattern, read_pattern
 if TYPE_CHECKING:
     from bitwright.api.certificates import Certificate
     from bitwright.api.export.claims import ExportClaim
-    from bitwright.api.export.writing import Export
-    from bitwright.engines.cells.trained import TrainedCells
     from bitwright.engines.protocol import Engine
     from bitwright.networks.quantize import Cost
     from bitwright.networks.train import ExecutionSet
@@ -63,8 +61,8 @@ class Training:
         return {**found, "seconds": round(self.seconds, 3)}
 
 
-@dataclass(frozen=True, eq=False)
-class Network(Shown):
+@dataclass(frozen=True, eq=False, repr=False)
+class Network(Shown, Report):
     """Trained weights, and the program or the kinds of cells that they are for.
 
     A network of cells runs every program made of its kinds. One of the whole state, which is one cell with all blocks,
@@ -171,10 +169,10 @@ class Network(Shown):
     def __repr__(self) -> str:
         return f"Network: {self.sentence}"
 
-    def __str__(self) -> str:
+    def rows(self) -> list[str]:
         if self.trained_cells is not None:
-            return f"{self.sentence}\n{self.trained_cells.sentence}"
-        return self.sentence if self.claim is None else f"{self.sentence}\n{self.claim.note}"
+            return [self.trained_cells.sentence]
+        return [] if self.claim is None else [self.claim.note]
 
     def engine(self, what: Algorithm | Program, **settings: Any) -> Engine:
         """The engine that runs a program by this network; its settings are those of `run`.
@@ -275,17 +273,6 @@ class Network(Shown):
         found, cost = quantized(floats, first.pattern, weight_bits, learnt, first.algorithm)
         training = replace(first.training or Training(0.0), before=tuple(floats), cost=cost)
         return replace(first, weights=found, training=training)
-
-    def export(self, path: str | PathLike[str], what: Any = None, **options: Any) -> Export:
-        """Writes the network in a form that other tools read; the end of the name says which. See `export`.
-
-        >>> from bitwright import addition, train
-        >>> train(addition(4)).export("adder.c", addition(16)).about["proved"]
-        True
-        """
-        from bitwright.api.exports import export
-
-        return export(self, path, self.algorithm if what is None else what, **options)
 
     def to_torch(self, what: Any = None) -> Any:
         """An integer network as a PyTorch module of states: `module(states, steps=1)` gives those that follow.

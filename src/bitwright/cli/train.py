@@ -105,7 +105,7 @@ def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) ->
         if as_json:
             print_json(members.to_dict())
         else:
-            note(members.sentence)
+            note(str(members))
             click.echo(str(output))
         return 0
     check_outputs(output, workers=workers)
