@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.algorithms.known import known_algorithm
 from bitwright.api.open import subject
-from bitwright.api.trained import algorithm_of, described
 from bitwright.engines.cells.trained import TrainedCells
 from bitwright.errors import InputError, Report, counted, option, thousandths
 from bitwright.files.storage import as_path
@@ -133,11 +132,11 @@ class Network(Shown, Report):
         """The result of trying its states; None for float weights, or if the program is not known."""
         from bitwright.api.export.claims import ExportClaim, claim_of
 
-        if (cells := self.trained_cells) is not None and cells.tables is not None:
-            return ExportClaim(self.cells, cells.tables.states, cells.tables.wrong)
-        if not isinstance(self.weights, IntegerNetwork) or self.pattern is None:
+        if (cells := self.trained_cells) is None:
             return None
-        return claim_of(self.weights, self.pattern)
+        if cells.tables is not None:
+            return ExportClaim(self.cells, cells.tables.states, cells.tables.wrong)
+        return claim_of(cells.network, cells.pattern)
 
     @property
     def proved(self) -> bool:
@@ -170,9 +169,7 @@ class Network(Shown, Report):
         return f"Network: {self.sentence}"
 
     def rows(self) -> list[str]:
-        if self.trained_cells is not None:
-            return [self.trained_cells.sentence]
-        return [] if self.claim is None else [self.claim.note]
+        return [] if self.trained_cells is None else [self.trained_cells.sentence]
 
     def engine(self, what: Algorithm | Program, **settings: Any) -> Engine:
         """The engine that runs a program by this network; its settings are those of `run`.
@@ -368,7 +365,7 @@ class Network(Shown, Report):
             texts = (program.template_text(template) for template in range(program.templates))
             known = known_algorithm(program.layout.names, texts, held.origin.program_id)
         cells = self.pattern if self.cells else None
-        return described(known, cells, held.origin.program_id, held.shape.outputs, self._templates)
+        return trained_for(known, cells, held.origin.program_id, held.shape.outputs, self._templates)
 
     @property
     def _templates(self) -> int:
@@ -424,11 +421,21 @@ def _loaded(file: Path, what: Any = None) -> Network:
         return Network(load_any_network(file, pattern.program), pattern)
     if isinstance(own, NodeProgram):
         raise InputError(f"{own.name} is a node program, whose networks are of cells; {file} is of a whole state")
-    algorithm = own or algorithm_of(about)
+    algorithm = own or known_algorithm(about.bits, about.examples, about.origin.program_id)
     if algorithm is None:
         return Network(read_network(file)[1], None)
     weights = load_any_network(file, algorithm.program)
     return Network(weights, Pattern.of_state(algorithm.program), algorithm, algorithm.name)
+
+
+def trained_for(known: Algorithm | None, pattern: Pattern | None, program_id: str, bits: int, templates: int) -> str:
+    """What a network was trained for: a name and a bit length, kinds of cells, or a program without a name."""
+    if pattern is not None:
+        kinds, states = counted(len(pattern.kinds), "kind"), counted(pattern.local_states, "local state")
+        return f"cells of {kinds} ({counted(templates, 'example')}, {states})"
+    if known is None:
+        return f"program {program_id[:13]}... ({counted(bits, 'bit')}, {counted(templates, 'template')})"
+    return f"{known.name} of {counted(len(known.inputs[0].bits), 'bit')}"
 
 
 def file_format(path: str | PathLike[str]) -> str:
