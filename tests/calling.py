@@ -14,6 +14,7 @@ Captured = pytest.CaptureFixture[str]
 
 def call(capsys: Captured, command: str = "", *more: object) -> tuple[int, str, str]:
     """The exit code of a command and what it printed on both streams. Its first words may be one text."""
+    capsys.readouterr()
     code = main([*command.split(), *map(str, more)])
     return code, *capsys.readouterr()
 
@@ -27,6 +28,13 @@ def answer(capsys: Captured, command: str, *more: object) -> str:
 def document(capsys: Captured, command: str, *more: object) -> Any:
     """What is printed with `--json`, whatever the exit code."""
     return json.loads(call(capsys, command, *more, "--json")[1])
+
+
+def ask(capsys: Captured, code: int, *arguments: object) -> str:
+    """What a command prints that ends with this code, on the one stream or the other."""
+    found, out, err = call(capsys, "", *arguments)
+    assert found == code, out + err
+    return out or err
 
 
 def refusal(capsys: Captured, command: str, *more: object) -> str:

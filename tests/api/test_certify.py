@@ -10,15 +10,9 @@ from typing import Any
 
 import pytest
 from calling import Captured
+from calling import call as said
 
 import bitwright as bw
-from bitwright.cli.main import main
-
-
-def said(capsys: Captured, *arguments: object) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = main([*map(str, arguments)])
-    return code, *capsys.readouterr()
 
 
 def plain(document: dict[str, Any]) -> dict[str, Any]:

@@ -9,23 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 from calling import Captured
+from calling import document as said
 from long import LONG
 
 import bitwright as bw
 from bitwright.api.executions import Sample, dataset
 from bitwright.api.sizes import in_sizes
-from bitwright.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 SMALL = bw.addition(2)
 PAGE = {"addition": {"bits": 10}}  # the size that a page begins with
 STATES = bw.executions(SMALL, "states", states=300)
-
-
-def said(capsys: Captured, *arguments: object) -> Any:
-    capsys.readouterr()
-    main([*map(str, arguments), "--json"])
-    return json.loads(capsys.readouterr().out)
 
 
 def test_infer(tmp_path: Path, capsys: Captured) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from calling import Captured
+from calling import document as typed
 
 import bitwright as bw
 from bitwright.api.executions import Sample
 from bitwright.api.train import train_members
-from bitwright.cli.main import main
 
 GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
 FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
@@ -57,13 +56,6 @@ SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
         {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20)},
     ),
 }
-
-
-def typed(capsys: Captured, *arguments: str | Path) -> dict[str, Any]:
-    capsys.readouterr()
-    assert main([*map(str, arguments), "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
 
 
 def lasting(facts: dict[str, Any]) -> dict[str, Any]:

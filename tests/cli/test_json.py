@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
-from calling import Captured
+from calling import Captured, document
 from facts import missing
 
 from bitwright import parse
@@ -15,12 +14,6 @@ from bitwright.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 ONE = "# one\nbits a\nblock a\nwhen a=1 write a\ninput a\noutput a\nsteps 1\n"
-
-
-def document(capsys: Captured, *arguments: object, code: int = 0) -> dict[str, object]:
-    assert main([*(str(argument) for argument in arguments), "--json"]) == code
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
-    return found
 
 
 @pytest.fixture

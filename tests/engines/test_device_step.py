@@ -1,7 +1,5 @@
 """The rules on a device: by products what NumPy gives, and a kernel that steps otherwise is found out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,11 +7,11 @@ import pytest
 
 from bitwright import addition, multiplication
 from bitwright.errors import BitwrightError
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding import PackedRules
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from bitwright.engines.integer.device import DeviceStep  # noqa: E402
+from bitwright.engines.integer import DeviceStep  # noqa: E402
 
 
 def step_of(program: Any, device: str = "cpu") -> DeviceStep:

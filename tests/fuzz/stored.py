@@ -25,8 +25,7 @@ from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
 from bitwright.networks import (
     IntegerNetwork,
     Plan,
@@ -197,6 +196,8 @@ def edit_archive(rng: Random, data: bytes) -> bytes:
         return _bomb(rng.choice(("about.npy", "state.npy")))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
+    with np.load(io.BytesIO(data)) as file:
+        about = bytes(file["about"]) if "about" in file.files else b""
     for _ in range(rng.randint(1, 2)):
         name = rng.choice(sorted(members))
         match rng.randrange(7):
@@ -214,10 +215,8 @@ def edit_archive(rng: Random, data: bytes) -> bytes:
                 members[name] = members[rng.choice(sorted(members))]
             case 5:
                 members[name] = _with_header(rng, members[name])
-            case _ if "about.npy" in members:
-                with np.load(io.BytesIO(data)) as file:
-                    text = edit_json(rng, bytes(file["about"]))
-                members["about.npy"] = _array(np.frombuffer(text, dtype=np.uint8))
+            case _ if about:
+                members["about.npy"] = _array(np.frombuffer(edit_json(rng, about), dtype=np.uint8))
             case _:
                 names = [rng.choice((*_BITS, rng.choice(NASTY)[:60])) for _ in range(rng.choice((6, 6, 5, 1)))]
                 members["names.npy"] = _array(np.array(names))

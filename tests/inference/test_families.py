@@ -1,7 +1,5 @@
 """Programs for every size, from executions at a few sizes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calling import ask
 from long import LONG, seeds
 
 from bitwright import executions, infer, run
-from bitwright.cli.main import main
 from bitwright.errors import InputError, ProgramError
 from bitwright.files.executions import Executions, save_executions
 from bitwright.program import Program, load, parse
@@ -41,13 +39,6 @@ def saved(folder: Path, given: dict[int, Executions]) -> list[str]:
     for size, one in given.items():
         save_executions(folder / f"{size}.npz", one)
     return [f"l={size}:{folder / f'{size}.npz'}" for size in given]
-
-
-def ask(capsys: Capture, code: int, *arguments: object) -> str:
-    capsys.readouterr()
-    assert main([str(argument) for argument in arguments]) == code
-    out, err = capsys.readouterr()
-    return out or err
 
 
 @for_each("name", ["comparison", "rule110", "addition-counter", *["addition", "permutation", "subtraction"] * LONG])
@@ -169,6 +160,7 @@ def test_sizes_that_no_family_has() -> None:
     found = infer({size: random_executions(program(size), 200) for size, program in mixed.items()})
     assert found.verdict == "NO FAMILY"
     assert "is written at size 5, and by no index that fits the other sizes" in str(found)
+    assert "even if all bits at a place are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2; " in str(found)
     squares = {5: 25, 6: 36, 7: 49}
     permutation = example("permutation")
     lengths = infer({size: random_executions(permutation(length), 100) for size, length in squares.items()})

@@ -1,12 +1,12 @@
 """`bitwright infer` and the files it reads, as people use them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from calling import ask
+from inference.test_boards import boards, life
 
 from bitwright import addition
 from bitwright.cli.main import main
@@ -30,13 +30,6 @@ def states(tmp_path: Path) -> Path:
     path = tmp_path / "states.npz"
     assert main(["export", "addition", "--from", "states:300", "--sample-seed", "1", "-o", str(path), "-q"]) == 0
     return path
-
-
-def ask(capsys: Capture, code: int, *arguments: object) -> str:
-    capsys.readouterr()
-    assert main([str(argument) for argument in arguments]) == code
-    out, err = capsys.readouterr()
-    return out or err
 
 
 def test_a_layout_without_rules_becomes_the_program(states: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -88,15 +81,14 @@ def test_a_wrong_bit_is_the_answer_no(states: Path, capsys: Capture) -> None:
 
 
 def test_boards(tmp_path: Path, capsys: Capture) -> None:
-    before = np.random.default_rng(0).random((60, 9, 9)) < 0.5
-    around = sum(np.roll(before, (i, j), axis=(1, 2)).astype(int) for i in (-1, 0, 1) for j in (-1, 0, 1)) - before
-    after = (around == 3) | (before & (around == 2))
+    before = boards(60, 9, 9)
+    after = life(before)
     names = np.array([f"x[{i},{j}]" for i in range(1, 10) for j in range(1, 10)])
-    path, life = tmp_path / "boards.npz", tmp_path / "life.bw"
+    path, rules = tmp_path / "boards.npz", tmp_path / "life.bw"
     np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
-    said = ask(capsys, 0, "infer", path, "--grid", "9x9", "-o", life)
+    said = ask(capsys, 0, "infer", path, "--grid", "9x9", "-o", rules)
     assert "a rule of 140 configurations" in said
-    assert load_any(life).schema().program.templates == 140
+    assert load_any(rules).schema().program.templates == 140
     after[3, 4, 5] ^= True
     np.savez(path, before=before.reshape(60, -1), after=after.reshape(60, -1), names=names)
     found = json.loads(ask(capsys, 1, "infer", path, "--grid", "9x9", "--json"))

@@ -1,7 +1,5 @@
 """Run by test_fused in a process of its own, in Triton's interpreter: the fused kernels beside their oracle."""
 
-from __future__ import annotations
-
 import json
 import sys
 
@@ -10,9 +8,7 @@ import torch
 from networks.fused_sums_check import check_sums
 
 from bitwright import permutation
-from bitwright.networks.descent import Plan, TrainingError
-from bitwright.networks.start import NetworkShape, initial_weights
-from bitwright.networks.torch_trainer import descend_many
+from bitwright.networks.descent import NetworkShape, Plan, TrainingError, descend_many, initial_weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.fused import descend_fused, train_drawn
 

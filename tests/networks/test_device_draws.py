@@ -1,14 +1,12 @@
 """Weights drawn on a device: by member alone, standard normal, and in pairs for the zero-output start."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
 
 from bitwright import addition
 from bitwright.networks import Plan, Recipe
-from bitwright.networks.start import NetworkShape
+from bitwright.networks.descent import NetworkShape
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.device_members import draw, train_members
 

@@ -4,14 +4,12 @@ The comparisons allow 6 standard errors plus what finite width adds; seeds are f
 would have a probability below 1e-6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from bitwright import permutation
 from bitwright.networks import Plan
-from bitwright.networks.start import NetworkShape, Parametrization, initial_weights
+from bitwright.networks.descent import NetworkShape, Parametrization, initial_weights
 from bitwright.networks.train import descend
 from bitwright.theory.closed_form import Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet

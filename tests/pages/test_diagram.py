@@ -1,7 +1,5 @@
 """Diagrams show the program they are drawn from."""
 
-from __future__ import annotations
-
 import string
 from xml.etree import ElementTree
 
@@ -9,8 +7,8 @@ import pytest
 
 from bitwright import Builder, InputError, addition, multiplication, parse
 from bitwright.machines import Sizes, machine_a, machine_b
-from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
 from bitwright.pages.drawing import text_width
+from bitwright.pages.svg import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
 from bitwright.program import span
 
 

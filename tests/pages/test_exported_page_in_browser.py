@@ -1,10 +1,7 @@
 """Exported pages in a real browser: values are Python's, nothing is loaded, names and contrast suffice for everyone."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -13,7 +10,8 @@ import pytest
 from cases import for_each
 from long import LONG
 from paged import computer, network_for, node_program
-from waiting import wait_until
+from pages.conftest import Open
+from waiting import until, wait_until
 from whole import whole
 
 from bitwright import addition, multiplication, run
@@ -23,8 +21,6 @@ from bitwright.engines.cells.engine import CellEngine
 from bitwright.machines.programs import open_program
 from bitwright.program.pattern import Pattern
 
-Open = Callable[..., Any]
-PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
 TASKS = {"addition": addition, "multiplication": multiplication}
 
 
@@ -46,10 +42,6 @@ def page_of(name: str) -> Page:
 
 EVERY = ["addition", "multiplication", "whole", "gcd.sbn", "bfs", "life", "echo.sq"]
 SOME = EVERY if LONG else ["addition", "whole", "bfs", "echo.sq"]  # pages of all forms
-
-
-def until(page: Any, expression: str) -> None:
-    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def to_step(page: Any, step: int) -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable
@@ -283,9 +281,7 @@ def test_all_problems_come_at_once_each_with_the_line_of_python_that_made_it() -
     b.when(p[4] == 1).write(p[5])
     b.when(p[4] == 0)
     b.when(p[3] == 0).write()
-    b.when(lost[1] == 1).write(
-        p[1],
-    )
+    b.when(lost[1] == 1).write(p[1])
     with pytest.raises(ProgramError) as refusal:
         b.build()
     found = {int(problem.place.split(":")[1]) - declared: problem.message for problem in refusal.value.problems}

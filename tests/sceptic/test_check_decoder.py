@@ -40,11 +40,11 @@ from long import LONG
 
 from bitwright.transformers.boxes import root, split
 from bitwright.transformers.certificate import task_document, write_certificate
+from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decoder import Decoder, Linear
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import decide
-from bitwright.transformers.refutation import forced_margins
 
 SCRIPT = "check_decoder.py"
 COPY = copy(2)
@@ -532,3 +532,16 @@ def test_float32_in_any_order_is_covered(sceptic, options, tmp_path):
         assert bounds[1] > bounds[0] - 1e-2
         below += min(others) < bounds[0]
     assert below
+
+
+@pytest.mark.parametrize("change", ["no run", "two runs"])
+def test_an_automaton_has_one_run_for_each_input(change, sceptic):
+    document = document_of(COPY)
+    sceptic.Task(document_of(COPY))
+    columns = document["columns"]
+    if change == "no run":
+        del columns["edges"][-1]
+    else:
+        columns["starts"][columns["starts"].index(False)] = True
+    with pytest.raises(SystemExit):
+        sceptic.Task(document)

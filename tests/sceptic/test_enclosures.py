@@ -13,7 +13,7 @@ import pytest
 from checking import SCEPTIC
 
 from bitwright.transformers.decoder import Norm, Rope
-from bitwright.transformers.evaluate import _turned, activated, normed
+from bitwright.transformers.modules import _turned, activated, normed
 
 S = 60
 
@@ -115,3 +115,10 @@ def test_float32(sceptic, what):
             assert not (unit and away.any())
             outside += int(away.sum())
     assert outside > 100
+
+
+def test_an_inverse_root_of_a_library_may_be_wrong_by_four_units_in_the_last_place(sceptic):
+    """Of one number, whose square rounds once: nothing else leaves so much room."""
+    norm = SimpleNamespace(kind="rms", eps=0, weight=None, bias=None)
+    (off,) = sceptic.normed(norm, sceptic.Form([1 << S], [], [0], 1)).deviation()
+    assert off / 2.0**S >= 4 * 2.0**-23 + 3 * 2.0**-24

@@ -18,13 +18,14 @@ from decoders import (
 from fuzzed_decoders import shuffled_logits
 
 from bitwright.errors import InputError
-from bitwright.transformers.affine import FLOAT32
-from bitwright.transformers.attention import ERROR, VALUE, WEIGHT, query_at, tabulate
+from bitwright.transformers.affine import FLOAT32, constant
+from bitwright.transformers.attention import ERROR, VALUE, WEIGHT, _turned, query_at, tabulate
 from bitwright.transformers.boxes import root, split, steps
-from bitwright.transformers.decoder import Decoder, Linear
-from bitwright.transformers.evaluate import _head, chained, normed
+from bitwright.transformers.counterexamples import extreme_inputs, forced_margins
+from bitwright.transformers.decoder import Decoder, Linear, Rope
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.refutation import extreme_inputs, forced_margins
+from bitwright.transformers.modules import _head, chained, normed
+from bitwright.transformers.modules import _turned as turned
 from bitwright.transformers.steps import bound_margins, bound_outputs, prove_ranges, step_of
 from bitwright.transformers.sums import shares
 
@@ -268,3 +269,16 @@ def test_weights_that_are_not_finite_are_refused():
     table = tabulate(Decoder(tables, decoder.layers, decoder.final_norm, decoder.head), task, 0.0)
     with pytest.raises(InputError, match="not finite"):
         step_of(table, steps(task)[0]).queries  # noqa: B018
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_turns_by_large_angles_in_float32_are_bounded(interleaved):
+    """At position 1,000 the rounding of a rate moves the angle by far more than sine and cosine round."""
+    rope, x = Rope(7.3, interleaved), np.random.default_rng(1).normal(size=(1001, 6)).astype(np.float32)
+    form = constant(x.astype(np.float64), np.zeros((1001, 0)), FLOAT32)
+    bound, apart = (
+        _turned(rope, form, np.arange(1001)),
+        np.abs(turned(rope, x[None])[0].astype(np.float64) - turned(rope, x[None].astype(np.float64))[0]),
+    )
+    assert (apart <= bound.deviation()).all()
+    assert apart[-1].max() > 50 * 2.0**-24 * np.abs(x[-1]).max()

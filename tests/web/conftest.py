@@ -1,7 +1,5 @@
 """One server for all tests that need no special one, and the browser of the viewer's tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +9,7 @@ from serving import ADD, Client, Process, serving, serving_process
 from waiting import PATIENCE
 from web.pages import Visit
 
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,6 @@
 Every attack is bounded in number, stays on loopback and ends by itself. Whatever is waited for is an event.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -17,7 +15,7 @@ import pytest
 from serving import ADD, SLOW, Client, Process, eventually
 from waiting import is_running
 
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes and limits of Linux")
 

@@ -1,7 +1,5 @@
 """Networks that are trained and proved behind the page: the library's own, byte for byte; progress, cancel, limits."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -16,8 +14,8 @@ from bitwright.api import export
 from bitwright.api.cells import as_algorithm
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
-from bitwright.web.limits import Limits
 from bitwright.web.programs import train_network
+from bitwright.web.requests import Limits
 
 ROOT = Path(__file__).parent.parent.parent
 FLOOD = (ROOT / "examples" / "graphs" / "flooding.bw").read_text()
@@ -48,7 +46,6 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     assert [claim["verdict"] for claim in chain["claims"]] == ["proved"] * 3  # what it computes, at every size
     loaded = Network.load(folder / "network.safetensors")
     pattern, network = loaded.pattern, loaded.weights
-    assert pattern is not None
     certificate = Certificate.load(folder / "network-certificate.json")
     certificate.check(as_algorithm(pattern), network)  # every state again
     done = run(addition(30), p=2**29, q=2**29 - 1, network=str(folder / "network.safetensors"))

@@ -1,7 +1,5 @@
 """The worker process and its server: mistakes of ours, limits of time, and an interpreter that is gone."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -15,7 +13,7 @@ import pytest
 from serving import ADD, ENDLESS, SLOW, Client, eventually, serving, serving_process
 from waiting import is_running
 
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 SOUND = {"kind": "multiplication", "bits": 4}
 # A worker in which a check of these texts goes wrong, each in another way.

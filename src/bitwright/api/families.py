@@ -15,9 +15,8 @@ from bitwright.errors import InputError, ProgramError, counted, option
 from bitwright.files.executions import Executions
 from bitwright.inference.families.blocks import Blocks, fit_arrays
 from bitwright.inference.families.lines import NAMES
-from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
-from bitwright.inference.families.text import open_line, rule_lines, unseen_lines
+from bitwright.inference.families.text import find_runs, lines_of_runs, open_line, rule_lines, unseen_lines
 from bitwright.inference.rules import InferredRules
 from bitwright.program import Algorithm, Program, parse
 from bitwright.program.layout import KEYWORDS

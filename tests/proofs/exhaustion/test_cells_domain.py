@@ -1,7 +1,5 @@
 """A network of cells has one domain, all local states of its kinds: its pattern is no program that runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

@@ -20,28 +20,7 @@ from bitwright.running.run import run_batch
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation"]
-THIRD = """
-let l = 4
-bits x[l] r0[l+1] r1[l+1] r2[l+1] quotient[l]
-block x[i] r0[i+1] r1[i+1] r2[i+1] for i in 1..l
-block r0[1] r1[1] r2[1]
-block quotient[i]                  for i in 1..l
-when x[i]=1 r0[i+1]=0 r1[i+1]=0 r2[i+1]=0 write x[i] for i in 1..l
-when x[i]=0 r0[i+1]=1 write r0[i]              for i in 1..l
-when x[i]=1 r0[i+1]=1 write r1[i]              for i in 1..l
-when x[i]=0 r1[i+1]=1 write r2[i]              for i in 1..l
-when x[i]=1 r1[i+1]=1 write r0[i] quotient[i]  for i in 1..l
-when x[i]=0 r2[i+1]=1 write r1[i] quotient[i]  for i in 1..l
-when x[i]=1 r2[i+1]=1 write r2[i] quotient[i]  for i in 1..l
-when quotient[i]=1 write quotient[i]           for i in 1..l
-input x
-output quotient
-output remainder = r2[1] r1[1]
-start r0[l+1]
-steps l
-ensure quotient == x // 3
-ensure remainder == x % 3
-"""
+THIRD = (Path(__file__).parents[1] / "function" / "third.bw").read_text()
 
 
 def example(name, l):
