@@ -97,8 +97,7 @@ def test_boards(tmp_path: Path, capsys: Capture) -> None:
 
 
 BAD: list[tuple[list[str], str]] = [
-    (["infer", "{states}"], "say which bits are read together"),
-    (["infer", "{states}", "--blocks", "find", "--grid", "3x4"], "say which bits are read together"),
+    (["infer", "{states}", "--blocks", "find", "--grid", "3x4"], "do not go with --grid"),
     (["infer", "{states}", "--blocks", "fnd"], "did you mean 'find'"),
     (["infer", "{states}", "--blocks", "p[*] q[*]; c[*]; c[9]"], "index out of range: c[9]"),
     (["infer", "{states}", "--blocks", "p[1] q[1]"], "in no block"),

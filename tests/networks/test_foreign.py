@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from own_networks import as_function, as_module, as_onnx, layers_of
 
-from bitwright import InputError, Model, addition, train
+from bitwright import InputError, Model, addition, export, train
 from bitwright.networks.foreign import as_model
 from bitwright.networks.foreign.graph import Node, OperatorGraph
 
@@ -70,7 +70,7 @@ def test_multiples_of_a_power_of_two_are_exact_in_every_order_and_the_bound_is_s
 def test_integer_operators_give_what_onnxruntime_gives(tmp_path: Path) -> None:
     adder = train(addition(4))
     for name, what in (("cells.onnx", None), ("step.onnx", addition(3))):
-        adder.export(tmp_path / name, what)
+        export(adder, tmp_path / name, what)
         model = as_model(tmp_path / name)
         columns = model.source.columns  # type: ignore[union-attr]
         rows = np.array(list(itertools.product((0, 1), repeat=columns or 0)))
