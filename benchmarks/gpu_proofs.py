@@ -21,8 +21,8 @@ import torch
 
 from bitwright import Algorithm, addition, multiplication, train
 from bitwright.api.cells import quantized
-from bitwright.engines.integer.device import DeviceSums
-from bitwright.engines.integer.sums import ExactSums
+from bitwright.engines.integer import DeviceSums
+from bitwright.networks.integer import ExactSums
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import ProofTask, certify_network
 from bitwright.proofs.exhaustion.device import DeviceProver

@@ -23,8 +23,7 @@ import torch
 from bitwright import permutation
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan
-from bitwright.networks.start import NetworkShape
-from bitwright.networks.torch_trainer import descend_many
+from bitwright.networks.descent import NetworkShape, descend_many
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.fused import train_drawn
 

@@ -30,8 +30,7 @@ from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.bits import BoolArray
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
 from bitwright.files.storage import write_atomically
-from bitwright.running.sliced.lanes import counting
-from bitwright.running.sliced.runs import SlicedRuns
+from bitwright.running.sliced import SlicedRuns, counting
 from bitwright.theory.decisions import decide
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation import Arithmetic, make_task, validate

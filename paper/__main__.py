@@ -81,7 +81,7 @@ def command(
     if minutes is not None and not minutes >= 0:
         raise InputError(f"--minutes must be 0 or more, got {minutes:g}")
     if device != "cpu":
-        from bitwright.networks.torch_trainer import check_device
+        from bitwright.networks.descent import check_device
 
         check_device(device)
     until = inf if minutes is None else time.monotonic() + 60 * minutes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.networks.start import STARTS
+from bitwright.networks.descent import STARTS
 from bitwright.theory.closed_form import FloatArray
 from paper.beyond_measure import (
     ENSEMBLES,

@@ -16,17 +16,15 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError
 from bitwright.machines import Code, Instruction, Machine, Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.descent import Descent
-from bitwright.networks.start import STARTS, Start
+from bitwright.networks.descent import STARTS, Descent, Start
 from bitwright.program import Algorithm, Program
-from bitwright.running.endings import ending_of
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of
 from bitwright.running.observers import Margins
-from bitwright.running.sliced.plan import plan
+from bitwright.running.sliced import plan
 from bitwright.running.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
-from bitwright.validation.walk import Comparison, Definition
+from bitwright.validation.judge import Comparison, Definition
 from paper.accuracy import expected_accuracy, networks_for
 from paper.members import TestSet, TrainedMembers, curve, sizes_to
 from paper.table import Row

@@ -17,7 +17,7 @@ from bitwright import Algorithm, addition, multiplication, permutation, validate
 from bitwright.cli import options as opt
 from bitwright.cli.progress import working
 from bitwright.validation import Validation
-from bitwright.validation.tally import Tally
+from bitwright.validation.report import Tally
 
 TASKS = ("permutation", "addition", "multiplication")
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.networks import History, Plan, Recipe
-from bitwright.networks.start import NetworkShape
-from bitwright.networks.torch_trainer import check_device, descend_many, torch_module
+from bitwright.networks.descent import NetworkShape, check_device, descend_many, torch_module
 from bitwright.program import Program
 from bitwright.theory.encoding.training_set import TrainingSet
 

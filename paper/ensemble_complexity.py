@@ -12,8 +12,8 @@ import numpy as np
 from bitwright.algorithms import addition, multiplication, permutation
 from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.program import Program
+from bitwright.theory.decisions import Range, blocks_range, declared_range
 from bitwright.theory.ensemble import calibrated_size, log_inputs, sign_size
-from bitwright.theory.ranges import Range, blocks_range, declared_range
 from paper.figures import Figure, Setting, Tables
 from paper.style import COLOURS
 from paper.table import Row, Table

@@ -19,7 +19,7 @@ from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.running.successors import random_executions, random_states, successors
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.state_set import LABELS, StateSet, check_labels
+from bitwright.theory.encoding.training_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor
 from bitwright.theory.rounding import scale_weights
 from paper.figures import Figure, Setting, Tables, collect

@@ -97,7 +97,7 @@ class TrainedMembers:
         """What trains, in words."""
         if self._recipe.device == "cpu":
             return f"CPU, {self._recipe.trainer}"
-        from bitwright.networks.torch_trainer import check_device, torch_module
+        from bitwright.networks.descent import check_device, torch_module
 
         torch = torch_module()
         return f"{torch.cuda.get_device_name(check_device(self._recipe.device))}, torch {torch.__version__}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from bitwright.algorithms import permutation
 from bitwright.networks import Plan, Recipe
-from bitwright.networks.start import PARAMETRIZATIONS
+from bitwright.networks.descent import PARAMETRIZATIONS
 from bitwright.running.successors import random_starts
 from bitwright.theory.closed_form import Kind, variance, weights
 from paper.members import Growing, LimitMembers, TestSet, TrainedMembers

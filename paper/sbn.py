@@ -16,8 +16,8 @@ from bitwright.machines import (
     steps_of_instruction,
     steps_per_instruction,
 )
-from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, links
 from bitwright.pages.drawing import Drawing, tip
+from bitwright.pages.svg import SBN_UNITS, block_drawing, block_kinds, links
 from paper.figures import Figure, Setting, Tables
 from paper.style import COLOURS, label
 from paper.table import Row, Table

@@ -14,7 +14,7 @@ from bitwright.engines.device_matching import DeviceMatching, TensorBatch, align
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
-from bitwright.networks.torch_trainer import check_device, torch_module
+from bitwright.networks.descent import check_device, torch_module
 from bitwright.program import Program
 from bitwright.theory.rounding import Rounding, scale_weights
 

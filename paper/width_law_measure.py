@@ -13,13 +13,12 @@ from bitwright.api.cells import pattern_of
 from bitwright.bits import BoolArray
 from bitwright.machines import Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.start import NetworkShape, initial_weights
+from bitwright.networks.descent import NetworkShape, initial_weights
 from bitwright.program import Builder, Program, span
 from bitwright.program.pattern import Pattern
-from bitwright.theory import width_regions
+from bitwright.theory import width_plan
 from bitwright.theory.closed_form import FloatArray, weights
-from bitwright.theory.width_plan import WidthField, label_matrix, worst_error
-from bitwright.theory.width_regions import Region
+from bitwright.theory.width_plan import Region, WidthField, label_matrix, worst_error
 from paper.table import Row
 from paper.width_integrals import Sums, spread
 
@@ -70,15 +69,15 @@ def regions_of(name: str) -> tuple[Region, ...]:
     """The states of a program of this study; of cells, kind by kind."""
     kind, _, size = name.partition(" ")
     if kind == "cells":
-        return tuple(width_regions.regions_of(pattern_of([addition(8).program], 2)))
+        return tuple(width_plan.regions_of(pattern_of([addition(8).program], 2)))
     bits = int(size)
     if kind == "permutation":
-        return tuple(width_regions.regions_of(Pattern.of_state(permutation([*range(2, bits + 1), 1]).program)))
+        return tuple(width_plan.regions_of(Pattern.of_state(permutation([*range(2, bits + 1), 1]).program)))
     if kind == "SBN":
-        return tuple(width_regions.regions_of(Pattern.of_state(machine_b(Sizes(2, 2, bits)).program)))
+        return tuple(width_plan.regions_of(Pattern.of_state(machine_b(Sizes(2, 2, bits)).program)))
     programs = {"addition": addition, "multiplication": multiplication}
     return tuple(
-        width_regions.regions_of(Pattern.of_state(star(bits) if kind == "star" else programs[kind](bits).program))
+        width_plan.regions_of(Pattern.of_state(star(bits) if kind == "star" else programs[kind](bits).program))
     )
 
 
@@ -142,7 +141,7 @@ def _members_on_device(
     program: Program, recipe: Recipe, job: SpreadJob, parts: list[BoolArray]
 ) -> Iterator[list[FloatArray]]:
     """The same networks, many at a time."""
-    from bitwright.networks.torch_trainer import check_device, descend_many, torch_module
+    from bitwright.networks.descent import check_device, descend_many, torch_module
 
     torch, device = torch_module(), check_device(job.device)
     shape = NetworkShape(program.templates, job.width, program.bits)

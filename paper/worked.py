@@ -11,7 +11,7 @@ import numpy as np
 from bitwright.algorithms import addition
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
-from bitwright.pages.diagram import block_kinds
+from bitwright.pages.svg import block_kinds
 from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitwright import addition, validate
-from bitwright.web.limits import Limits
-from bitwright.web.requests import Request
+from bitwright.web.requests import Limits, Request
 from bitwright.web.work import run
 
 SHAPE = {"words": 16, "width": 8, "dialect": "howerj"}

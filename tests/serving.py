@@ -21,7 +21,7 @@ import httpx
 from waiting import PATIENCE, wait_until
 
 from bitwright.web.app import make_server, open_socket
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 RING = """# a bit that goes round for ever
 bits x[500]
@@ -35,7 +35,7 @@ ENDLESS = {"cells": 2_000_000_000, "seconds": 100_000.0}  # limits under which S
 MAIN = (
     "import json, sys\n"
     "from bitwright.web.app import serve\n"
-    "from bitwright.web.limits import Limits\n"
+    "from bitwright.web.requests import Limits\n"
     "serve(0, lambda address: print(address, flush=True), Limits(**json.loads(sys.argv[1])))\n"
 )
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bitwright import Algorithm, Program, addition, parse
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import KernelDecider
+from bitwright.engines.cells import KernelDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.network import WholeNumbers
 from bitwright.networks import IntegerNetwork, Plan, Recipe, quantize, train

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.networks.torch_trainer import check_device, torch_module
+from bitwright.networks.descent import check_device, torch_module
 from bitwright.program import Program
 
 

@@ -12,8 +12,8 @@ from decoders import bit_copier, every_input
 
 from bitwright import InputError, certify
 from bitwright.transformers import Decoder, load_decoder, read_certificate, read_task, save_decoder
-from bitwright.transformers.evaluate import logits
-from bitwright.transformers.refutation import forced_margins
+from bitwright.transformers.counterexamples import forced_margins
+from bitwright.transformers.modules import logits
 
 TEXT = """
 words a: 4 symbols 0..1

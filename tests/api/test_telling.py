@@ -9,8 +9,8 @@ from calling import Captured
 
 from bitwright import addition, certify, size, validate
 from bitwright.api import telling
-from bitwright.running.sliced import runs
-from bitwright.running.sliced.runs import COMPILING
+from bitwright.running import sliced
+from bitwright.running.sliced import COMPILING
 
 LONG: dict[str, Callable[[], object]] = {
     "validate": lambda: validate(addition(2)),
@@ -22,7 +22,7 @@ LONG: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("name", LONG)
 def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setattr(telling, "_said", set())
-    monkeypatch.setattr(runs, "to_be_compiled", lambda: True)  # as it is before the first validation of all
+    monkeypatch.setattr(sliced, "to_be_compiled", lambda: True)  # as it is before the first validation of all
     LONG[name]()
     assert capsys.readouterr().err == f"bitwright: {COMPILING}\n"
     LONG[name]()
@@ -31,8 +31,8 @@ def test_compiling_is_said_once(name: str, monkeypatch: pytest.MonkeyPatch, caps
 
 def test_nothing_is_said_where_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setattr(telling, "_said", set())
-    monkeypatch.setattr(runs, "to_be_compiled", lambda: False)
+    monkeypatch.setattr(sliced, "to_be_compiled", lambda: False)
     validate(addition(2))
-    monkeypatch.setattr(runs, "to_be_compiled", lambda: True)
+    monkeypatch.setattr(sliced, "to_be_compiled", lambda: True)
     validate(addition(2), engine="kernel", evaluate=True)
     assert capsys.readouterr().err == ""

@@ -25,8 +25,7 @@ from waiting import PATIENCE, wait_until
 from bitwright.cli.main import main
 from bitwright.engines.make import make_engine
 from bitwright.machines.subleq import load_sq
-from bitwright.machines.subleq.checkpoint import load_checkpoint
-from bitwright.machines.subleq.computer import Computer, MachineTally
+from bitwright.machines.subleq.computer import Computer, MachineTally, load_checkpoint
 
 ROOT = Path(__file__).parents[2]
 SBN, SUBLEQ = ROOT / "examples" / "sbn", ROOT / "examples" / "subleq"

@@ -21,9 +21,9 @@ IN_SCHEMAS = {
 # Files that only the command that wrote them reads, to continue.
 PRIVATE = {
     "bitwright.proofs.exhaustion.findings:FIELDS",
-    "bitwright.transformers.journal:_FIELDS",
-    *(f"bitwright.validation.tally:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
-    *(f"bitwright.machines.subleq.checkpoint:{name}" for name in ("_ABOUT", "_TALLY")),
+    "bitwright.transformers.certificate:_RECORD_FIELDS",
+    *(f"bitwright.validation.report:{name}" for name in ("_FIELDS", "_CROWD", "_FAILURE")),
+    *(f"bitwright.machines.subleq.computer:{name}" for name in ("_ABOUT", "_TALLY")),
 }
 
 

@@ -11,7 +11,7 @@ from long import LONG
 from bitwright import Algorithm, Builder, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
-from bitwright.engines.cells.deciders import Deviations, KernelDecider, LimitDecider, SampledDecider
+from bitwright.engines.cells import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.program import span

@@ -7,11 +7,11 @@ import pytest
 
 from bitwright import addition, multiplication
 from bitwright.errors import BitwrightError
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding import PackedRules
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from bitwright.engines.integer.device import DeviceStep  # noqa: E402
+from bitwright.engines.integer import DeviceStep  # noqa: E402
 
 
 def step_of(program: Any, device: str = "cpu") -> DeviceStep:

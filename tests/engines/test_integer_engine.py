@@ -7,9 +7,9 @@ import pytest
 from whole import choices, indicator, odd_program, step_by_hand, sums_by_hand, trained, whole, with_weights
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork
+from bitwright.networks.integer import ExactSums
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 
@@ -23,7 +23,7 @@ def network_of(name: str) -> IntegerNetwork:
 @pytest.mark.parametrize("name", CASES)
 def test_every_engine_gives_the_sums_of_python_in_every_state(name: str) -> None:
     torch = pytest.importorskip("torch")
-    from bitwright.engines.integer.device import DeviceSums
+    from bitwright.engines.integer import DeviceSums
 
     algorithm, network = CASES[name], network_of(name)
     chosen = list(choices(algorithm.program))
@@ -39,7 +39,7 @@ def test_every_engine_gives_the_sums_of_python_in_every_state(name: str) -> None
 @pytest.mark.parametrize("name", CASES)
 def test_every_state_steps_as_python_says(name: str) -> None:
     pytest.importorskip("torch")
-    from bitwright.engines.integer.device import IntegerDeviceEngine
+    from bitwright.engines.integer import IntegerDeviceEngine
 
     algorithm, network = CASES[name], network_of(name)
     domain = StatesDomain(Pattern.of_state(algorithm.program))
@@ -126,7 +126,7 @@ def test_what_does_not_go_together_is_refused() -> None:
 def test_a_kernel_that_adds_up_otherwise_is_not_used() -> None:
     """One sum in a thousand off by one is noticed, and the right sums are not refused."""
     torch = pytest.importorskip("torch")
-    from bitwright.engines.integer.device import DeviceSums
+    from bitwright.engines.integer import DeviceSums
 
     program, cpu = addition(3).program, torch.device("cpu")
     sums = DeviceSums(trained(), program, cpu)
@@ -155,7 +155,7 @@ def test_the_kernel_of_a_gpu_gives_the_sums_of_numpy_at_every_width(width: int) 
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
-    from bitwright.engines.integer.device import DeviceSums
+    from bitwright.engines.integer import DeviceSums
 
     for algorithm in (addition(4), multiplication(3), multiplication(6)):
         program, rng = algorithm.program, np.random.default_rng(width)

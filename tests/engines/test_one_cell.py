@@ -10,7 +10,7 @@ from cases import for_each
 from whole import odd_program
 
 from bitwright import Algorithm, InputError, addition, certify, multiplication, permutation, run, train
-from bitwright.engines.cells.deciders import KernelDecider, LimitDecider
+from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.make import make_engine

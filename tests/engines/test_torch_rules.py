@@ -13,10 +13,10 @@ from bitwright import addition
 from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
-from bitwright.running.sliced.lanes import counting
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.running.sliced import counting
+from bitwright.theory.encoding import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.validation.walk import Definition, Walker
+from bitwright.validation.judge import Definition, Walker
 
 torch = pytest.importorskip("torch")
 DEVICES = [

@@ -25,8 +25,7 @@ from bitwright.engines import make_engine
 from bitwright.errors import InputError
 from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
 from bitwright.networks import (
     IntegerNetwork,
     Plan,

@@ -11,9 +11,9 @@ from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, multiplication, permutation
 from bitwright.files.executions import Executions
-from bitwright.inference.elimination import Elimination, Evidence
+from bitwright.inference import Elimination, Evidence
+from bitwright.inference.contradiction import SearchBudget, hitting_sets
 from bitwright.inference.find_blocks import find_blocks
-from bitwright.inference.hitting import SearchBudget, hitting_sets
 from bitwright.program import load
 from bitwright.running.successors import executions_of_inputs, random_executions
 

@@ -12,8 +12,8 @@ from programs import EXAMPLES, random_program
 from bitwright import Algorithm, Program, addition, multiplication, permutation
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions
+from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
-from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.recovered import Recovered, compare
 from bitwright.program import load
 from bitwright.running.successors import executions_of_inputs, random_executions

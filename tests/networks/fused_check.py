@@ -8,9 +8,7 @@ import torch
 from networks.fused_sums_check import check_sums
 
 from bitwright import permutation
-from bitwright.networks.descent import Plan, TrainingError
-from bitwright.networks.start import NetworkShape, initial_weights
-from bitwright.networks.torch_trainer import descend_many
+from bitwright.networks.descent import NetworkShape, Plan, TrainingError, descend_many, initial_weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.fused import descend_fused, train_drawn
 

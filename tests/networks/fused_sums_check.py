@@ -10,9 +10,8 @@ from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.fused import FusedSums
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import Bounds, columns_of
+from bitwright.networks.integer import Bounds, ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL
 from bitwright.proofs.exhaustion.findings import IntegerJudge, Truth
 

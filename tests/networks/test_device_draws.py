@@ -6,7 +6,7 @@ import torch
 
 from bitwright import addition
 from bitwright.networks import Plan, Recipe
-from bitwright.networks.start import NetworkShape
+from bitwright.networks.descent import NetworkShape
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.device_members import draw, train_members
 

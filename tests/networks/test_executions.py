@@ -18,8 +18,7 @@ from bitwright.networks.train import ExecutionSet
 from bitwright.program.pattern import Pattern
 from bitwright.running.successors import successors
 from bitwright.theory.closed_form import spectrum
-from bitwright.theory.encoding.state_set import LABELS, Labels, StateSet
-from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.encoding.training_set import LABELS, Labels, StateSet, TrainingSet
 from bitwright.theory.predictor import Predictor, kernel_ends
 from bitwright.theory.rounding import round_outputs
 

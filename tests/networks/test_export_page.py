@@ -23,7 +23,7 @@ from bitwright.api.export.pages import computer_page
 from bitwright.api.graphs import on_graph
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
-from bitwright.graphs.shapes import shaped_graph
+from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.machines.subleq.images import run_images
 from bitwright.networks import Plan, Recipe

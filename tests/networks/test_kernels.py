@@ -23,7 +23,7 @@ from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
 from bitwright.networks.integer import grids
 from bitwright.networks.store import read_about
-from bitwright.proofs.exhaustion.float_judge import FloatJudge
+from bitwright.proofs.exhaustion.judges import FloatJudge
 from bitwright.workers import Workers, cores, linear_algebra
 from bitwright.workers.linear_algebra import kernel_name, one_thread
 

@@ -9,7 +9,7 @@ import pytest
 
 from bitwright import permutation
 from bitwright.networks import Plan
-from bitwright.networks.start import NetworkShape, Parametrization, initial_weights
+from bitwright.networks.descent import NetworkShape, Parametrization, initial_weights
 from bitwright.networks.train import descend
 from bitwright.theory.closed_form import Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet

@@ -12,9 +12,8 @@ from cases import for_each
 from whole import whole
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import columns_of, decide_bits
+from bitwright.networks.integer import ExactSums, columns_of, decide_bits
 from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain

@@ -6,7 +6,7 @@ from cases import for_each
 
 from bitwright import InputError, addition
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.networks.start import NetworkShape, Start, initial_weights
+from bitwright.networks.descent import NetworkShape, Start, initial_weights
 from bitwright.networks.train import backward, descend, forward
 from bitwright.theory.encoding.training_set import TrainingSet
 
@@ -84,7 +84,7 @@ def test_pytorch_does_what_numpy_does(descent: str, start: Start, parametrizatio
 
 
 def test_batches_of_networks_train_as_each_alone() -> None:
-    from bitwright.networks.torch_trainer import descend_many
+    from bitwright.networks.descent import descend_many
 
     torch.set_num_threads(1)
     starts = [initial_weights(SHAPE, "random", 9, member) for member in range(4)]
@@ -159,7 +159,7 @@ def test_impossible_recipes(recipe: object, message: str) -> None:
 
 
 def test_without_pytorch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitwright.networks.torch_trainer.find_spec", lambda _: None)
+    monkeypatch.setattr("bitwright.networks.descent.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'bitwright\[train\]'"):
         train(addition(2).program, Recipe(8, trainer="torch"))
 

@@ -7,8 +7,8 @@ import pytest
 
 from bitwright import Builder, InputError, addition, multiplication, parse
 from bitwright.machines import Sizes, machine_a, machine_b
-from bitwright.pages.diagram import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
 from bitwright.pages.drawing import text_width
+from bitwright.pages.svg import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
 from bitwright.program import span
 
 

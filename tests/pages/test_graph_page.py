@@ -11,13 +11,12 @@ from page_data import opened
 
 from bitwright import InputError, addition, run
 from bitwright.engines import make_engine
+from bitwright.pages import graph as page_module
 from bitwright.pages import graph_page, graph_steps_svg, graph_svg
-from bitwright.pages.graph import page as page_module
 from bitwright.pages.graph import view as view_module
-from bitwright.pages.graph.colours import OFF, SETS, UNSET, scale_colour
-from bitwright.pages.graph.text import heading_of, order_lines
-from bitwright.pages.graph.view import GraphView
+from bitwright.pages.graph.view import OFF, SETS, UNSET, GraphView, scale_colour
 from bitwright.pages.layout import edge_bends, graph_layout
+from bitwright.pages.text import heading_of, order_lines
 from bitwright.program import Topology, parse_node_program
 
 SVG = "{http://www.w3.org/2000/svg}"

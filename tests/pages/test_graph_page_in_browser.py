@@ -11,8 +11,7 @@ from waiting import until
 
 from bitwright import Run, run
 from bitwright.pages import graph_page
-from bitwright.pages.graph.colours import scale_colour
-from bitwright.pages.graph.view import GraphView
+from bitwright.pages.graph.view import GraphView, scale_colour
 from bitwright.program import Topology, parse_node_program
 
 LIT = "#0072b2"  # a flag that is on, in light colours

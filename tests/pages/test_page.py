@@ -11,10 +11,9 @@ from page_data import opened
 
 from bitwright import InputError, Run, addition, permutation, run
 from bitwright.machines import interpret, load_sbn, machine_a, machine_b
-from bitwright.machines.sbn.loaded import Loaded
+from bitwright.machines.sbn.sbn_machine import Loaded
+from bitwright.pages import page as page_module
 from bitwright.pages import trace_page, trace_text
-from bitwright.pages.page import outputs as outputs_module
-from bitwright.pages.page import page as page_module
 from bitwright.theory import weights
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -93,7 +92,7 @@ def test_what_is_too_long_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     done = recorded(engine="sampled")
     facts, _ = opened(trace_page(done))
     assert facts["real"]["stored"] == "all"
-    monkeypatch.setattr(outputs_module.outputs_data, "__defaults__", (done.steps * facts["bits"] - 1,))
+    monkeypatch.setattr(page_module.outputs_data, "__defaults__", (done.steps * facts["bits"] - 1,))
     facts, arrays = opened(trace_page(done))
     assert (facts["real"]["stored"], "outputs" in arrays) == ("nothing", False)
     monkeypatch.setattr(page_module, "MAX_STEPS", done.steps - 1)

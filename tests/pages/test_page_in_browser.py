@@ -17,7 +17,7 @@ from whole import outputs_of
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
-from bitwright.machines.sbn.loaded import Loaded
+from bitwright.machines.sbn.sbn_machine import Loaded
 from bitwright.pages import graph_page, trace_page
 from bitwright.theory import variance, weights
 

@@ -10,7 +10,7 @@ from cases import for_each
 
 from bitwright import Algorithm, Certificate, InputError, Program, addition, certify, multiplication, parse, run, size
 from bitwright.api.cells import as_algorithm, pattern_of
-from bitwright.engines.cells.deciders import LimitDecider
+from bitwright.engines.cells import LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.errors import ProofError
 from bitwright.program.pattern import Pattern

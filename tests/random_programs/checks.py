@@ -18,7 +18,7 @@ from random_programs.naive import threshold as threshold_of
 
 from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse, validate
 from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
-from bitwright.engines.cells.deciders import KernelDecider, LimitDecider
+from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine

@@ -13,8 +13,7 @@ from bitwright.machines.subleq import DIALECTS, Interpreter, Shape, assemble_sq,
 from bitwright.machines.subleq.computer import Computer, RunLimits
 from bitwright.machines.subleq.host import Host
 from bitwright.program.layout import IntArray
-from bitwright.running.endings import ENDLESS, FirstOf, HaltBit, StepCount, Stuck, When
-from bitwright.running.loop import drive
+from bitwright.running.loop import ENDLESS, FirstOf, HaltBit, StepCount, Stuck, When, drive
 from bitwright.running.observers import StepComparison
 
 MULTIPLY = multiplication(4)

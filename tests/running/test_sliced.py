@@ -18,11 +18,10 @@ from bitwright.bits import BoolArray
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.program import FIXED_POINT
 from bitwright.program.algorithm import Halt, impossible_matches
-from bitwright.running.sliced import lanes
-from bitwright.running.sliced.runs import Outcome, SlicedRuns
+from bitwright.running.sliced import Outcome, Rows, SlicedRuns, counting, numbers
 from bitwright.theory.decisions import Decisions, decide
-from bitwright.theory.encoding.packed import unpack
-from bitwright.validation.walk import Walker
+from bitwright.theory.encoding import unpack
+from bitwright.validation.judge import Walker
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -37,7 +36,7 @@ def by_rules(algorithm: Algorithm) -> Decisions:
     return decide(algorithm.program, algorithm.program.templates, None)
 
 
-def random_rows(rng: np.random.Generator, bits: int, count: int, density: float) -> lanes.Rows:
+def random_rows(rng: np.random.Generator, bits: int, count: int, density: float) -> Rows:
     states = rng.random((bits, 64 * -(-count // 64))) < density
     return np.packbits(states, axis=1, bitorder="little").view(np.uint64)
 
@@ -130,14 +129,14 @@ def test_the_answer_is_pythons(case: Case) -> None:
     done = SlicedRuns(case.algorithm, case.algorithm.steps or 10_000, by_rules(case.algorithm)).run(rows, len(inputs))
     at = 0
     for word in case.algorithm.outputs:
-        numbers = lanes.numbers(done.outputs[at : at + len(word.bits)], len(inputs), word.signed)
-        assert numbers.tolist() == [case.meaning(**values)[word.name] for values in inputs]
+        found = numbers(done.outputs[at : at + len(word.bits)], len(inputs), word.signed)
+        assert found.tolist() == [case.meaning(**values)[word.name] for values in inputs]
         at += len(word.bits)
 
 
 def test_chunks_of_any_size_give_the_same() -> None:
     algorithm = multiplication(4)
-    rows = lanes.counting(0, 4, 8)
+    rows = counting(0, 4, 8)
     whole_run = SlicedRuns(algorithm, 76, by_rules(algorithm)).run(rows, 256)
     for words in (1, 3):
         assert_equal(SlicedRuns(algorithm, 76, by_rules(algorithm), words).run(rows, 256), whole_run, 256)

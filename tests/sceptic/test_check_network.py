@@ -18,8 +18,8 @@ from whole import every_state
 
 import bitwright
 from bitwright import Algorithm, addition, multiplication, parse
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, save_network, train
+from bitwright.networks.integer import ExactSums
 from bitwright.networks.quantize import quantize
 from bitwright.proofs.exhaustion.findings import Truth
 

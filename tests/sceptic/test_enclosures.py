@@ -13,7 +13,7 @@ import pytest
 from checking import SCEPTIC
 
 from bitwright.transformers.decoder import Norm, Rope
-from bitwright.transformers.evaluate import _turned, activated, normed
+from bitwright.transformers.modules import _turned, activated, normed
 
 S = 60
 

@@ -5,8 +5,7 @@ import pytest
 
 from bitwright import InputError, addition
 from bitwright.running.successors import executions_of_inputs, random_executions
-from bitwright.theory.encoding.state_set import StateSet, check_labels
-from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.encoding.training_set import StateSet, TrainingSet, check_labels
 
 PROGRAM = addition(3).program
 

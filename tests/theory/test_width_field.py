@@ -12,8 +12,7 @@ from bitwright.api.cells import pattern_of
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, rounded, scaled_bias
-from bitwright.theory.width_regions import regions_of
+from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, regions_of, rounded, scaled_bias
 from paper.width_integrals import Sums, spread
 from tests.programs import crowded, random_program
 

@@ -5,9 +5,9 @@ import pytest
 
 from bitwright.transformers.affine import FLOAT32, AffineForm, activated, constant, fed, finished, margins, normed
 from bitwright.transformers.decoder import Decoder, Layer, Linear, Mlp, Norm
-from bitwright.transformers.evaluate import _mlp, chained
-from bitwright.transformers.evaluate import activated as active
-from bitwright.transformers.evaluate import normed as norm_of
+from bitwright.transformers.modules import _mlp, chained
+from bitwright.transformers.modules import activated as active
+from bitwright.transformers.modules import normed as norm_of
 
 ACTIVATIONS = ["gelu", "gelu_tanh", "relu", "silu"]
 WIDTH, HIDDEN, TOKENS = 6, 5, 4

@@ -7,12 +7,10 @@ from adders import NAMES, load
 from torch_transformers import Gpt, Llama, randomized
 
 from bitwright.errors import EffortError, InputError
-from bitwright.transformers.comparison import compare
-from bitwright.transformers.counterexamples import exhaust, search
+from bitwright.transformers.counterexamples import exhaust, forced_margins, search
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.mixture import mixture_of
-from bitwright.transformers.modules import runtime_of
-from bitwright.transformers.refutation import forced_margins
+from bitwright.transformers.layout import mixture_of
+from bitwright.transformers.modules import compare, runtime_of
 from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama
 from bitwright.transformers.task_text import read_task
 

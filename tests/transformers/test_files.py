@@ -10,8 +10,8 @@ from adders import NAMES, load
 
 from bitwright.errors import InputError
 from bitwright.transformers.decoder import Decoder, Head, Layer, Linear, Mlp, Norm, Rope, check
-from bitwright.transformers.evaluate import logits
 from bitwright.transformers.files import decoder_bytes, describe_decoder, digest, load_decoder, save_decoder
+from bitwright.transformers.modules import logits
 
 WIDTH, TOKENS, LENGTH = 6, 7, 9
 

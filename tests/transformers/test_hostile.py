@@ -15,14 +15,13 @@ from bitwright.errors import InputError
 from bitwright.transformers.boxes import LEAF, steps
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step
-from bitwright.transformers.counterexamples import exhaust
+from bitwright.transformers.counterexamples import exhaust, forced_margins
 from bitwright.transformers.decision import Decision, DecoderClaim
 from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, Mlp, Norm
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.prover import decide
-from bitwright.transformers.refutation import forced_margins
 
 NEAR = 1e-7  # how far float64 may be off
 
@@ -139,12 +138,13 @@ def test_three_tables_may_be_added_in_any_order(tmp_path):
     assert forged(decoder, zeros(), tmp_path).code == 1
 
 
-def test_the_rounding_of_a_rival_counts(tmp_path):
+@pytest.mark.parametrize("more", [(), (np.eye(3),)])
+def test_the_rounding_of_a_rival_counts(more, tmp_path):
     """In float32 the other logit, 2^24 - 64/2 - 2^24, may be 0: above the right one, -10."""
     nothing = Head(*(linear(np.zeros(shape)) for shape in ((66, 1), (66, 1), (66, 1), (1, 66))), 1.0)
     weight = np.zeros((66, 3))
     weight[0], weight[1:65, 1], weight[65, 1] = [-10, 2.0**24, -900], -0.5, -(2.0**24)
-    decoder = Decoder((np.ones((4, 3, 66), np.float32),), (Layer((nothing,)),), None, linear(weight))
+    decoder = Decoder((np.ones((4, 3, 66), np.float32),), (Layer((nothing,)),), None, linear(weight, *more))
     (claim,) = decide(decoder, zeros()).claims
     assert (claim.verdict, claim.arithmetic) == ("proved", "real")
     assert forged(decoder, zeros(), tmp_path).code == 1

@@ -11,9 +11,9 @@ from decoders import copier, copy
 
 from bitwright import InputError, certify
 from bitwright.files.journal import Journal
+from bitwright.transformers.certificate import StepJournal
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.journal import StepJournal
 from bitwright.transformers.prover import decide
 from bitwright.workers import Workers
 

@@ -9,10 +9,10 @@ from long import seeds
 
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import root
+from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decoder import Linear
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.margins import Pieces, _count, count_wrong, smallest_margin
-from bitwright.transformers.refutation import forced_margins
 
 
 def networks():

@@ -12,12 +12,11 @@ from decoders import TASKS, bit_copier, copier, copy, every_input, random_decode
 
 from bitwright import certify
 from bitwright.pages.drawing import text_width
+from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.evaluate import logits
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.modules import forced_rows
+from bitwright.transformers.modules import forced_rows, logits
 from bitwright.transformers.picture import WRONG, count_splits, decision_page, decision_svg, measure_margins
-from bitwright.transformers.refutation import forced_margins
 
 COPY = copy(2)
 CROSSED = 'stroke="#fff"'

@@ -14,13 +14,12 @@ from bitwright import certify
 from bitwright.transformers import steps as bounding
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import EMPTY, LEAF, root, split, steps
+from bitwright.transformers.counterexamples import forced_margins, greedy, right_steps
 from bitwright.transformers.decoder import Layer, Linear
-from bitwright.transformers.evaluate import logits
-from bitwright.transformers.fronts import prove_step
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import mixture_of
+from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
-from bitwright.transformers.refutation import forced_margins, greedy, right_steps
-from bitwright.transformers.steps import step_of
+from bitwright.transformers.steps import prove_step, step_of
 
 COPY = copy(2)
 OPTIONS = {"one head": {}, "two heads": {"heads": 2, "norm": "layer", "activation": "relu"}}

@@ -9,8 +9,8 @@ import numpy as np
 from bitwright.transformers.certificate import read_certificate, task_document
 from bitwright.transformers.columns import digits
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.evaluate import logits
 from bitwright.transformers.files import digest, load_decoder
+from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.task_text import load_task
 

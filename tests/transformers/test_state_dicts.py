@@ -9,8 +9,8 @@ from torch_transformers import Gpt, Llama, randomized
 from bitwright.errors import InputError
 from bitwright.transformers import state_dicts
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.evaluate import logits
 from bitwright.transformers.files import load_decoder, save_decoder
+from bitwright.transformers.modules import logits
 from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama, read_state_dict
 
 TOKENS = np.random.default_rng(1).integers(0, 13, (30, 12))

@@ -9,9 +9,9 @@ import torch
 from bitwright.errors import InputError
 from bitwright.transformers.columns import digits
 from bitwright.transformers.decoder import Decoder, check
-from bitwright.transformers.evaluate import logits
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.model import decoder_of, frame_of, logits_of, start
+from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import decide
 from bitwright.transformers.task_text import read_task
 from bitwright.transformers.training import Progress, TrainingRecipe, train, train_until_proved

@@ -6,8 +6,8 @@ from adders import NAMES, addition, load
 
 from bitwright.errors import InputError
 from bitwright.transformers.columns import Columns, check, digits
-from bitwright.transformers.evaluate import logits
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
+from bitwright.transformers.modules import logits
 
 
 def signed_difference(length: int) -> Columns:

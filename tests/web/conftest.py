@@ -9,7 +9,7 @@ from serving import ADD, Client, Process, serving, serving_process
 from waiting import PATIENCE
 from web.pages import Visit
 
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ import pytest
 from serving import ADD, SLOW, Client, Process, eventually
 from waiting import is_running
 
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes and limits of Linux")
 

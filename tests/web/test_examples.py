@@ -13,7 +13,7 @@ from long import LONG
 from serving import Process, example_texts, serving_process, source_of
 from waiting import PATIENCE
 
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 ROOT = Path(__file__).parent.parent.parent
 ENGINES = ("limit", "kernel", "sampled", "network")

@@ -9,8 +9,7 @@ from long import LONG
 from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v
 from bitwright.machines.subleq.images import run_images
 from bitwright.web import work
-from bitwright.web.limits import Limits
-from bitwright.web.requests import Request
+from bitwright.web.requests import Limits, Request
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "subleq"
 LOOP = ".words 16\n.width 8\n.dialect howerj\nloop: jmp loop\n"

@@ -14,8 +14,8 @@ from bitwright.api import export
 from bitwright.api.cells import as_algorithm
 from bitwright.networks import Plan, Recipe
 from bitwright.program import parse_node_program
-from bitwright.web.limits import Limits
 from bitwright.web.programs import train_network
+from bitwright.web.requests import Limits
 
 ROOT = Path(__file__).parent.parent.parent
 FLOOD = (ROOT / "examples" / "graphs" / "flooding.bw").read_text()

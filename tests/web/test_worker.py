@@ -13,7 +13,7 @@ import pytest
 from serving import ADD, ENDLESS, SLOW, Client, eventually, serving, serving_process
 from waiting import is_running
 
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 SOUND = {"kind": "multiplication", "bits": 4}
 # A worker in which a check of these texts goes wrong, each in another way.

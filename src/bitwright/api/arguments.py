@@ -98,7 +98,7 @@ def make_recipe(
         if "width" not in named:
             made = replace(made, width=width(made.padding))
     if made.trainer == "torch":
-        from bitwright.networks.torch_trainer import check_device
+        from bitwright.networks.descent import check_device
 
         check_device(made.device)
     return made

@@ -28,7 +28,7 @@ from bitwright.proofs.exhaustion.domains import usual_domain
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
 from bitwright.proofs.ranges import matches_range
 from bitwright.running.progress import Progress
-from bitwright.theory.ranges import training_size
+from bitwright.theory.decisions import training_size
 from bitwright.theory.rounding import ROUNDINGS, Rounding, check_rounding
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask

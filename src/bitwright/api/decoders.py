@@ -15,7 +15,7 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, ProofError, counted, option
 from bitwright.files.storage import as_path, check_writable
 from bitwright.running.progress import Progress
-from bitwright.transformers.certificate import read_certificate, task_document
+from bitwright.transformers.certificate import StepJournal, read_certificate, task_document
 from bitwright.transformers.columns import Columns
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
@@ -26,7 +26,6 @@ from bitwright.transformers.files import (
     load_decoder,
     save_decoder,
 )
-from bitwright.transformers.journal import StepJournal
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.modules import Module

@@ -14,13 +14,13 @@ from bitwright.networks import FloatNetwork
 from bitwright.program import Algorithm, Program
 from bitwright.program.cells import Tile
 from bitwright.program.pattern import Pattern, pattern_of
-from bitwright.theory.ranges import training_size
+from bitwright.theory.decisions import training_size
 from bitwright.theory.rounding import check_rounding
 
 if TYPE_CHECKING:
     from bitwright.api.network import Network
     from bitwright.api.telling import Teller
-    from bitwright.engines.cells.deciders import Decider
+    from bitwright.engines.cells import Decider
     from bitwright.networks import AnyNetwork, Recipe
 
 # The engines that have a setting.
@@ -254,16 +254,16 @@ def _trained(
 
 def _limit(algorithm: Algorithm, pattern: Pattern, choice: EngineChoice) -> Decider:
     """The limit of networks of a pattern, with the padding asked for; a declared one is for the whole state."""
-    from bitwright.engines.cells import deciders
+    from bitwright.engines import cells
 
     rounding, examples = check_rounding(choice.rounding), pattern.program.templates + (choice.padding or 0)
     if pattern.whole is not None:
         examples = choice.examples(algorithm)
     if choice.name == "limit":
-        return deciders.LimitDecider(pattern, examples, rounding)
+        return cells.LimitDecider(pattern, examples, rounding)
     if choice.name == "kernel":
-        return deciders.KernelDecider(pattern, examples, rounding)
-    return deciders.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
+        return cells.KernelDecider(pattern, examples, rounding)
+    return cells.SampledDecider(pattern, examples, rounding, choice.networks, choice.seed)
 
 
 def trainer(tell: Teller) -> Trainer:

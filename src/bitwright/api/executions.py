@@ -24,7 +24,7 @@ from bitwright.program.given import as_algorithm
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.running.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
-from bitwright.theory.encoding.state_set import Labels, StateSet, check_labels
+from bitwright.theory.encoding.training_set import Labels, StateSet, check_labels
 
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run are looked at; some never end

@@ -18,9 +18,8 @@ from bitwright.files.executions import Executions
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.families.blocks import Blocks, fit_arrays
 from bitwright.inference.families.lines import NAMES
-from bitwright.inference.families.runs import find_runs, lines_of_runs
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
-from bitwright.inference.families.text import rule_lines
+from bitwright.inference.families.text import find_runs, lines_of_runs, rule_lines
 from bitwright.program import Algorithm, Program, parse
 from bitwright.program.layout import KEYWORDS
 from bitwright.program.text.files import read_text

@@ -18,9 +18,8 @@ from bitwright.errors import BitwrightError, BitwrightWarning, InputError, count
 from bitwright.files.storage import as_path
 from bitwright.graphs.files import NamedGraph as NamedGraph
 from bitwright.graphs.files import from_networkx, read_graph
-from bitwright.graphs.named import from_matrix, is_matrix
-from bitwright.graphs.shapes import is_shape
-from bitwright.graphs.shapes import shaped_graph as shaped_graph
+from bitwright.graphs.named import from_matrix, is_matrix, is_shape
+from bitwright.graphs.named import shaped_graph as shaped_graph
 from bitwright.graphs.values import parse_assignments, values_for
 from bitwright.program import GraphAlgorithm as GraphAlgorithm
 from bitwright.program import NodeProgram, Topology, parse_node_program

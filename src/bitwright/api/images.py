@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bitwright.api.engines import engine_for
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import parse_number, shorten
+from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, option, short_repr, suggestion
 from bitwright.files.storage import as_path, check_writable
@@ -20,15 +21,13 @@ from bitwright.machines.programs import with_padding as with_padding
 from bitwright.machines.subleq import Shape
 from bitwright.machines.subleq import image_text as image_text
 from bitwright.machines.subleq import misfits as misfits
-from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.machines.subleq.computer import Computer, RunLimits
+from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
 from bitwright.machines.subleq.computer import MachineTally as MachineTally
 from bitwright.machines.subleq.machine import bytes_available
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_width
 from bitwright.running.progress import Progress
 from bitwright.running.run import program_id
-from bitwright.running.sentences import cells_sentence
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine

@@ -18,8 +18,8 @@ from bitwright.bits import shorten
 from bitwright.errors import InputError, option, problems_of, suggestion
 from bitwright.files.executions import Executions, joined, load_lets
 from bitwright.files.storage import check_writable
+from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
-from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.find_blocks import find_blocks
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
 from bitwright.inference.recovered import Recovered

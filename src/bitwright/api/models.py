@@ -94,7 +94,7 @@ def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | No
 def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
     """The table of `Model.table`."""
     from bitwright.proofs.exhaustion.findings import Truth
-    from bitwright.proofs.exhaustion.models import states_of
+    from bitwright.proofs.exhaustion.judges import states_of
 
     if reads not in READS:
         raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
@@ -130,8 +130,7 @@ def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsk
 def model_engine(algorithm: Algorithm, given: Any, choice: EngineChoice) -> Engine:
     """The engine that runs a program by a network of your own."""
     from bitwright.engines.cells.engine import CellEngine
-    from bitwright.engines.cells.model import ModelDecider
-    from bitwright.engines.foreign import ModelEngine
+    from bitwright.engines.foreign import ModelDecider, ModelEngine
 
     usual = EngineChoice("network", evaluate=choice.evaluate)
     if other := next((name for name in SETTINGS if getattr(choice, name) != getattr(usual, name)), None):

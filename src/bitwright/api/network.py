@@ -319,7 +319,7 @@ class Network(Shown):
 
     def _steps_of(self, what: Any) -> Any:
         """One step of a program as a PyTorch module."""
-        from bitwright.networks.torch_trainer import torch_module
+        from bitwright.networks.descent import torch_module
 
         torch_module()
         from bitwright.engines.torch_step import StepModule

@@ -10,10 +10,9 @@ from bitwright.api.certificates import Certificate
 from bitwright.api.network import Network
 from bitwright.bits import any_digits
 from bitwright.errors import InputError, counted
-from bitwright.pages.diagram import diagram_svg
 from bitwright.pages.graph import graph_page
 from bitwright.pages.page import run_title, trace_page
-from bitwright.pages.svg import trace_svg
+from bitwright.pages.svg import diagram_svg, trace_svg
 from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run

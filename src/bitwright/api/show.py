@@ -14,7 +14,7 @@ from bitwright.api.open import subject
 from bitwright.errors import InputError, Report, columns, counted, listing, option, printable, shorten
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.pages.cell_diagram import cell_diagram_svg
-from bitwright.pages.diagram import SBN_UNITS, diagram_svg
+from bitwright.pages.svg import SBN_UNITS, diagram_svg
 from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program, summary
 from bitwright.program import cells as of_program
 from bitwright.program.cells import Kind, Tile

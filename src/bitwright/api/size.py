@@ -20,7 +20,7 @@ from bitwright.proofs.ranges import matches_range
 from bitwright.proofs.width import NetworkWidth, network_width
 from bitwright.running.progress import Progress
 from bitwright.theory import check_scope, sizes
-from bitwright.theory.ranges import cells_range
+from bitwright.theory.decisions import cells_range
 
 Sized = Algorithm | Program | NodeProgram | str | PathLike[str]
 OF = ("ensemble", "network")

@@ -52,7 +52,7 @@ def say_compiling(tell: Teller | None = None) -> bool:
 
     Python programs see it on standard error, once, even without a listener.
     """
-    from bitwright.running.sliced.runs import COMPILING, to_be_compiled
+    from bitwright.running.sliced import COMPILING, to_be_compiled
 
     if not to_be_compiled():
         return False

@@ -23,7 +23,7 @@ from bitwright.pages import (
 )
 from bitwright.pages import trace_states as states_of
 from bitwright.pages import trace_text as text_of
-from bitwright.pages.graph.text import heading_of, order_lines
+from bitwright.pages.text import heading_of, order_lines
 from bitwright.program import Algorithm, GraphAlgorithm
 from bitwright.program.trace import Trace
 from bitwright.running.observers import Watch

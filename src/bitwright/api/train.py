@@ -34,7 +34,7 @@ from bitwright.networks import FloatNetwork, Recipe
 from bitwright.networks import train as descend
 from bitwright.networks.cache import network_files
 from bitwright.networks.cache import train_members as fill
-from bitwright.networks.start import NetworkShape
+from bitwright.networks.descent import NetworkShape
 from bitwright.networks.store import read_about
 from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, NodeProgram, Program

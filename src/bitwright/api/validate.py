@@ -13,14 +13,14 @@ from bitwright.api.network import Network, open_networks
 from bitwright.api.open import SIZED, is_image, named_algorithm, shipped, subject
 from bitwright.api.telling import Teller, say_compiling, teller
 from bitwright.bits import whole_number
+from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, option
 from bitwright.files.storage import as_path
 from bitwright.program import Algorithm, Program
 from bitwright.program.given import as_algorithm
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.running.progress import Progress
-from bitwright.running.sentences import cells_sentence
 from bitwright.validation import Arithmetic, Oracle
 from bitwright.validation import Failure as Failure
 from bitwright.validation import Validation as Validation

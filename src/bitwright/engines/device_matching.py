@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
-from bitwright.networks.torch_trainer import torch_module
+from bitwright.networks.descent import torch_module
 from bitwright.program import Program
 from bitwright.theory.closed_form import FloatArray
-from bitwright.theory.encoding.packed import literals_of
+from bitwright.theory.encoding import literals_of
 
 _ALIGNED = 16  # rows and columns come in multiples of this, without which matrix units are several times slower
 _NEVER = 100.0  # more than any template wants

@@ -53,7 +53,7 @@ def make_engine(
     if name == "limit":
         return LimitEngine(program, K, chosen, compiled)
     if name == "kernel":
-        from bitwright.engines.cells.deciders import KernelDecider
+        from bitwright.engines.cells import KernelDecider
         from bitwright.engines.cells.engine import CellEngine
 
         pattern = Pattern.of_state(program)
@@ -86,7 +86,7 @@ def network_engine(
         raise InputError(
             f"floating-point networks run on the CPU; make this one of integers, or leave out {option('device')}"
         )
-    from bitwright.engines.integer.device import IntegerDeviceEngine
+    from bitwright.engines.integer import IntegerDeviceEngine
 
     return IntegerDeviceEngine(program, trained[0], rounding, device)
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch, Engine
-from bitwright.engines.table.packed import PackedCells, pack_rules
+from bitwright.engines.table import PackedCells, pack_rules
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, weights
 from bitwright.theory.decisions import Decisions, decide
-from bitwright.theory.encoding.packed import PackedRules, Words, count_rows, largest, pack, unpack, with_complements
+from bitwright.theory.encoding import PackedRules, Words, count_rows, largest, pack, unpack, with_complements
 from bitwright.theory.rounding import Rounding
 
 _LOOK = 64  # steps that show how many cells of a program move

@@ -1,1 +1,113 @@
-"""Templates from executions: what states and their successors confirm, clear, or leave open."""
+"""Templates from executions: what states and their successors confirm, clear, or leave open.
+
+Here is which configuration writes which bit, by elimination. A bit that is 0 after a step clears every configuration of
+the state before it: none of them writes that bit. A bit that is 1 was written by one of them, so where all others are
+cleared, the one that is left is confirmed. What is neither is not determined by these states; and a bit that is 1 with
+no candidate left to write it is a contradiction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.bits import BoolArray
+from bitwright.files.executions import Executions
+from bitwright.program.layout import IntArray
+from bitwright.theory.encoding import pack_words, unpack
+
+Rows = NDArray[np.uint64]  # bits of a state in words, or the bits that a configuration may write
+
+
+@dataclass(frozen=True, eq=False)
+class SeenBlock:
+    """The configurations of one block that some state shows, and what elimination leaves of their writes."""
+
+    bits: IntArray
+    configs: IntArray  # (seen,) ascending
+    of_state: IntArray  # (N,) which of them each state has
+    order: IntArray  # (N,) states by configuration
+    first: IntArray  # (seen,) where each begins in that order
+    open: Rows  # (seen, words) bits that were on after every state with it
+
+    @property
+    def candidates(self) -> Rows:  # (N, words)
+        """For every state the bits that this block may have written."""
+        return np.asarray(self.open[self.of_state])
+
+    def gathered(self, rows: Rows) -> Rows:  # (N, words) -> (seen, words)
+        """For every configuration the bits that are on in some row of a state with it."""
+        return np.asarray(np.bitwise_or.reduceat(rows[self.order], self.first, axis=0))
+
+
+class Evidence:
+    """Executions in packed words, to be looked at block by block."""
+
+    def __init__(self, executions: Executions) -> None:
+        self.executions = executions
+        self.before, self.after = executions.before, pack_rows(executions.after)
+        self.bits = self.before.shape[1]
+
+    def block(self, bits: Sequence[int]) -> SeenBlock:
+        """The configurations of a block of these bits, as the states show them."""
+        places = np.asarray(bits, dtype=np.int64)
+        config = self.before[:, places] @ (1 << np.arange(len(places)))
+        order = np.argsort(config, kind="stable")
+        in_order = config[order]
+        begins = np.ones(len(order), dtype=bool)  # where a configuration is not the one before it
+        np.not_equal(in_order[1:], in_order[:-1], out=begins[1:])
+        first = np.flatnonzero(begins)
+        of_state = np.empty(len(order), dtype=np.int64)
+        of_state[order] = np.cumsum(begins) - 1
+        always = np.bitwise_and.reduceat(self.after[order], first, axis=0)
+        return SeenBlock(places, in_order[first], of_state, order, first, always)
+
+
+class Elimination:
+    """All blocks of a partition of the bits, eliminated."""
+
+    def __init__(self, evidence: Evidence, blocks: Sequence[Sequence[int]]) -> None:
+        self.evidence = evidence
+        self.blocks = [evidence.block(bits) for bits in blocks]
+
+    @cached_property
+    def _counted(self) -> tuple[Rows, Rows]:  # (N, words), (N, words)
+        """Bits with a candidate in each state, and those with two or more."""
+        some, several = np.zeros_like(self.evidence.after), np.zeros_like(self.evidence.after)
+        for block in self.blocks:
+            candidates = block.candidates
+            several |= some & candidates
+            some |= candidates
+        return some, several
+
+    @cached_property
+    def unexplained(self) -> BoolArray:  # (N, k)
+        """Bits that are on after a state although no candidate is left to write them."""
+        return unpack_rows(self.evidence.after & ~self._counted[0], self.evidence.bits)
+
+    @cached_property
+    def open(self) -> list[BoolArray]:  # for each block (seen, k)
+        """Writes that are not cleared."""
+        return [unpack_rows(block.open, self.evidence.bits) for block in self.blocks]
+
+    @cached_property
+    def confirmed(self) -> list[BoolArray]:  # for each block (seen, k)
+        """Writes that some state shows to be the only ones left."""
+        some, several = self._counted
+        single = some & ~several
+        found = [block.gathered(block.candidates & single) for block in self.blocks]
+        return [unpack_rows(rows, self.evidence.bits) for rows in found]
+
+
+def pack_rows(states: BoolArray) -> Rows:  # (N, k) -> (N, words)
+    """Each state in words of its own."""
+    return pack_words(states.T)
+
+
+def unpack_rows(rows: Rows, bits: int) -> BoolArray:
+    """The inverse of `pack_rows`."""
+    return unpack(rows, bits).T

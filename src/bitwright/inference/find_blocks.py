@@ -16,8 +16,8 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.elimination import Evidence, Rows, unpack_rows
-from bitwright.inference.hitting import SearchBudget, SearchLimitError, hitting_sets
+from bitwright.inference import Evidence, Rows, unpack_rows
+from bitwright.inference.contradiction import SearchBudget, SearchLimitError, hitting_sets
 from bitwright.program.layout import IntArray
 from bitwright.running.observers import Progress
 

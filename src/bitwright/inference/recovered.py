@@ -13,7 +13,7 @@ import numpy as np
 from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.files.executions import Executions
-from bitwright.inference.elimination import Elimination, Evidence
+from bitwright.inference import Elimination, Evidence
 from bitwright.program import Layout, Program
 from bitwright.program.layout import IntArray
 from bitwright.running.successors import successors

@@ -15,8 +15,7 @@ from bitwright.machines.sbn.code import Code
 from bitwright.machines.sbn.compiler import compile_function
 from bitwright.machines.sbn.machine_a import machine_a
 from bitwright.machines.sbn.machine_b import machine_b
-from bitwright.machines.subleq.dialect import Shape, find_dialect
-from bitwright.machines.subleq.interpreter import load_image
+from bitwright.machines.subleq.interpreter import Shape, find_dialect, load_image
 from bitwright.machines.subleq.machine import MachineV, machine_v
 from bitwright.program import Algorithm
 from bitwright.program.text.files import read_text

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from bitwright.errors import InputError
 from bitwright.frozen import frozen
-from bitwright.networks.descent import Descent
-from bitwright.networks.start import Float, NetworkShape, Parametrization, Start, limit_kind
-from bitwright.theory.encoding.state_set import Labels
+from bitwright.networks.descent import Descent, Float, NetworkShape, Parametrization, Start, limit_kind
+from bitwright.theory.encoding.training_set import Labels
 from bitwright.theory.rounding import Scale
 from bitwright.workers.linear_algebra import one_thread
 
@@ -156,7 +155,7 @@ class FloatNetwork(TwoLayers):
         >>> [name for name, _ in network.to_torch().named_parameters()]
         ['0.weight', '2.weight']
         """
-        from bitwright.networks.torch_trainer import torch_module
+        from bitwright.networks.descent import torch_module
 
         torch = torch_module()
         layers = torch.nn.Sequential(

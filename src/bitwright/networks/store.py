@@ -16,15 +16,14 @@ import numpy as np
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
+from bitwright.files.arrays import open_tensors
 from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, parse, table, text, whole
 from bitwright.files.storage import as_path, write_atomically
-from bitwright.files.tensors import open_tensors
-from bitwright.networks.descent import Descent
+from bitwright.networks.descent import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS, Descent
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
 from bitwright.networks.network import SOURCES, FloatNetwork, LearntFrom, Origin
-from bitwright.networks.start import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS
 from bitwright.program import Program
-from bitwright.theory.encoding.state_set import LABELS
+from bitwright.theory.encoding.training_set import LABELS
 from bitwright.version import __version__
 
 FORMAT, INTEGER_FORMAT = "bitwright network 2", "bitwright integer network 1"

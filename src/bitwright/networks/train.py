@@ -8,21 +8,22 @@ import numpy as np
 
 from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.errors import InputError, option, suggestion
-from bitwright.networks.descent import History, Plan, Progress
-from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
-from bitwright.networks.start import (
+from bitwright.networks.descent import (
     MAX_MEMBER,
     MAX_SEED,
     MAX_WIDTH,
     STARTS,
     Float,
+    History,
     NetworkShape,
+    Plan,
+    Progress,
     Start,
     initial_weights,
 )
+from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
 from bitwright.program import Program
-from bitwright.theory.encoding.state_set import StateSet
-from bitwright.theory.encoding.training_set import TrainingSet
+from bitwright.theory.encoding.training_set import StateSet, TrainingSet
 from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
 from bitwright.workers.linear_algebra import kernel_name, one_thread
 
@@ -172,7 +173,7 @@ class Recipe:
     def kernel(self) -> str:
         """The name of the kernel that does it on this machine."""
         if self.trainer == "torch":
-            from bitwright.networks.torch_trainer import check_device
+            from bitwright.networks.descent import check_device
 
             check_device(self.device)
         return kernel_name(self.library)
@@ -258,6 +259,6 @@ def _descend(
     if recipe.trainer == "numpy":
         with one_thread():
             return descend(first, last, labels, recipe.plan, inputs, progress, kernel)
-    from bitwright.networks.torch_trainer import descend_one
+    from bitwright.networks.descent import descend_one
 
     return descend_one(first, last, labels, recipe.plan, recipe.device, inputs, kernel)

@@ -24,10 +24,10 @@ from bitwright.program import Program
 from bitwright.program.algorithm import MAX_EXAMPLES
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
+from bitwright.theory.decisions import Range, blocks_range, cells_range
 from bitwright.theory.ensemble import EnsembleSize, Scope, calibrated_size, check_delta, sign_size
 from bitwright.theory.intervals import Ball, enclose, precision
 from bitwright.theory.proof import Proof, Situation, check_range, prove_calibrated, prove_sign, smallest_examples_within
-from bitwright.theory.ranges import Range, blocks_range, cells_range
 from bitwright.theory.rounding import Rounding, check_rounding
 from bitwright.version import __version__
 

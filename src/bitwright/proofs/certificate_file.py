@@ -16,7 +16,7 @@ from bitwright.program.algorithm import MAX_EXAMPLES
 from bitwright.program.pattern import pattern_of_program
 from bitwright.proofs.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify, certify_cells
 from bitwright.proofs.ranges import matches_range
-from bitwright.theory.ranges import SOURCES
+from bitwright.theory.decisions import SOURCES
 
 # Who made it, and at which sizes a program has these kinds of cells. All else must come out the same again.
 _INFORMATION = {"version", "arithmetic", "sizes"}

@@ -12,8 +12,7 @@ from bitwright.errors import BitwrightError
 from bitwright.program import Algorithm
 from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.trials import Inputs, all_inputs, random_inputs
-from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Observer, View
 
 SIZES = (1, 2, 3, 5)  # that are tried besides a program's own

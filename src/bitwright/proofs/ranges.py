@@ -5,11 +5,10 @@ from __future__ import annotations
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.program import Algorithm
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.running.observers import Progress
 from bitwright.theory import blocks_range, declared_range
-from bitwright.theory.decisions import decide
-from bitwright.theory.ranges import SOURCES, Range
+from bitwright.theory.decisions import SOURCES, Range, decide
 
 MAX_INPUT_BITS = 24
 _BATCH = 1 << 16  # inputs between two looks at the progress
@@ -28,8 +27,7 @@ def matches_range(algorithm: Algorithm, source: str | None, progress: Progress |
 
 def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
     """Runs every input by its templates and notes the most matches of any state that a run steps from."""
-    from bitwright.running.sliced.lanes import counting
-    from bitwright.running.sliced.runs import SlicedRuns
+    from bitwright.running.sliced import SlicedRuns, counting
 
     bits, limit = len(algorithm.input_bits), step_limit(algorithm, None)
     if bits > MAX_INPUT_BITS:

@@ -15,18 +15,19 @@ from bitwright.bits import BoolArray
 from bitwright.errors import InputError
 from bitwright.program import Algorithm, Program
 from bitwright.program.pattern import Pattern
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width_plan import (
     SWEEPS,
+    Region,
     WidthField,
     WorstError,
     label_matrix,
     most_sweeps,
+    regions_of,
     rounded,
     worst_error,
 )
-from bitwright.theory.width_regions import Region, regions_of
 
 Progress = Callable[[int, int], None]
 Place = tuple[BoolArray, BoolArray, Region | None]  # what states match, bits that are looked at, where to look further

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray, any_digits, from_bit_rows
-from bitwright.engines.cells.engine import CellEngine
+from bitwright.engines.cells.engine import CellEngine, cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.errors import InputError, counted, short_repr
@@ -24,10 +24,8 @@ from bitwright.program import Algorithm, Program, Word
 from bitwright.program.given import is_on_graph
 from bitwright.program.layout import IntArray
 from bitwright.program.trace import Trace
-from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Margins, Observer, Progress, ProgressObserver, TraceObserver, Visits, Watch
-from bitwright.running.sentences import cells_sentence
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, Scale
 

@@ -11,8 +11,7 @@ from bitwright.files.executions import Executions, check_size
 from bitwright.program import Algorithm, Program
 from bitwright.program.text import RuleText
 from bitwright.program.trace import Trace
-from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Observer, View
 from bitwright.running.run import run_batch
 

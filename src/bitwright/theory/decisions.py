@@ -7,6 +7,8 @@ Under `sign` the mean is above 0 exactly if m (K + 2 pi - 1) > c rho(n), rho(n) 
 this is Assumption 5.1, with m = 0 it never holds, since rho >= 0. So the number is floor(c rho(n)/(K + 2 pi - 1)) + 1.
 Since rho(n) grows with n (theory.md, Decisions), it is enough to prove, in interval arithmetic, both ends of every
 range of n in which the number stays the same.
+
+Here too is how many examples a state can match, n, and how that is known.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitwright.errors import BitwrightError
-from bitwright.program import Program
+from bitwright.errors import BitwrightError, InputError
+from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
+from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, beta
 from bitwright.theory.rounding import Rounding
 
@@ -146,3 +149,59 @@ def decide(program: Program, examples: int, rounding: Rounding | None) -> Decisi
 
 def _mean(e: Enclosure, writers: int, matches: int) -> Ball:
     return e.unmatched * writers + e.gap * matches
+
+
+SOURCES = ("blocks", "declared", "reachable")
+
+
+@dataclass(frozen=True)
+class Range:
+    """How large n can get, and how that is known.
+
+    blocks: one match a block, proved. declared: the algorithm says so, an assumption. reachable: the largest n met in
+    running the inputs named in `scope`.
+    """
+
+    n_max: int
+    source: str
+    scope: str
+    covers: str = "every state"  # what a verdict for this range speaks of
+
+    @property
+    def assumption(self) -> str | None:
+        """What is taken on trust, if anything is."""
+        return f"n <= {self.n_max:,}" if self.source == "declared" else None
+
+
+def blocks_range(program: Program) -> Range:
+    """n <= the number of blocks that have templates: true of every state whatever."""
+    count = len(np.unique(program.template_block))
+    return Range(count, "blocks", "every state: at most one match in each block that has templates")
+
+
+def cells_range(pattern: Pattern) -> Range:
+    """n of one cell alone: at most one match in each of its blocks."""
+    scope = "every local state: at most one match in each block of one cell"
+    most = max(len(kind.blocks) for kind in pattern.kinds)
+    return Range(most, "cells", scope, "every local state of every kind of cells")
+
+
+def declared_range(algorithm: Algorithm) -> Range:
+    """The algorithm's own word; where that says no less than its blocks do, nothing is assumed."""
+    if algorithm.matches is None:
+        raise InputError(
+            f"{algorithm.name} declares no bound on its matches; take n from its blocks, or add a 'matches' line"
+        )
+    proved = blocks_range(algorithm.program)
+    if algorithm.matches >= proved.n_max:
+        return proved
+    covers = f"every state with n <= {algorithm.matches:,}"
+    return Range(algorithm.matches, "declared", "assumed: declared by the algorithm, not proved", covers)
+
+
+def training_size(algorithm: Algorithm, rounding: str, padding: int | None = None) -> int:
+    """K: the templates and the padding asked for, or what the algorithm declares for the sign rule."""
+    templates = algorithm.program.templates
+    if padding is not None:
+        return templates + padding
+    return max(templates, algorithm.examples or 0) if rounding == "sign" else templates

@@ -17,8 +17,8 @@ from bitwright.errors import InputError, listing, suggestion
 from bitwright.program import Algorithm, Program
 from bitwright.program.summary import never_written
 from bitwright.theory.closed_form import variance, weights
+from bitwright.theory.decisions import Range, blocks_range, training_size
 from bitwright.theory.proof import Feasible, check_range, least_means
-from bitwright.theory.ranges import Range, blocks_range, training_size
 from bitwright.theory.rounding import ROUNDINGS
 
 Scope = Literal["input", "inputs", "runs"]

@@ -25,9 +25,8 @@ from bitwright.errors import BitwrightError, InputError
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Weights, weights
-from bitwright.theory.decisions import mean_is_positive, rho
+from bitwright.theory.decisions import Range, blocks_range, mean_is_positive, rho
 from bitwright.theory.intervals import Ball, decimal, enclose, lower_bound, precision
-from bitwright.theory.ranges import Range, blocks_range
 
 Score = Callable[[IntArray, IntArray, IntArray], FloatArray]  # of n, c, m
 

@@ -16,7 +16,7 @@ _names, __getattr__ = lazy_names(
     {
         "bitwright.transformers.certificate": "read_certificate",
         "bitwright.transformers.columns": "Columns from_step",
-        "bitwright.transformers.comparison": "compare",
+        "bitwright.transformers.modules": "compare",
         "bitwright.transformers.decision": "Counterexample Decision DecoderClaim ModuleComparison",
         "bitwright.transformers.decoder": "Decoder Head Layer Linear Mlp Norm Rope",
         "bitwright.transformers.files": "load_decoder save_decoder",

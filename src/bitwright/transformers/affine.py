@@ -9,14 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, expit
 
 from bitwright.transformers.decoder import Activation, Chain, Decoder, Linear, Mlp, Norm
-from bitwright.transformers.rows import RowArrays
+
+
+@dataclass(frozen=True)
+class RowArrays:
+    """Arrays of equal length; fields that are no arrays are shared by all rows."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Some of the rows, by a mask, numbers or a slice."""
+        changed: Any = {name: of[rows] for name, of in vars(self).items() if isinstance(of, np.ndarray)}
+        return replace(self, **changed)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The rows of some values, one after the other."""
+        names = [name for name, of in vars(parts[0]).items() if isinstance(of, np.ndarray)]
+        changed: Any = {name: np.concatenate([vars(part)[name] for part in parts]) for name in names}
+        return replace(parts[0], **changed)
+
 
 Reals = NDArray[np.float64]
 Bound = Callable[[Reals, Reals], Reals]

@@ -13,21 +13,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context
 from hashlib import sha256
-from math import isfinite
+from itertools import pairwise
+from math import inf, isfinite
 from os import PathLike
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 from bitwright.errors import InputError
-from bitwright.files.documents import Check, each, like, one_of, read_document, read_file, text
+from bitwright.files.documents import Check, each, like, one_of, optional, read_document, read_file, real, text, whole
+from bitwright.files.journal import Journal
 from bitwright.files.storage import as_path, write_atomically
 from bitwright.frozen import FrozenArrays
 from bitwright.transformers.columns import Ints, check_edges
-from bitwright.transformers.decision import Decision, DecoderClaim, Group, ModuleComparison
-from bitwright.transformers.files import digest, load_decoder, save_decoder
+from bitwright.transformers.decision import Arithmetic, Decision, DecoderClaim, Group, ModuleComparison
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.files import build, describe, digest, load_decoder, save_decoder
 from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.values import build, describe
 from bitwright.version import __version__
 
 FORMAT = "bitwright decoder certificate 1"
@@ -159,4 +162,90 @@ _FIELDS: dict[str, Check] = {
     "task": lambda value: None if type(value) is dict else "an object",
     "claims": each(lambda value: None if type(value) is dict else "an object", 1, 100),
     "comparison": lambda value: None if value is None or type(value) is dict else "an object or null",
+}
+
+
+PROOF_FORMAT = "bitwright decoder proof 1"
+End = Literal["done", "stuck", "wrong", "time"]
+Key = tuple[str, Arithmetic, int]  # what the claim is about, the arithmetic, and the step of decoding
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What came of one step of decoding.
+
+    Args:
+        end: why it ended: all boxes were tried; an input was not proved; a wrong one was found; the time was up.
+        boxes: how many were bounded.
+        least: no margin of what is proved is below.
+        left: of each group, how many boxes are not proved.
+        trees: of each group, the tree of splits in preorder; empty where boxes are left.
+        wrong: (n, words, length) inputs that the decoder answers wrongly.
+    """
+
+    end: End
+    boxes: int
+    least: float
+    left: tuple[int, ...]
+    trees: tuple[bytes, ...]
+    wrong: Ints
+
+
+class StepJournal:
+    """The finished steps of one decoder and task, in a file that one process at a time writes."""
+
+    def __init__(self, file: Path, decoder: Decoder, task: ColumnTask, seed: int) -> None:
+        """Opens the file, or makes it; raises InputError if it holds something else."""
+        known = sha256(json.dumps(task_document(task), sort_keys=True).encode()).hexdigest()
+        self.file = file
+        self._journal = Journal(file, {"format": PROOF_FORMAT, "decoder": digest(decoder), "task": known, "seed": seed})
+        self._none = np.zeros((0, *task.positions.shape), np.int64)
+        try:
+            self.known: dict[Key, StepResult] = dict(map(self._read, self._journal.records()))
+        except BaseException:
+            self._journal.__exit__()
+            raise
+
+    def __enter__(self) -> StepJournal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.__exit__()
+
+    def append(self, key: Key, result: StepResult) -> None:
+        """Keeps a step that is finished."""
+        about, arithmetic, step = key
+        lengths, packed = [len(tree) for tree in result.trees], zlib.compress(b"".join(result.trees))
+        record = {"about": about, "arithmetic": arithmetic, "step": step, "end": result.end, "boxes": result.boxes}
+        record |= {"least": None if result.least == inf else result.least, "left": result.left, "lengths": lengths}
+        self._journal.append(json.dumps(record | {"trees": base64.b64encode(packed).decode()}).encode())
+        self.known[key] = result
+
+    def _read(self, record: bytes) -> tuple[Key, StepResult]:
+        document = read_document(record, self.file, "a proof", _RECORD_FIELDS)
+        try:
+            nodes = zlib.decompressobj().decompress(base64.b64decode(document["trees"], validate=True), 2 * MAX_NODES)
+        except (ValueError, zlib.error):
+            raise InputError(f"{self.file} is damaged; delete it to begin anew") from None
+        ends = np.cumsum([0, *document["lengths"]]).tolist()
+        if ends[-1] != len(nodes) or len(ends) != len(document["left"]) + 1:
+            raise InputError(f"{self.file} is damaged; delete it to begin anew")
+        trees = tuple(nodes[begin:end] for begin, end in pairwise(ends))
+        least = inf if document["least"] is None else document["least"]
+        key = document["about"], document["arithmetic"], document["step"]
+        left = tuple(document["left"])
+        return key, StepResult(document["end"], document["boxes"], least, left, trees, self._none)
+
+
+_MOST = 1 << 50
+_RECORD_FIELDS: dict[str, Check] = {
+    "about": text(),
+    "arithmetic": one_of("real", "float32"),
+    "step": whole(0, _MOST),
+    "end": one_of("done", "stuck"),
+    "boxes": whole(0, _MOST),
+    "least": optional(real(-1e308, 1e308)),
+    "left": each(whole(0, _MOST)),
+    "lengths": each(whole(0, _MOST)),
+    "trees": text(1 << 28),
 }

@@ -12,17 +12,25 @@ from numpy.typing import NDArray
 from bitwright.compiling import compiled
 from bitwright.errors import InputError
 from bitwright.frozen import FrozenArrays
-from bitwright.transformers.affine import Reals
+from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import split, steps
 from bitwright.transformers.columns import Ints
+from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.fronts import Front, StepProof, choose_variables, prove_step, whole_groups
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.prover import Progress
-from bitwright.transformers.refutation import forced_margins
-from bitwright.transformers.rows import RowArrays
-from bitwright.transformers.steps import Step, bound_margins, bound_outputs, step_of
+from bitwright.transformers.steps import (
+    Front,
+    Step,
+    StepProof,
+    bound_margins,
+    bound_outputs,
+    choose_variables,
+    prove_step,
+    step_of,
+    whole_groups,
+)
 from bitwright.transformers.sums import Boxes, Cases, Edges
 
 LIMB = 60  # bits of one part of a number of inputs

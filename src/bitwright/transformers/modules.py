@@ -1,4 +1,4 @@
-"""A user's module as a function from tokens to logits in NumPy, whatever it takes and returns."""
+"""What decoders and users' modules answer, tokens to logits in NumPy; and whether a decoder describes a module."""
 
 from __future__ import annotations
 
@@ -9,14 +9,104 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import erf, expit
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
-from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.evaluate import logits
-from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.decision import ModuleComparison
+from bitwright.transformers.decoder import Activation, Chain, Decoder, Head, Layer, Mlp, Norm, Rope
+from bitwright.transformers.layout import ColumnTask, mixture_of
+
+Floats = Any  # arrays of either precision
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite is for the caller to see
+def logits(decoder: Decoder, tokens: Ints, dtype: type = np.float64) -> Floats:
+    """(n, length, vocabulary) logits after each of these tokens, (n, length)."""
+    length = tokens.shape[1]
+    x: Floats = sum((_looked_up(table.astype(dtype), tokens, length) for table in decoder.tables), np.zeros((), dtype))
+    for layer in decoder.layers:
+        x = x + _attend(layer, x)
+        if layer.mlp is not None:
+            x = x + _mlp(layer.mlp, normed(layer.mlp_norm, x))
+    return chained(decoder.head, normed(decoder.final_norm, x))
+
+
+def _looked_up(table: Floats, tokens: Ints, length: int) -> Floats:
+    position = np.arange(length) if table.shape[0] > 1 else np.zeros(length, np.int64)
+    return table[position, tokens if table.shape[1] > 1 else 0 * tokens]
+
+
+def _attend(layer: Layer, x: Floats) -> Floats:
+    h = normed(layer.attention_norm, x)
+    total: Any = np.zeros((), x.dtype)
+    for head in layer.heads:
+        total = total + chained(head.output, _head(head, h))
+    return chained(layer.output, total)
+
+
+def _head(head: Head, h: Floats) -> Floats:
+    queries = _turned(head.rope, normed(head.query_norm, chained(head.query, h)))
+    keys = _turned(head.rope, normed(head.key_norm, chained(head.key, h)))
+    scores = queries @ keys.swapaxes(-1, -2) * h.dtype.type(head.scale)
+    scores[:, ~np.tri(h.shape[1], dtype=np.bool_)] = -np.inf
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ chained(head.value, h)
+
+
+def _turned(rope: Rope | None, x: Floats) -> Floats:
+    if rope is None:
+        return x
+    half = x.shape[-1] // 2
+    dtype = x.dtype.type
+    rates = dtype(rope.base) ** (-np.arange(half, dtype=dtype) * 2 / dtype(x.shape[-1]))
+    angles = np.arange(x.shape[-2], dtype=dtype)[:, None] * rates
+    cosine, sine = np.cos(angles), np.sin(angles)
+    first, second = (x[..., ::2], x[..., 1::2]) if rope.interleaved else (x[..., :half], x[..., half:])
+    turned = first * cosine - second * sine, first * sine + second * cosine
+    return np.stack(turned, -1).reshape(x.shape) if rope.interleaved else np.concatenate(turned, -1)
+
+
+def _mlp(mlp: Mlp, x: Floats) -> Floats:
+    up = chained(mlp.up, x)
+    hidden = activated(mlp.activation, up) if mlp.gate is None else activated(mlp.activation, chained(mlp.gate, x)) * up
+    return chained(mlp.down, hidden)
+
+
+def chained(chain: Chain, x: Floats) -> Floats:
+    """A chain of matrices, one after the other."""
+    for linear in chain:
+        x = x @ linear.weight.astype(x.dtype)
+        if linear.bias is not None:
+            x = x + linear.bias.astype(x.dtype)
+    return x
+
+
+def normed(norm: Norm | None, x: Floats) -> Floats:
+    """A norm over the last axis."""
+    if norm is None:
+        return x
+    if norm.kind == "layer":
+        x = x - x.mean(-1, keepdims=True)
+    x = x / np.sqrt((x * x).mean(-1, keepdims=True) + x.dtype.type(norm.eps))
+    if norm.weight is not None:
+        x = x * norm.weight.astype(x.dtype)
+    return x if norm.bias is None else x + norm.bias.astype(x.dtype)
+
+
+def activated(activation: Activation, x: Floats) -> Floats:
+    """GELU (exact or by tanh), ReLU or SiLU."""
+    if activation == "relu":
+        return np.maximum(x, 0)
+    if activation == "silu":
+        return x * expit(x)
+    if activation == "gelu":
+        return x * (1 + erf(x / x.dtype.type(np.sqrt(2)))) / 2
+    inner = x.dtype.type(np.sqrt(2 / np.pi)) * (x + x.dtype.type(0.044715) * x**3)
+    return x * (1 + np.tanh(inner)) / 2
+
 
 BATCH = 4096  # rows at a time
 Form = tuple[bool, bool]  # whether a module takes tensors, and whether it takes batches
@@ -124,3 +214,27 @@ def _array(found: Any) -> Any:
     if array.dtype.kind != "f":
         raise TypeError(f"logits must be floating-point numbers, got {array.dtype}")
     return array
+
+
+FACTOR = 4  # sums in another order may round so much worse
+LEAST = 2.0**-20  # of the largest logit: what is allowed where the decoder's own logits are exact
+
+
+def compare(decoder: Decoder, module: Module, task: ColumnTask, seed: int = 0, inputs: int = 4096) -> ModuleComparison:
+    """How far the module's logits are from those of the decoder in float64, with the right answers as prefix.
+
+    They agree if no logit from which a token is decoded is further off than the bound: 4 times the largest error of the
+    decoder's own evaluation in float32 on the same inputs. A strict bound on rounding is hundreds of times larger, and
+    does not see, for example, one form of GELU in place of another.
+    """
+    runtime = runtime_of(module, task)
+    rows = forced_rows(task, mixture_of(task).vary(inputs, np.random.default_rng(seed)))
+    exact, single, found = (
+        evaluate(rows)[:, task.prompt_length - 1 :]
+        for evaluate in (lambda r: logits(decoder, r), lambda r: logits(decoder, r, np.float32), runtime)
+    )
+    if found.shape != exact.shape:
+        raise InputError(f"the module gives {found.shape[2]} logits after each token, the decoder {exact.shape[2]}")
+    apart = float(np.abs(found - exact).max())
+    bound = max(FACTOR * float(np.abs(single - exact).max()), LEAST * float(np.abs(exact).max()))
+    return ModuleComparison(len(rows), apart, bound, apart <= bound)

@@ -16,9 +16,8 @@ from bitwright.transformers.affine import Reals
 from bitwright.transformers.boxes import EMPTY
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.evaluate import logits
-from bitwright.transformers.mixture import mixture_of
-from bitwright.transformers.modules import forced_rows
+from bitwright.transformers.layout import mixture_of
+from bitwright.transformers.modules import forced_rows, logits
 from bitwright.transformers.report import count_inputs, count_wrong_inputs, report_rows
 
 WIDTH, LINE = 400, 15

@@ -15,19 +15,15 @@ from bitwright.errors import InputError
 from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
+from bitwright.transformers.certificate import End, Key, StepJournal, StepResult
 from bitwright.transformers.columns import Ints, check
-from bitwright.transformers.comparison import compare
-from bitwright.transformers.counterexamples import exhaust, search
+from bitwright.transformers.counterexamples import exhaust, forced_margins, replay, search
 from bitwright.transformers.decision import Arithmetic, Counterexample, Decision, DecoderClaim, Group
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.decoder import check as check_decoder
-from bitwright.transformers.fronts import StepProof, prove_step
-from bitwright.transformers.journal import End, Key, StepJournal, StepResult
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixture import mixture_of
-from bitwright.transformers.modules import Evaluator, Module, evaluator_of, runtime_of
-from bitwright.transformers.refutation import forced_margins, replay
-from bitwright.transformers.steps import bound_input, step_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
+from bitwright.transformers.modules import Evaluator, Module, compare, evaluator_of, runtime_of
+from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of
 from bitwright.workers import Workers
 from bitwright.workers.linear_algebra import one_thread
 

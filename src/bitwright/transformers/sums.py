@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.compiling import compiled
-from bitwright.transformers.affine import Reals
+from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.columns import Columns, Ints
-from bitwright.transformers.rows import RowArrays
 
 Boxes = NDArray[np.int16]  # (n, 2, variables): low and high, both inside
 

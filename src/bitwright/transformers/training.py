@@ -14,12 +14,11 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.transformers.columns import Ints
+from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decision import Arithmetic, Decision
 from bitwright.transformers.decoder import Decoder
-from bitwright.transformers.layout import ColumnTask
-from bitwright.transformers.mixture import mixture_of
+from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.prover import decide
-from bitwright.transformers.refutation import forced_margins
 from bitwright.workers.linear_algebra import one_thread
 
 AHEAD = 32  # steps whose inputs are drawn at once

@@ -2,7 +2,7 @@
 
 from bitwright.validation.functions import Function, given_oracle
 from bitwright.validation.oracles import UNKNOWN, Arithmetic, Oracle
-from bitwright.validation.tally import BrokenBound, Failure, Tally
+from bitwright.validation.report import BrokenBound, Failure, Tally
 from bitwright.validation.task import Task
 from bitwright.validation.validate import Validation, Verdict, make_task, validate
 

@@ -17,7 +17,7 @@ from bitwright.program import Algorithm
 from bitwright.program.ensure_runs import Runs
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.expressions import Combined, Expression, Named, names_in
-from bitwright.running.sliced.lanes import MOST_BITS, Numbers
+from bitwright.running.sliced import MOST_BITS, Numbers
 
 Values = Mapping[str, Any]
 

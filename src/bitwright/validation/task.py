@@ -22,11 +22,11 @@ from bitwright.errors import InputError
 from bitwright.files.documents import check_fields, one_of, parse, read_file, whole
 from bitwright.files.storage import write_atomically
 from bitwright.program import Algorithm, Program, Word
-from bitwright.running.sliced.lanes import MOST_BITS, Numbers, Rows, counting, numbers
-from bitwright.theory.encoding.packed import unpack
-from bitwright.theory.ranges import blocks_range
+from bitwright.running.sliced import MOST_BITS, Numbers, Rows, counting, numbers
+from bitwright.theory.decisions import blocks_range
+from bitwright.theory.encoding import unpack
 from bitwright.validation.oracles import Oracle, ValueOracle
-from bitwright.validation.tally import ANY_TABLE, Tally
+from bitwright.validation.report import ANY_TABLE, Tally
 
 MAX_BITS = 48  # 2^48 additions would take months; more can only be sampled
 MAX_RANDOM = 10**12

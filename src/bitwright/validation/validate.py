@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bitwright.bits import any_digits
+from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
 from bitwright.errors import InputError, short_repr
 from bitwright.program import Algorithm
-from bitwright.running.endings import step_limit
+from bitwright.running.loop import step_limit
 from bitwright.running.observers import Progress
-from bitwright.running.sentences import cells_sentence
 from bitwright.theory.decisions import Triple
 from bitwright.validation.functions import Function
 from bitwright.validation.judge import forget, run_batch_of
 from bitwright.validation.oracles import Oracle
-from bitwright.validation.report import document, report
-from bitwright.validation.tally import Failure, Tally
+from bitwright.validation.report import Failure, Tally, document, report
 from bitwright.validation.task import ProgressFile, Task, choose_inputs
 from bitwright.workers import Workers, in_threads
 

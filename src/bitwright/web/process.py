@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -13,13 +14,13 @@ from dataclasses import asdict
 from typing import Any
 
 from bitwright.errors import BitwrightError
-from bitwright.web.guard import log
-from bitwright.web.limits import Limits
+from bitwright.web.requests import Limits
 
 _MAIN = (
     "import json, sys; path, limits = json.loads(sys.argv[1]); sys.path[:] = path; "
     "from bitwright.web.worker import main; main(limits)"
 )
+log = logging.getLogger("bitwright.web")
 _LINE = 1 << 26  # bytes of one line of an answer
 _START = 120.0  # seconds for a process to get ready
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

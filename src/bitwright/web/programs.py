@@ -17,8 +17,7 @@ from bitwright.api.making import Curve, FloatNetwork, watched
 from bitwright.api.open import named_algorithm
 from bitwright.api.pasted import drawn_graph, pasted_image, pasted_nodes, pasted_rules, pasted_sbn, whole_program
 from bitwright.errors import InputError, counted
-from bitwright.web.limits import Limits
-from bitwright.web.requests import Graph, ProgramSource, Request
+from bitwright.web.requests import Graph, Limits, ProgramSource, Request
 
 What = Algorithm | NodeProgram | SubleqProgram
 Progress = Callable[..., None]  # the phase of the work, how far it is, of how much, and what can be shown so far

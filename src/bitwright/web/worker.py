@@ -17,8 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bitwright.errors import BitwrightError, InputError, shorten
-from bitwright.web.limits import Limits
-from bitwright.web.requests import Request
+from bitwright.web.requests import Limits, Request
 
 _PATIENCE = 10  # seconds of processor time that a job has beyond its time, where the server is gone
 _SMALL = '{"source": {"kind": "addition", "bits": 2}, "inputs": {"p": "1", "q": "1"}, "engine": "limit"}'
@@ -64,9 +63,9 @@ def main(settings: Mapping[str, Any]) -> None:
 
 def _do(do: str, text: str, limits: Limits, progress: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """The result of a job, and its files in base 64."""
-    from bitwright.web import training, work  # which take memory, within the limits
+    from bitwright.web import work  # which take memory, within the limits
 
-    does: dict[str, Any] = {"check": work.check, "graph": work.draw, "run": work.run, "train": training.train}
+    does: dict[str, Any] = {"check": work.check, "graph": work.draw, "run": work.run, "train": work.train}
     try:
         request = Request.model_validate_json(text)
     except ValidationError as error:

@@ -13,8 +13,7 @@ from facts import missing
 
 from bitwright import InputError
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.machines.subleq.checkpoint import image_hash, load_checkpoint, save_checkpoint
-from bitwright.machines.subleq.computer import MachineTally
+from bitwright.machines.subleq.computer import MachineTally, image_hash, load_checkpoint, save_checkpoint
 
 V = machine_v(Shape(8, 5, DIALECTS["plain"]))
 TALLY = MachineTally(steps=7, instructions=3, least=1, most=9, margin=0.25, seconds=1.5)

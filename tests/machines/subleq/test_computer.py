@@ -24,8 +24,14 @@ from bitwright.machines.subleq import (
     load_sq,
     machine_v,
 )
-from bitwright.machines.subleq.checkpoint import load_checkpoint, save_checkpoint
-from bitwright.machines.subleq.computer import Computer, MachineEnding, MachineTally, RunLimits
+from bitwright.machines.subleq.computer import (
+    Computer,
+    MachineEnding,
+    MachineTally,
+    RunLimits,
+    load_checkpoint,
+    save_checkpoint,
+)
 from bitwright.networks import Plan, Recipe, train
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "subleq"

@@ -13,11 +13,10 @@ from whole import trained, with_weights
 from bitwright import InputError, addition, certify, multiplication
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.engines.cells.network import network_of_kind
-from bitwright.engines.integer.device import DeviceDecisions
-from bitwright.engines.integer.sums import ExactSums
+from bitwright.engines.integer import DeviceDecisions
 from bitwright.errors import BitwrightError
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, quantize, save_network, train
-from bitwright.networks.integer import columns_of
+from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
@@ -176,7 +175,7 @@ def test_a_kernel_that_adds_up_otherwise_proves_nothing(domain: str) -> None:
 
 def test_states_that_are_judged_again_are_compared_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """128 tiles of four states: one comparison at the end, or one whenever enough are kept."""
-    from bitwright.engines.integer import device as kernels
+    from bitwright.engines import integer as kernels
 
     task = ProofTask(addition(3), trained())
     for together, comparisons in ((1 << 15, 1), (32 * 64, 4)):

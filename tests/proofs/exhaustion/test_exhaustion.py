@@ -29,7 +29,7 @@ from bitwright.program import FIXED_POINT
 from bitwright.proofs.exhaustion.certificate import look_at
 from bitwright.proofs.exhaustion.domains import RunsDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Findings
-from bitwright.proofs.exhaustion.float_judge import FloatJudge
+from bitwright.proofs.exhaustion.judges import FloatJudge
 from bitwright.proofs.exhaustion.task import ProofTask, prove, prove_range
 from bitwright.workers import Workers
 

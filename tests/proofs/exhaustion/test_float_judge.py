@@ -11,7 +11,7 @@ from whole import choices, outputs_of
 from bitwright import InputError, addition, certify
 from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, train
-from bitwright.proofs.exhaustion.float_judge import FloatJudge
+from bitwright.proofs.exhaustion.judges import FloatJudge
 
 SMALLEST, LARGEST = np.float32(2.0**-126), float(np.finfo(np.float32).max)
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.cells.wiring import Wiring
-from bitwright.engines.integer.sums import checked_bounds
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import Int8, check_belongs, columns_of
+from bitwright.networks.integer import Int8, check_belongs, checked_bounds, columns_of
 from bitwright.program import Algorithm
 from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern

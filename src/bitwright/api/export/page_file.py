@@ -14,7 +14,7 @@ from bitwright.api.export.claims import ExportClaim
 from bitwright.api.export.js_file import core_tables, core_text
 from bitwright.api.export.model import Exported
 from bitwright.pages.library import plain_script
-from bitwright.pages.page.assemble import Blob, LiveParts, assemble
+from bitwright.pages.page import Blob, LiveParts, assemble
 from bitwright.program.pattern import Pattern
 
 ENGINE = ("tables", "core", "words", "wires", "answers", "machine", "prove", "breaking")

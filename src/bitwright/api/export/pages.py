@@ -15,9 +15,9 @@ from bitwright.api.export.page_file import page_text
 from bitwright.api.graphs import open_graph
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
-from bitwright.pages.graph.page import graph_facts
+from bitwright.pages.graph import graph_facts
 from bitwright.pages.graph.view import DrawnGraph
-from bitwright.pages.page.assemble import Blob
+from bitwright.pages.page import Blob
 from bitwright.program import Algorithm, NodeProgram, Program
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.graph.schema import NodeWord

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bitwright.bits import width_of
 from bitwright.program import FIXED_POINT, Algorithm
 from bitwright.program.graph.schema import Schema
-from bitwright.running.endings import DEFAULT_LIMIT
+from bitwright.running.loop import DEFAULT_LIMIT
 
 _PER_LINE = 24
 

@@ -1,1 +1,210 @@
-"""One small network in every cell of a program: it runs every program made of its kinds of cells."""
+"""One small network in every cell of a program: it runs every program made of its kinds of cells.
+
+Here are its deciders, which compute the bits of a pattern from what a cell matches: trained networks, or their limit.
+
+The limit is that of networks trained on the pattern: K is the pattern's number of examples, n the cell's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from bitwright.bits import BoolArray
+from bitwright.errors import InputError
+from bitwright.program.layout import IntArray
+from bitwright.program.local import LocalStates
+from bitwright.program.pattern import Pattern
+from bitwright.theory.closed_form import FloatArray, covariance, weights
+from bitwright.theory.decisions import decide
+from bitwright.theory.predictor import Predictor, check_size
+from bitwright.theory.rounding import Rounding, Scale, round_outputs
+from bitwright.workers.linear_algebra import one_thread
+
+_TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
+MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes
+
+
+class Decider:
+    """Computes every bit of a pattern from the matches of a cell."""
+
+    engine: str  # its name
+    exact = False  # whether its answers are exact, not sums of floating-point numbers
+    kind: Scale = "ntk"
+    networks: int | None = None
+    seed: int | None = None
+    width: int | None = None
+    digests: Sequence[str] = ()
+    covered = True  # whether digests cover all that it evaluates
+    tolerance = 0.0  # outputs as close as this to a threshold count as at it
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding | None) -> None:
+        self.pattern, self.examples, self.rounding = pattern, examples, rounding  # None: a threshold of its own
+
+    def describe(self) -> dict[str, object]:
+        """What else its answers depend on."""
+        return {}
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        """From matches (states, templates) and n of each state, bits and their margins, (states, k) both."""
+        assert self.rounding is not None
+        writers, outputs = self.pattern.program.writers, self.outputs(matched, n)
+        how = (self.examples, self.rounding, self.kind, self.tolerance)
+        return round_outputs(outputs, n, writers, *how, each=True)
+
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, k)
+        """The real output for every bit, where bits are rounded ones."""
+        raise NotImplementedError
+
+    def of_kind(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:  # noqa: ARG002
+        """The same for cells of one kind; margins are infinite if nothing matches."""
+        bits, margins = self(matched, n)
+        return bits, np.where((n > 0)[:, None], margins, np.inf)
+
+    @cached_property
+    def states(self) -> list[LocalStates]:
+        """The local states of every kind."""
+        return [LocalStates(kind) for kind in self.pattern.kinds]
+
+    def matched(self, kind: int, numbers: IntArray) -> tuple[BoolArray, IntArray]:  # (states, K), (states,)
+        """The matches of local states among all templates of the pattern, and n."""
+        matched = np.zeros((len(numbers), self.pattern.program.templates), dtype=bool)
+        matched[:, slice(*self.pattern.first_template[kind : kind + 2])] = self.states[kind].matched(numbers)
+        return matched, np.count_nonzero(matched, axis=1)
+
+    def ports(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
+        """The answers for a kind's own ports in local states, and the margin of each; infinite at n = 0."""
+        bits, margins = self.of_kind(kind, *self.matched(kind, numbers))
+        own = self.pattern.port_bits(kind)
+        return bits[:, own], margins[:, own]
+
+    def judged(self, kind: int, numbers: IntArray) -> tuple[BoolArray, FloatArray]:  # (states, ports) twice
+        """The same, with a minus before the margin of every answer that is not that of the rules."""
+        on, margins = self.ports(kind, numbers)
+        states = self.states[kind]
+        right = on == states.truth(states.matched(numbers))
+        return on, np.where(right, margins, -np.maximum(margins, _TINY))
+
+    def compared(self, kind: int, numbers: IntArray) -> tuple[FloatArray, FloatArray]:  # (states, ports) twice
+        """G and T of a kind's own ports."""
+        sums, thresholds = self.sums(kind, *self.matched(kind, numbers))
+        own = self.pattern.port_bits(kind)
+        return sums[:, own], thresholds[:, own]
+
+    def sums(self, kind: int, matched: BoolArray, n: IntArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        """G and T, (states, k) both; G > T sets a bit. Here G estimates how many writers match, and T is 1/2."""
+        bits, margins = self(matched, n)
+        threshold = 0.5 if self.rounding == "calibrated" else 0.0
+        return threshold + np.where(bits, margins, -margins), np.full(bits.shape, threshold)
+
+
+class LimitDecider(Decider):
+    """The mean of infinitely wide networks, by proved decisions over (n, writers, matches)."""
+
+    engine = "limit"
+    exact = True
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
+        super().__init__(pattern, examples, rounding)
+        self._decisions, self._writes = decide(pattern.program, examples, rounding), _writes(pattern)
+        needed = self._decisions.needed if len(self._decisions.writers) else np.ones((self._decisions.n_max + 1, 1))
+        self._needed = needed[:, np.searchsorted(self._decisions.writers, pattern.program.writers)]
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> tuple[BoolArray, FloatArray]:
+        matches, writers = matched @ self._writes, self.pattern.program.writers
+        bits = matches >= self._needed[n]
+        if self.rounding == "calibrated":  # zhat is an integer
+            return bits, np.where((n > 0)[:, None], np.abs(matches - 0.5), np.inf)
+        means = weights(n, self.examples).mean(writers, matches)
+        return bits, np.where((n > 1)[:, None] & (writers > 0), np.abs(means), np.inf)
+
+
+class KernelDecider(Decider):
+    """The same mean by a dense solve with the general kernel (Theorem 3.1); it is the check."""
+
+    engine = "kernel"
+    tolerance = 1e-9  # at n = 1 unset bits have mean 0 exactly, which a solve turns into some 1e-16
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding) -> None:
+        super().__init__(pattern, examples, rounding)
+        check_size(examples)
+        labels = np.zeros((examples, pattern.program.bits))
+        labels[: pattern.program.templates] = _writes(pattern)
+        self._predictor = Predictor(np.eye(examples), labels)
+
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
+        return self._predictor.mean(encoded(matched, n, self.examples))
+
+
+class SampledDecider(Decider):
+    """An ensemble drawn from the limiting Gaussian once, for all cells, steps and runs: by the seed alone."""
+
+    engine = "sampled"
+
+    def __init__(self, pattern: Pattern, examples: int, rounding: Rounding, networks: int = 1, seed: int = 0) -> None:
+        super().__init__(pattern, examples, rounding)
+        self.networks, self.seed = networks, seed
+        self._deviations, self._writes = Deviations(pattern, examples, networks, seed), _writes(pattern)
+
+    def outputs(self, matched: BoolArray, n: IntArray) -> FloatArray:
+        means = weights(n, self.examples).mean(self.pattern.program.writers, matched @ self._writes)
+        return np.asarray(means + self._deviations(matched, n))
+
+
+class Deviations:
+    """How far the average of N networks is from its mean, at the own ports of all local states with n > 1.
+
+    Ports of different kinds are different outputs, which are independent; so each kind has a joint law of its own.
+    """
+
+    @one_thread()
+    def __init__(self, pattern: Pattern, examples: int, networks: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self._first = np.zeros(pattern.program.templates, dtype=np.int64)  # local state of each template's kind
+        first, places, deviations = 0, [], []
+        for number, kind in enumerate(pattern.kinds):
+            local = LocalStates(kind)
+            if local.count > MAX_DRAWN:
+                raise InputError(
+                    f"an ensemble is drawn for at most {MAX_DRAWN:,} local states of a kind, one here has "
+                    f"{local.count:,}; choose a smaller tile, or the engine limit"
+                )
+            matched = local.matched(np.arange(local.count)).astype(np.float64)
+            n = matched.sum(axis=1)
+            shared = covariance(n[:, None], n, matched @ matched.T, examples)
+            deviation = np.zeros((local.count, pattern.program.bits))
+            noise = rng.standard_normal((local.count, len(kind.ports)))
+            deviation[:, pattern.port_bits(number)] = _root(shared) @ noise / np.sqrt(networks)
+            deviations.append(deviation)
+            places.append(local.digit * local.value[local.block_of])
+            self._first[pattern.first_template[number] : pattern.first_template[number + 1]] = first
+            first += local.count
+        self._place = np.concatenate(places)
+        self._deviation = np.concatenate(deviations)
+
+    def __call__(self, matched: BoolArray, n: IntArray) -> FloatArray:  # (states, K), (states,) -> (states, bits)
+        """The deviations at local states, given by what they match; 0 for n <= 1, where nothing is random."""
+        found = self._deviation[self._first[matched.argmax(axis=1)] + matched @ self._place]
+        return np.where((n > 1)[:, None], found, 0.0)
+
+
+def _root(matrix: FloatArray) -> FloatArray:
+    """The symmetric square root of a covariance, which may be singular: the same on every machine."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+
+
+def _writes(pattern: Pattern) -> FloatArray:  # (K, k)
+    program = pattern.program
+    writes = np.zeros((program.templates, program.bits))
+    writes[np.repeat(np.arange(program.templates), np.diff(program.write_start)), program.write_bits] = 1
+    return writes
+
+
+def encoded(matched: BoolArray, n: IntArray, examples: int) -> FloatArray:  # (states, templates) -> (states, K)
+    """Matched examples over sqrt(n), as the training set encodes states (Section 5.1); padding is never matched."""
+    found = np.zeros((len(matched), examples))
+    found[:, : matched.shape[1]] = matched / np.sqrt(np.maximum(n, 1))[:, None]
+    return found

@@ -7,19 +7,20 @@ Limits are used in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import Decider
+from bitwright.engines.cells import Decider
 from bitwright.engines.cells.network import PART, CellTables, are_few, cell_tables, networks_decider
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay, one_by_one
-from bitwright.engines.table.packed import PackedCells, fits
+from bitwright.engines.table import PackedCells, fits
+from bitwright.errors import counted, thousandths
 from bitwright.networks import AnyNetwork
 from bitwright.program import Program
 from bitwright.program.cells import Tile
@@ -27,7 +28,7 @@ from bitwright.program.layout import IntArray
 from bitwright.program.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions, decide
-from bitwright.theory.encoding.packed import Words, unpack
+from bitwright.theory.encoding import Words, unpack
 from bitwright.theory.rounding import Rounding
 from bitwright.workers.linear_algebra import NUMPY
 
@@ -36,7 +37,7 @@ _KEPT = 1 << 20  # local states whose outputs are kept, where there are more
 
 
 class CellEngine(Engine):
-    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells/deciders.py).
+    """Steps a program by its cells: by networks, which are averaged, or by a limit (engines/cells).
 
     `evaluate` evaluates every cell at every step instead of using the table.
     """
@@ -278,3 +279,38 @@ class AnsweredEngine(RuleEngine):
         for wired, numbers in zip(wiring.kinds, wiring.numbers_of(matched), strict=True):
             least = np.minimum(least, tables.of(wired.kind)[1][numbers].min(axis=1, initial=np.inf))
         return least
+
+
+def cells_sentence(cells: Mapping[str, Any], steps: int | None = None, margin: float | None = None) -> str:
+    """A sentence on the networks behind a run by cells, and how many steps were taken from their answers.
+
+    `margin` is the smallest of the run, where it is known; below 0, an answer that occurred was wrong.
+    """
+    states = counted(cells["local_states"], "local state")
+    if cells["wrong"] is None:
+        shown = f"{states}, too many to try them all beforehand"
+    elif cells["wrong"]:
+        one, met = cells["wrong"] == 1, margin is not None and margin < 0
+        which = (
+            ("which occurred" if met else "which did not occur")
+            if one
+            else f"{'some' if met else 'none'} of which occurred"
+        )
+        shown = f"WRONG in {cells['wrong']:,} of {states}" + ("" if margin is None else f", {which}")
+    else:
+        least = "" if cells["margin"] is None else f", smallest margin {thousandths(cells['margin'])}"
+        shown = f"{'proved on' if cells['proved'] else 'right in'} all {states}{least}"
+    how = "" if steps is None else f"; {counted(steps, 'step')} taken from these answers"
+    if cells["evaluated"]:
+        how = "; every cell of every step was evaluated"
+    return f"{_who(cells)} for {counted(cells['kinds'], 'kind')} of cells, {shown}{how}"
+
+
+def _who(cells: Mapping[str, Any]) -> str:
+    """Who decided in the cells: networks that were trained or drawn, or their limit."""
+    if cells["networks"] is None:
+        return "the limit of wide networks"
+    count = "one network" if cells["networks"] == 1 else f"{cells['networks']:,} networks"
+    if cells["width"] == 0:  # a function, of which it is not known
+        return count
+    return f"{count} of {'infinite width' if cells['width'] is None else 'width ' + format(cells['width'], ',')}"

@@ -13,12 +13,11 @@ from functools import lru_cache
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import Decider, encoded
-from bitwright.engines.integer.sums import ExactSums, check_whole
+from bitwright.engines.cells import Decider, encoded
 from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
-from bitwright.networks.integer import columns_of, decide_bits, most_matches, writer_numbers
-from bitwright.networks.start import Float
+from bitwright.networks.descent import Float
+from bitwright.networks.integer import ExactSums, check_whole, columns_of, decide_bits, most_matches, writer_numbers
 from bitwright.program import Program
 from bitwright.program.cells import CellKinds
 from bitwright.program.layout import IntArray

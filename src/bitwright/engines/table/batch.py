@@ -9,8 +9,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.engines.protocol import Batch
-from bitwright.engines.table import loop
-from bitwright.engines.table.packed import SET, N, PackedCells
+from bitwright.engines.table import SET, N, PackedCells, loop
 from bitwright.program.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bitwright.bits import BoolArray
 from bitwright.files.executions import Executions
-from bitwright.inference.elimination import Elimination, Evidence, pack_rows, unpack_rows
+from bitwright.inference import Elimination, Evidence, pack_rows, unpack_rows
 from bitwright.inference.families.blocks import FittedBlocks, NoFamilyError, indices_of, owners
 from bitwright.inference.families.lines import Affine, Array, Cell, LineBounds, LineCell, Place, places_of
 from bitwright.program import Layout

@@ -7,18 +7,25 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bitwright.files.executions import Executions
+from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import Contradiction, find_contradiction
-from bitwright.inference.elimination import Elimination, Evidence
 from bitwright.inference.families.atoms import Evidences
 from bitwright.inference.families.blocks import Blocks, FittedBlocks, NoFamilyError, fit_arrays, fit_blocks
-from bitwright.inference.families.cover import SECONDS, Cover, cheapest_cover
-from bitwright.inference.families.deadline import Deadline, TimeUpError
 from bitwright.inference.families.joining import JoinedBlocks, Shape, join_blocks, larger_blocks, partition, together
 from bitwright.inference.families.lines import Array, LineBounds
-from bitwright.inference.families.space import Sufficient, VersionSpace, contained_from, sufficient, version_space
+from bitwright.inference.families.space import (
+    SECONDS,
+    Cover,
+    Sufficient,
+    VersionSpace,
+    cheapest_cover,
+    contained_from,
+    sufficient,
+    version_space,
+)
 from bitwright.program import Layout
 from bitwright.program.tables import layout_of_names
-from bitwright.running.progress import Progress
+from bitwright.running.progress import Deadline, Progress, TimeUpError
 
 _STEEPEST = 2  # coefficients |a| that are tried
 _MOST_JOINED = 20  # choices of blocks that are tried

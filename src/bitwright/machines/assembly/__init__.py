@@ -1,1 +1,229 @@
-"""Assembly text for computers of one instruction: one core, and an instruction set each for SBN and SUBLEQ."""
+"""Assembly text for computers of one instruction: one core, and an instruction set each for SBN and SUBLEQ.
+
+Here lines of text become labels, statements and macros, for any instruction set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from bitwright.machines.assembly.macros import Expander, Form, Item, Label, Macro, Operand, Statement, names_of
+from bitwright.text.problems import GiveUpError, Problems
+from bitwright.text.scanner import END, NAME, Scanner, Token, lines_of
+
+MAX_NAME = 64
+
+
+@dataclass(frozen=True, eq=False)
+class InstructionSet:
+    """What distinguishes one assembly language from another."""
+
+    scanner: Scanner
+    forms: Mapping[str, Form]  # its instruction, then its directives; no text: for the prelude only
+    prelude: Mapping[str, Sequence[str]]  # macros that are operations of every program: head and body
+    declares: Mapping[str, str]  # what a directive makes of its first operand, a name
+    reserved: Mapping[str, tuple[str, str]]  # what a name is that no program can give a meaning, and why
+    separator: str  # of operands: a comma, or else they are single names and numbers
+    directives_declare: bool  # and are no part of the code: they have no labels, nor are they in macros
+    most_parameters: int
+    most_pieces: int  # names, numbers, signs and ends of lines in a text
+
+    @property
+    def instruction(self) -> str:
+        return next(iter(self.forms))
+
+    @property
+    def directives(self) -> dict[str, Form]:
+        """The directives of a text, including those that every language has."""
+        own = {name: form for name, form in self.forms.items() if name[0] == "." and form.text}
+        example = f".macro NAME {self.separator.join('pq')}"
+        return own | {".macro": Form(example, 1, 1 + self.most_parameters), ".end": Form(".end", 0, 0)}
+
+
+@dataclass
+class Source:
+    """A text that was read: its labels and statements, with macros expanded."""
+
+    items: list[Item] = field(default_factory=list)
+    macros: dict[str, Macro] = field(default_factory=dict)
+    bodies: list[list[Item]] = field(default_factory=list)  # of macros, also of those that are wrong
+    already_reported: set[str] = field(default_factory=set)  # names on lines that were given up
+
+
+def read(text: str, language: InstructionSet, problems: Problems) -> Source:
+    """Reads every line and expands every macro; a line that cannot be read is noted and left out."""
+    reader = _LineReader(language, problems, prelude_of(language))
+    reader.read(text)
+    source = reader.source
+    expander = Expander(language.forms, source.macros, language.separator, problems, source.already_reported)
+    if language.directives_declare:
+        for body in source.bodies:
+            expander.check(body)
+    source.items = expander.expand(source.items)
+    return source
+
+
+@lru_cache
+def prelude_of(language: InstructionSet) -> Mapping[str, Macro]:
+    """The operations that a language has by its prelude."""
+    problems = Problems()
+    reader = _LineReader(language, problems, None)
+    for head, body in language.prelude.items():
+        reader.read("\n".join([f".macro {head}", *body, ".end"]))
+    assert not problems, problems.error("the prelude")
+    return reader.source.macros
+
+
+class _LineReader:
+    """Reads line by line, and knows whether it is inside a macro; without a prelude it reads the prelude."""
+
+    def __init__(self, language: InstructionSet, problems: Problems, prelude: Mapping[str, Macro] | None) -> None:
+        self.language, self.problems, self.is_prelude = language, problems, prelude is None
+        self.directives = language.directives
+        self.source = Source(macros=dict(prelude or {}))
+        self.macro: Macro | None = None
+
+    def read(self, text: str) -> None:
+        pieces, most, scan = 0, self.language.most_pieces, self.language.scanner.tokens
+        for number, line in enumerate(lines_of(text), start=1):
+            try:
+                tokens = scan(line, 0 if self.is_prelude else number, self.problems)
+                pieces += len(tokens)
+                self.line(tokens)
+            except GiveUpError:
+                self.source.already_reported.update(re.findall(rf"@?{NAME}", line.partition(";")[0]))
+                if self.macro is None and line.split()[:1] == [".macro"]:  # the lines up to .end are its own
+                    self.open(Macro(Token("name", "", number, 1), ()))
+            if pieces > most:
+                self.problems.note(number, 1, f"a text has at most {most:,} names, numbers and lines; shorten it")
+                break
+        if self.macro is not None:
+            what = f"macro {self.macro.name}" if self.macro.name.text else "this macro"
+            self.problems.at(self.macro.name, f"{what} has no '.end'; add one behind its last line")
+            self.source.already_reported.update(name for item in self.macro.body for name in names_of(item))
+
+    def line(self, tokens: list[Token]) -> None:
+        at = 0
+        while tokens[at].kind == "name" and tokens[at + 1].text == ":":
+            self.keep(Label(self.label(tokens[at])))
+            at += 2
+        first = tokens[at]
+        if first.kind == END:
+            return
+        if first.kind not in ("name", "directive") or first.text[0] == "@":
+            form = f"an operation such as {self.language.instruction}, or a label and ':'"
+            raise self.problems.stop(first, f"a line starts with {form}, found {first}")
+        split = self.divided if self.language.separator == ", " else self.spaced
+        statement = Statement(first.text, first, tuple(split(tokens[at + 1 :], first)), tokens[-1].column)
+        if first.kind == "name":
+            self.keep(statement)
+        else:
+            self.directive(statement, labelled=at > 0)
+
+    def label(self, token: Token) -> Token:
+        if self.macro is not None and self.language.directives_declare and token.text[0] != "@":
+            raise self.problems.stop(token, f"a label inside a macro is local to it; call it '@{token.text}'")
+        return token
+
+    def keep(self, item: Item) -> None:
+        (self.macro.body if self.macro is not None else self.source.items).append(item)
+
+    # Operands.
+
+    def spaced(self, tokens: list[Token], first: Token) -> list[Operand]:
+        """Names and numbers, each with its signs, with nothing but space between them; the last token is the end."""
+        found: list[Operand] = []
+        start = 0
+        for at, token in enumerate(tokens):
+            if token.kind in ("name", "number"):
+                pooled = tokens[start].text == "#"
+                found.append(Operand(tuple(tokens[start + pooled : at + 1]), pooled, tokens[start]))
+                start = at + 1
+            elif token.kind != END and token.text not in "#-":
+                raise self.problems.stop(token, f"expected an operand of {first}, found {token}")
+        return found
+
+    def divided(self, tokens: list[Token], first: Token) -> list[Operand]:  # noqa: ARG002
+        """Expressions with commas between them."""
+        found: list[Operand] = []
+        start = 0
+        for at, token in enumerate(tokens):
+            if token.text != "," and (token.kind != END or at == 0):
+                continue
+            pooled = tokens[start].text == "#"
+            if start + pooled == at:
+                raise self.problems.stop(token, f"an operand is missing before {token}")
+            found.append(Operand(tuple(tokens[start + pooled : at]), pooled, tokens[start]))
+            start = at + 1
+        return found
+
+    # Directives.
+
+    def directive(self, statement: Statement, labelled: bool) -> None:
+        name, token = statement.name, statement.token
+        if name not in self.directives and not self.is_prelude:
+            hint = self.problems.hint(name, self.directives) or f"; use one of {', '.join(self.directives)}"
+            raise self.problems.stop(token, f"unknown directive {token}{hint}")
+        if labelled and self.language.directives_declare:
+            raise self.problems.stop(token, f"a label stands alone or before an instruction, not before {token}")
+        if name == ".macro":
+            self.open_macro(statement)
+        elif name == ".end":
+            if self.macro is None:
+                raise self.problems.stop(token, "'.end' without a '.macro' above it; remove it")
+            self.macro = None
+            if statement.operands and self.language.directives_declare:
+                message = f"'.end' takes 0 operands, got {len(statement.operands)} (the form is: .end)"
+                raise self.problems.stop(statement.operands[0].origin, message)
+        elif self.macro is not None and self.language.directives_declare and not self.is_prelude:
+            raise self.problems.stop(token, f"'{name}' cannot stand inside a macro; write it before '.macro'")
+        else:
+            self.keep(statement)
+
+    def open_macro(self, statement: Statement) -> None:
+        """`.macro NAME a, b`: the name and the first parameter stand side by side."""
+        problems, macros = self.problems, self.source.macros
+        if self.macro is not None:
+            message = f"a macro cannot stand inside a macro; close {self.macro.name} with .end"
+            raise problems.stop(statement.token, message)
+        pieces = [
+            Operand((token,), operand.pooled and at == 0, operand.origin if at == 0 else token)
+            for operand in statement.operands
+            for at, token in enumerate(operand.tokens)
+        ]
+        end = Token(END, "", statement.token.line, statement.end)
+        name, parameters = (pieces[0].tokens[0] if pieces else end), pieces[1:]
+        macro = Macro(name, tuple(piece.tokens[0].text for piece in parameters), prelude=self.is_prelude)
+        self.open(macro)  # even a bad one owns the lines up to .end
+        if not pieces or not _is_plain(pieces[0]):
+            found, form = pieces[0] if pieces else name, self.directives[".macro"].text
+            place = pieces[0].origin if pieces else name
+            raise problems.stop(place, f"expected the name of a macro, found {found} (the form is: {form})")
+        earlier = macros.get(name.text)
+        if name.text in self.language.forms or (earlier is not None and earlier.prelude and not self.is_prelude):
+            raise problems.stop(name, f"'{name.text}' is an operation already; choose another name for the macro")
+        if earlier is not None and not self.is_prelude:
+            message = f"macro '{name.text}' is already on line {earlier.name.line}; choose another name"
+            raise problems.stop(name, message)
+        if len(parameters) > self.language.most_parameters:
+            most = self.language.most_parameters
+            message = f"a macro has at most {most} parameters, got {len(parameters):,}"
+            raise problems.stop(parameters[most].origin, message)
+        macro.takes_constant = self.is_prelude and parameters[:1] != [] and parameters[0].pooled
+        for at, piece in enumerate(parameters):
+            if not _is_plain(piece) and not macro.takes_constant:
+                raise problems.stop(piece.origin, f"expected the name of a parameter, found {piece}")
+            if piece.text in macro.parameters[:at]:
+                raise problems.stop(piece.origin, f"parameter {piece} is given twice")
+        macros[name.text + "#" * macro.takes_constant] = macro
+
+    def open(self, macro: Macro) -> None:
+        self.macro = macro
+        self.source.bodies.append(macro.body)
+
+
+def _is_plain(piece: Operand) -> bool:
+    return piece.name is not None and piece.text[0] != "@"

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from bitwright.machines.assembly import InstructionSet, Source
 from bitwright.machines.assembly.macros import Item, Label, Operand, Statement, names_of
-from bitwright.machines.assembly.reading import InstructionSet, Source
 from bitwright.program.ensure_text import ExpressionReader
 from bitwright.text.problems import GiveUpError, Problems
 from bitwright.text.scanner import END, MAX_LINE, Token, WrongError

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bitwright.bits import shorten
 from bitwright.errors import problems_of
+from bitwright.machines.assembly import MAX_NAME, InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Item, Label, Operand, Statement, names_of
 from bitwright.machines.assembly.names import Meaning, Names
-from bitwright.machines.assembly.reading import MAX_NAME, InstructionSet, read
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction, wrap
 from bitwright.program import ensures
 from bitwright.program.ensure_text import ENSURE_SCANNER, read_tokens

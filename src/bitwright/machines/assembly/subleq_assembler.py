@@ -7,11 +7,10 @@ from pathlib import Path
 
 from bitwright.bits import shorten
 from bitwright.errors import InputError, problems_of
+from bitwright.machines.assembly import InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Label, Operand, Statement
 from bitwright.machines.assembly.names import Names, text_of
-from bitwright.machines.assembly.reading import InstructionSet, read
-from bitwright.machines.subleq.dialect import MAX_ADDRESS_BITS, find_dialect
-from bitwright.machines.subleq.interpreter import no_ports
+from bitwright.machines.subleq.interpreter import MAX_ADDRESS_BITS, find_dialect, no_ports
 from bitwright.program.text.files import read_text
 from bitwright.text.problems import GiveUpError, Problems, without_problems
 from bitwright.text.scanner import MAX_LINE, NAME, SPACE, Scanner, opening_comment

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bitwright.errors import counted
-from bitwright.machines.sbn.loaded import Loaded
 from bitwright.machines.sbn.machine_b import steps_per_instruction
+from bitwright.machines.sbn.sbn_machine import Loaded
 from bitwright.program import Algorithm, Word
 from bitwright.program.ensures import EnsureLine
 from bitwright.program.expressions import Combined, names_in

@@ -3,10 +3,19 @@
 from typing import TYPE_CHECKING
 
 from bitwright.lazy import lazy_names
-from bitwright.machines.subleq.dialect import DIALECTS, Dialect, Shape, find_dialect
-from bitwright.machines.subleq.interpreter import Interpreter, image_text, load_image, misfits, parse_image
+from bitwright.machines.subleq.interpreter import (
+    DIALECTS,
+    Dialect,
+    Interpreter,
+    Shape,
+    find_dialect,
+    image_text,
+    load_image,
+    misfits,
+    parse_image,
+)
 from bitwright.machines.subleq.machine import MachineV, Ports, machine_v
-from bitwright.machines.subleq.timing import Timing
+from bitwright.machines.subleq.memory import Timing
 
 if TYPE_CHECKING:
     from bitwright.machines.assembly.subleq_assembler import Assembly as Assembly

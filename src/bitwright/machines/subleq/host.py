@@ -13,7 +13,7 @@ from bitwright.machines.subleq import MachineV
 from bitwright.machines.subleq.machine import Ports
 from bitwright.machines.subleq.memo import InstructionMemo
 from bitwright.program.layout import IntArray
-from bitwright.running.endings import ENDLESS, Ending
+from bitwright.running.loop import ENDLESS, Ending
 from bitwright.running.observers import Observer, View
 
 Reader = Callable[[int], int | None]  # from the number of a run to its next byte; None: there is no more

@@ -15,8 +15,7 @@ from bitwright.errors import InputError
 from bitwright.machines.subleq import MachineV
 from bitwright.machines.subleq.computer import at_rest, halted_how, with_result_landed
 from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
-from bitwright.running.endings import ENDLESS, FirstOf, HaltBit, Stuck
-from bitwright.running.loop import drive
+from bitwright.running.loop import ENDLESS, FirstOf, HaltBit, Stuck, drive
 
 _MOST = 10_000  # instructions, where no limit is given
 _ROOM = 1 << 28  # bits of all machines that are stepped together

@@ -15,10 +15,8 @@ import numpy as np
 from bitwright.bits import BoolArray, from_bits, to_bits
 from bitwright.errors import InputError
 from bitwright.machines.sbn.sbn_machine import bit_number, numbers
-from bitwright.machines.subleq.dialect import Shape
-from bitwright.machines.subleq.interpreter import start_memory
-from bitwright.machines.subleq.memory import Memory
-from bitwright.machines.subleq.timing import Timing
+from bitwright.machines.subleq.interpreter import Shape, start_memory
+from bitwright.machines.subleq.memory import Memory, Timing
 from bitwright.machines.subleq.units import Console, Counter, Port, Sequencer, Subtractor, check
 from bitwright.program import Algorithm, Builder, Program, Word
 from bitwright.program.layout import IntArray

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.compiling import compiled, entry
-from bitwright.engines.table import loop
-from bitwright.engines.table.packed import HOLD, WORD, PackedCells
+from bitwright.engines.table import HOLD, WORD, PackedCells, loop
 
 TOTALS = (NODES, USED, HITS, TRIES, REST, PAUSE, CLOCK) = range(7)
 _NODES, _POOL = 1 << 22, 112 << 20  # nodes, and numbers in records; when they are full, all is forgotten

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from bitwright.machines.sbn.parts import CarryPrefix, Wires, delay_line, rule
-from bitwright.machines.subleq.memory import Memory
-from bitwright.machines.subleq.timing import Terms, Timing, check_levels
+from bitwright.machines.subleq.memory import Memory, Terms, Timing, check_levels
 from bitwright.program import Builder, Ref, span
 
 
@@ -249,7 +248,7 @@ class Console:
 class Sequencer:
     """A token that walks once through an instruction and strobes the units as it passes.
 
-    Every time is fixed beforehand (timing.py), so no unit ever has to say that it is done. `begin` is on exactly when
+    Every time is fixed beforehand (`Timing`), so no unit ever has to say that it is done. `begin` is on exactly when
     an instruction begins; `halted` stays on when none will.
     """
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from bitwright.bits import BoolArray, shorten
 from bitwright.errors import InputError, counted, suggestion
 from bitwright.networks.foreign.graph import Analysis, OperatorGraph
-from bitwright.networks.foreign.onnx_reader import OnnxModel
-from bitwright.networks.foreign.runtime import CannotRunError
+from bitwright.networks.foreign.onnx_reader import CannotRunError, OnnxModel
 from bitwright.networks.foreign.tensors import NotReadError, by_rows
 from bitwright.networks.foreign.torch_reader import TorchModel, is_module
 from bitwright.networks.network import FloatNetwork, tensor_sha256

@@ -10,8 +10,7 @@ import numpy as np
 
 from bitwright.errors import InputError
 from bitwright.pages.drawing import svg_text
-from bitwright.pages.graph.colours import OFF, SETS, STRONG, UNSET, ink_on, scale_colour
-from bitwright.pages.graph.view import Choice, GraphView
+from bitwright.pages.graph.view import OFF, SETS, STRONG, UNSET, Choice, GraphView, ink_on, scale_colour
 from bitwright.running.run import Run
 from bitwright.theory.closed_form import FloatArray
 

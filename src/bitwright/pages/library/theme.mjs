@@ -33,7 +33,7 @@ export function followTheme(changed) {
   return toggle;
 }
 
-// The colour scale of nodes, and readable ink on a colour, as in colours.py.
+// The colour scale of nodes, and readable ink on a colour, as in graph/view.py.
 
 const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 

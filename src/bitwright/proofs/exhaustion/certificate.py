@@ -206,7 +206,7 @@ def _doubt(task: ProofTask, found: Findings) -> str:
     """Why a network of your own is not decided, where that is not for the size of its rounding errors."""
     if not isinstance(task.network, FittedModel) or found.first_undecided is None:
         return ""
-    from bitwright.proofs.exhaustion.models import doubt
+    from bitwright.proofs.exhaustion.judges import doubt
 
     domain, place = task.domain, found.first_undecided[1]
     return doubt(task.network, domain.state(place), domain.kind_at(place), task.oracle)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bitwright.engines.cells.network import network_of_kind
-from bitwright.engines.integer.device import DeviceDecisions, SecondLook
+from bitwright.engines.integer import DeviceDecisions, SecondLook
 from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
+from bitwright.networks.descent import torch_module
 from bitwright.networks.integer import check_belongs
-from bitwright.networks.torch_trainer import torch_module
 from bitwright.program import FIXED_POINT
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern

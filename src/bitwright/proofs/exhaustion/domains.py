@@ -18,10 +18,9 @@ from bitwright.program import Algorithm, Program
 from bitwright.program.layout import IntArray
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern, every_cell, is_pattern
-from bitwright.running.endings import ending_of, step_limit
-from bitwright.running.loop import drive
+from bitwright.running.loop import drive, ending_of, step_limit
 from bitwright.running.observers import Observer, View
-from bitwright.theory.encoding.packed import PackedRules
+from bitwright.theory.encoding import PackedRules
 
 DOMAINS = ("states", "runs", "cells")
 MAX_INPUT_BITS = 40
@@ -165,8 +164,7 @@ class RunsDomain:
             return self.size * self.limit
         if self.size > _COUNTED:
             return None
-        from bitwright.running.sliced.lanes import counting
-        from bitwright.running.sliced.runs import SlicedRuns
+        from bitwright.running.sliced import SlicedRuns, counting
         from bitwright.theory.decisions import decide
 
         runs = SlicedRuns(self.algorithm, self.limit, decide(self.program, 1, None))

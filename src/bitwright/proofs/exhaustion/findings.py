@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.engines.integer.sums import ExactSums
 from bitwright.files.documents import Check, each, optional, whole
 from bitwright.networks import IntegerNetwork
-from bitwright.networks.integer import columns_of
+from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.program import Program
 from bitwright.program.layout import IntArray
 from bitwright.proofs.exhaustion.domains import ALL, Place

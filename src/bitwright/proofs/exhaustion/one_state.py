@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.engines.cells.deciders import encoded
+from bitwright.engines.cells import encoded
 from bitwright.engines.foreign import FittedModel
 from bitwright.errors import InputError, suggestion
 from bitwright.networks import AnyNetwork, IntegerNetwork

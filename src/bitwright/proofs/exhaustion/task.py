@@ -51,7 +51,7 @@ class ProofTask:
     @cached_property
     def domain(self) -> Domain:
         if isinstance(self.network, FittedModel):
-            from bitwright.proofs.exhaustion.models import states_of
+            from bitwright.proofs.exhaustion.judges import states_of
 
             return states_of(self.network.columns, self.algorithm, self.domain_name)
         return make_domain(self.algorithm, self.domain_name)
@@ -60,11 +60,11 @@ class ProofTask:
     def judge(self) -> Judge:
         program = self.algorithm.program
         if isinstance(self.network, FittedModel):
-            from bitwright.proofs.exhaustion.models import ModelJudge
+            from bitwright.proofs.exhaustion.judges import ModelJudge
 
             return ModelJudge(self.network, self.oracle)
         if not isinstance(self.network, IntegerNetwork):
-            from bitwright.proofs.exhaustion.float_judge import FloatJudge
+            from bitwright.proofs.exhaustion.judges import FloatJudge
 
             return FloatJudge(program, self.network)
         return IntegerJudge(program, self.network)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bitwright.compiling import compiled, entry
 from bitwright.program.layout import IntArray
-from bitwright.running.sliced.plan import SlicedTables
+from bitwright.running.sliced import SlicedTables
 
 _EMPTY, _MIXED, _FULL = 0, 1, 2
 ZERO, ONES = np.uint64(0), ~np.uint64(0)
