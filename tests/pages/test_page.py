@@ -79,10 +79,12 @@ def test_numbers_of_any_length() -> None:
     assert [len(bits) for name, bits, _ in facts["words"] if name.startswith("p")] == [20_000]
 
 
-def test_what_is_too_large_for_a_page_is_refused() -> None:
+def test_what_is_too_large_for_a_page_or_not_recorded_is_refused() -> None:
     done = run(permutation(range(500_001, 0, -1)), p=1, record=True)
     with pytest.raises(InputError, match=r"at most 500,000 bits, this run has 500,001$"):
         trace_page(done)
+    with pytest.raises(InputError, match="record=True"):
+        trace_page(run(addition(3), p=1, q=2))
 
 
 def test_what_is_too_long_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,11 +98,6 @@ def test_what_is_too_long_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "MAX_STEPS", done.steps - 1)
     with pytest.raises(InputError, match=rf"at most {done.steps - 1} steps, this run has {done.steps}$"):
         trace_page(done)
-
-
-def test_a_run_must_be_recorded() -> None:
-    with pytest.raises(InputError, match="record=True"):
-        trace_page(run(addition(3), p=1, q=2))
 
 
 @for_each(

@@ -329,7 +329,7 @@ def test_on_a_phone_a_tap_chooses_and_nothing_overflows(show: Open, done: Run) -
 @pytest.mark.parametrize(
     ("make", "stops", "canvas", "spoken"),
     [
-        (lambda done: trace_page(done), "search group cells slider play step", "cells", ("Step 1 of 12.", "p[6] is")),
+        (lambda done: trace_page(done), "search group cells slider play step", "cells", ("Step 1 of 12, ", "p[6] is")),
         (
             lambda _: graph_page(searched()),
             "colour mark search graph slider play step",

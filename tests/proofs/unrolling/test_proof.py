@@ -20,6 +20,7 @@ from bitwright.running.run import run_batch
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation"]
+BLINKER = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\nhalt at fixed point\n"
 THIRD = (Path(__file__).parents[1] / "function" / "third.bw").read_text()
 
 
@@ -143,11 +144,7 @@ def test_a_claim_names_the_size():
 
 
 def test_a_run_that_goes_in_circles_does_not_end():
-    blinker = bitwright.parse(
-        "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\n"
-        "input x\noutput x = x\nhalt at fixed point\nsteps 50\nensure x == in.x\n"
-    )
-    found = prove_at_size(blinker)
+    found = prove_at_size(bitwright.parse(BLINKER + "output x = x\nsteps 50\nensure x == in.x\n"))
     assert (found.verdict, found.counterexample) == ("refuted", {"x": 1})
 
 
@@ -161,11 +158,8 @@ def test_a_counterexample_that_is_none_when_replayed_decides_nothing(monkeypatch
 
 def test_endless_circles_are_seen(monkeypatch):
     """Without a number of steps, states that come again say that a run does not end."""
-    blinker = bitwright.parse(
-        "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\nhalt at fixed point\nensure x == 0\n"
-    )
     step, taken = Stepper.step, iter(range(50))
     monkeypatch.setattr(Stepper, "step", lambda self, state: step(self, state) if next(taken) >= 0 else None)
-    run = unroll(blinker)
+    run = unroll(bitwright.parse(BLINKER + "ensure x == 0\n"))
     (ended,) = run.ended
     assert [run.graph.evaluate([x])[ended >> 1] ^ (ended & 1) for x in (0, 1)] == [1, 0]
