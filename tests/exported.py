@@ -4,8 +4,6 @@
 sums; `steps`: a state to the next one; `runs`: a start state to its number of steps, or -1, and the last state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product

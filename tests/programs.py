@@ -1,7 +1,5 @@
 """The shared table of programs: every engine must give Python's own answer on each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product

@@ -4,8 +4,6 @@ The one bound on time of all tests stands here. It is a last resort, so that som
 instead of keeping it for ever; nothing that works comes near it, on however busy a machine.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

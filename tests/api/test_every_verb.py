@@ -1,7 +1,5 @@
 """Verbs whose work Python has too: the same functions, so the same answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The sceptic's checker of loops takes the proof of multiplication, and nothing that was altered."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys

@@ -1,7 +1,5 @@
 """SUBLEQ assembly: what lines become, and what is wrong with lines that become nothing."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
