@@ -119,6 +119,8 @@ class ColumnTask:
         return {position: slot for position, slot in enumerate(self.layout.prompt) if isinstance(slot, int)}
 
     def __repr__(self) -> str:
+        from bitwright.transformers.report import count_inputs
+
         return f"ColumnTask({self.columns.statement!r}, {count_inputs(self.inputs)} inputs)"
 
     @property

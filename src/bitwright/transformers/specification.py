@@ -231,9 +231,9 @@ class _Circuit:
             if name.index is not None or line.ranges:
                 raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
             if _is_number(tree):
-                digits = f"answer {name.text}[1..n]"
-                flag = f"a flag takes comparisons such as ({name.text} == (a < b))"
-                raise WrongError(name.token, f"'{name.text}' is a number, and is answered by its digits: {digits}; {flag}")
+                cure = f"answer its digits, as in answer {name.text}[1..n]"
+                flag = f"a flag takes comparisons, as in {name.text} == (a < b)"
+                raise WrongError(name.token, f"'{name.text}' is a number; {cure} ({flag})")
             self.flags[name.text] = _compiled(tree, self._of_flag)
         elif name.index is None:
             self._define_number(tree, line)

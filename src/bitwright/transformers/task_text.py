@@ -72,7 +72,9 @@ def read_task(text: str, source: str = "task") -> ColumnTask:
     ('z == a + b', 22, True)
     """
     if not isinstance(text, str):
-        raise InputError(f"read_task takes the text of a task, got {shorten(type(text).__name__)}; load_task reads a file")
+        raise InputError(
+            f"read_task takes the text of a task, got {shorten(type(text).__name__)}; load_task reads a file"
+        )
     parts, lines = _Parts(), text.splitlines()
     try:
         for number, line in enumerate(lines, 1):
