@@ -80,7 +80,7 @@ def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
         with tell.working("percent of the smallest margin") as step:
             smallest = smallest_margin(*of, seconds=seconds, progress=step)
     if not decision:
-        with tell.working("percent of the count") as step:
+        with tell.working("percent of the count of wrong inputs") as step:
             wrong = count_wrong(*of, seconds=seconds, progress=step)
         example = decision.counterexample
         if wrong.least < min(1, wrong.most) and example is not None and is_wrong(*of, example):
