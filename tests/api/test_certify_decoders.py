@@ -79,6 +79,8 @@ def test_a_share_has_two_ends_and_a_counterexample_is_counted() -> None:
         assert found.wrong is not None
         assert found.wrong.timed_out == (not seconds)
         assert 1 <= found.wrong.least <= found.wrong.most
+        assert found.counterexample is not None
+        assert found.wrong.first[found.counterexample.step][0] >= 1
         low, high = (f"{number / task.inputs:.2g}" for number in (found.wrong.least, found.wrong.most))
         line = next(line for line in str(found).splitlines() if line.startswith("  wrong "))
         assert f"{low} to {high} of all" in line or low == high

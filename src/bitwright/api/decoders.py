@@ -83,8 +83,10 @@ def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
         with tell.working("percent of the count of wrong inputs") as step:
             wrong = count_wrong(*of, seconds=seconds, progress=step)
         example = decision.counterexample
-        if wrong.least < min(1, wrong.most) and example is not None and is_wrong(*of, example):
-            wrong = replace(wrong, least=1)
+        if example is not None and wrong.first[example.step][0] == 0 and is_wrong(*of, example):
+            first = [*wrong.first]
+            first[example.step] = 1, first[example.step][1]
+            wrong = replace(wrong, least=max(wrong.least, sum(least for least, _ in first)), first=tuple(first))
     return replace(decision, smallest=smallest, wrong=wrong)
 
 

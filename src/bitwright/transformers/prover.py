@@ -133,8 +133,10 @@ def search_claims(
 
 
 def is_wrong(decoder: Decoder, task: ColumnTask, example: Counterexample) -> bool:
-    """Whether the decoder answers it wrongly in real arithmetic, as far as bounds can tell."""
-    return _is_below(tabulate(decoder, task, 0.0), example)
+    """Whether the decoder answers it wrongly in real arithmetic, at its step first, as far as bounds can tell."""
+    table = tabulate(decoder, task, 0.0)
+    before = (bound_input(table, example.symbols, step).lower[0] for step in range(example.step))
+    return _is_below(table, example) and all(lower > 0 for lower in before)
 
 
 def _is_below(table: AttentionTable, example: Counterexample) -> bool:
