@@ -1,7 +1,5 @@
 """Networks that others trained for ten-digit addition, where their descriptions lie beside the project."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

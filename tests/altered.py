@@ -1,7 +1,5 @@
 """JSON documents with one thing changed, in every place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any

@@ -1,7 +1,5 @@
 """Many cheap cases in one test."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps

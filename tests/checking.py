@@ -1,7 +1,5 @@
 """The checkers of `sceptic/`, run as scripts in this process: starting Python takes longer than what they do."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from contextlib import redirect_stderr, redirect_stdout

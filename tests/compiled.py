@@ -3,8 +3,6 @@
 They are kept beside the sources. Without this each process of the tests would compile them for itself, all at once.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from bitwright import addition, validate

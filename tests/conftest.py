@@ -1,7 +1,5 @@
 """What all tests share: caches go to a folder of their own."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Small tasks and decoders for tests: every input can be tried, and some decoders are right on all of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

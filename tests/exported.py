@@ -4,11 +4,10 @@
 sums; `steps`: a state to the next one; `runs`: a start state to its number of steps, or -1, and the last state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from long import LONG
@@ -20,7 +19,7 @@ from bitwright.api.export import Exported, exported_cells
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
-from bitwright.networks import IntegerNetwork, Plan, Recipe
+from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import decide_bits
 from bitwright.program.pattern import Pattern
 from bitwright.program.text.files import load_any
@@ -55,6 +54,21 @@ when x[i]=1 write x[i+1] for i in 1..5
 when x[6]=1 write x[6]
 input x
 steps 3
+"""
+
+
+# Signed numbers, and a run that ends only if it is told to.
+SIGNED = """
+bits x[4] go
+block x[i] for i in 1..4
+block go
+when x[i]=1 write x[i] for i in 1..4
+when go=1 write go
+input signed x = x[4] x[3] x[2] x[1]
+input go
+output signed x = x[4] x[3] x[2] x[1]
+halt when go
+steps 5
 """
 
 
@@ -114,6 +128,18 @@ def level(found: Exported) -> np.ndarray:
         sums = np.maximum(core.first[:, matched].astype(np.int64).sum(axis=1), 0) @ core.last[:, port].astype(np.int64)
         thresholds[len(matched) - 1, core.column[port]] = sums if matched else thresholds[-1, core.column[port]]
     return thresholds
+
+
+def signed() -> Exported:
+    algorithm = parse(SIGNED, "signed")
+    return exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
+
+
+def adder_file(folder: Path) -> Path:
+    """The file of a network of the cells of addition."""
+    pattern, network = cells_network("addition")
+    save_network(network, pattern.program, folder / "net.safetensors")
+    return folder / "net.safetensors"
 
 
 CASES = [

@@ -1,7 +1,5 @@
 """What a message names. Tests ask for facts (a name, a number, an option), not for the sentence around them."""
 
-from __future__ import annotations
-
 
 def missing(message: str, facts: str) -> list[str]:
     """The facts, which are separated by spaces, that a message does not name."""

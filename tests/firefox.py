@@ -1,7 +1,5 @@
 """Firefox for tests of pages, by its own remote protocol (Marionette): JSON, each message with its length before it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

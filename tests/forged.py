@@ -1,7 +1,5 @@
 """Network files as an attacker writes them: any header, any metadata, and the digest that such metadata should have."""
 
-from __future__ import annotations
-
 import json
 import struct
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Node programs on small graphs as ordinary algorithms, for the shared table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

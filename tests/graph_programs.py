@@ -1,7 +1,5 @@
 """Node programs to try things with: the examples, and random ones; and graphs and values for them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

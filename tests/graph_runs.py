@@ -1,7 +1,5 @@
 """Recorded runs on graphs that tests of pages and pictures look at."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 

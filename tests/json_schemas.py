@@ -4,8 +4,6 @@ A schema is widened, never guessed: after a change that is meant, `WIDEN_SCHEMAS
 types that were met, and the difference is looked at before it is committed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The paper's listings to the letter (tests/printed), at any size, and what has to be corrected in them."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path

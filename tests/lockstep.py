@@ -1,7 +1,5 @@
 """Runs codes on a machine next to the plain interpreter and compares memory, address and steps at every instruction."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Which tests are for `make test-long` alone: more seeds, sizes and cases of what `make test` tries too."""
 
-from __future__ import annotations
-
 import os
 
 LONG = bool(os.environ.get("BITWRIGHT_LONG_TESTS"))

@@ -1,7 +1,5 @@
 """Texts in which a ¦ marks the line and column of the problem that must be reported."""
 
-from __future__ import annotations
-
 
 def marked(text: str) -> tuple[str, int, int]:
     """The text without its mark, and the line and column of it."""

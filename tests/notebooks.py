@@ -1,7 +1,5 @@
 """The notebooks in examples/, run from top to bottom. `python -m tests.notebooks` runs all and keeps what they show."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

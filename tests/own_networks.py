@@ -1,7 +1,5 @@
 """Networks that nobody trained: tables written as two layers, to be certified or, with a fault planted, refuted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

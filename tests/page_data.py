@@ -1,7 +1,5 @@
 """What a page holds, read as its own script reads it."""
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

@@ -1,7 +1,5 @@
 """The scripts of exported pages without a page, under node; and networks of cells that tests of pages share."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

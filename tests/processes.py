@@ -1,7 +1,5 @@
 """What other processes that a test starts need to find what the test finds."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The shared table of programs: every engine must give Python's own answer on each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -143,3 +141,15 @@ def random_program(rng: np.random.Generator, bits: int, largest: int, fan: int) 
             )
     b.when(x[int(order[0])] == 1).write(x[1]) if not b._rules else None
     return b.build()
+
+
+def next_state(program: Program, state: BoolArray) -> BoolArray:
+    """Eq. (5)-(6), word for word: compare every block with every template of it, OR what matches."""
+    successor = np.zeros_like(state)
+    for template in range(program.templates):
+        members = program.block_members(int(program.template_block[template]))
+        wanted = [program.template_config[template] >> place & 1 for place in range(len(members))]
+        if all(state[bit] == value for bit, value in zip(members, wanted, strict=True)):
+            for bit in program.writes(template):
+                successor[bit] = True
+    return successor

@@ -1,7 +1,5 @@
 """Real servers on loopback, in a thread of the tests or in a process of their own, and a client for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -6,8 +6,6 @@ A block below a name in bold is a file, and so is `cat FILE` of a file that is n
 With REWRITE_PAGES=1 lines that changed are put into the page.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import os

@@ -3,8 +3,6 @@
 The machine is whatever makes its steps: the templates, the loops that follow what moves, or a trained network.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

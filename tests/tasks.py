@@ -1,7 +1,5 @@
 """Validations as tests ask for them: an engine by its name, with its settings beside it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tasks of CLRS-30 on stored samples of dm-clrs: what our programs put out is what its algorithms put out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cluster files that we ship: they can be read, have the keys that Ray knows, and agree with each other."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

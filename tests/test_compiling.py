@@ -1,7 +1,5 @@
 """What is kept of compiled loops by another version does no harm."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

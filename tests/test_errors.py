@@ -1,7 +1,5 @@
 """Refusals: one printable line, whatever they quote, here and when they come from another process."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

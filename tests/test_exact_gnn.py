@@ -1,7 +1,5 @@
 """Messages of several bits, depth of depth-first search, and adjacency matrices, against networkx."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

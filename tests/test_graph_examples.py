@@ -1,7 +1,5 @@
 """The node programs in examples/graphs against networkx, and the automata against NumPy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """The notebooks in examples/ run from top to bottom, and show what is kept in them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every public name says what it is, with an example; doctest runs them all, with the other tests."""
 
-from __future__ import annotations
-
 import builtins
 import inspect
 from doctest import DocTestFinder

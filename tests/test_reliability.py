@@ -1,7 +1,5 @@
 """docs/explanation/reliability.md names tests that are there, and counts the readers that are attacked."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

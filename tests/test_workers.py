@@ -1,7 +1,5 @@
 """Workers: the same results in the same order from one process, several, and Ray; clean ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """bitwright and the sceptic side by side: what each makes of the same network, rules and certificate."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import json

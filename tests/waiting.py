@@ -4,12 +4,10 @@ The one bound on time of all tests stands here. It is a last resort, so that som
 instead of keeping it for ever; nothing that works comes near it, on however busy a machine.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 PATIENCE = 600.0  # seconds
 
@@ -24,6 +22,11 @@ def wait_until(condition: Callable[[], Found], what: str) -> Found:
         assert time.monotonic() < until, f"this did not come true: {what}"
         time.sleep(0.01)
     return found
+
+
+def until(page: Any, expression: str) -> None:
+    """Waits for something on a page; the page's own policy forbids Playwright's way of doing so."""
+    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def is_running(pid: int) -> bool:

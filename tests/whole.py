@@ -1,7 +1,5 @@
 """Integer networks for tests, and the definition of what they compute, in Python's own integers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

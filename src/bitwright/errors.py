@@ -181,19 +181,26 @@ def short_repr(result: object) -> str:
 
 
 class Report:
-    """A result that a person reads: a sentence, and rows below it; at a prompt it is the beginning, in one line."""
+    """A result that a person reads: a sentence, and rows below it; at a prompt it is the beginning, in one line.
+
+    A class gives both, or the lines of its `report`.
+    """
 
     @property
     def sentence(self) -> str:
         """The result, in a line."""
-        raise NotImplementedError
+        return next(iter(self.report()))
 
     def rows(self) -> Iterable[str]:
         """What is printed below the sentence."""
         return ()
 
+    def report(self) -> Iterable[str]:
+        """All lines."""
+        return [self.sentence, *self.rows()]
+
     def __str__(self) -> str:
-        return "\n".join([self.sentence, *self.rows()])
+        return "\n".join(self.report())
 
     __repr__ = short_repr
 

@@ -1,7 +1,5 @@
 """The three arithmetic algorithms against Python's integers: all inputs up to 6 bits, random ones up to 256."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path

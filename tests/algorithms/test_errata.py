@@ -1,7 +1,5 @@
 """docs/explanation/errata.md, arithmetic: the listings with all corrections are ours; with one left out they fail."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Programs are recognised by their names, and by nothing less than their id."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

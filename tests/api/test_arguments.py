@@ -1,7 +1,5 @@
 """Wrong arguments of Python callers: one library error with a sentence, never a traceback, and nothing ignored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Proofs from Python and from the command line: the same function, so the same dictionaries, reports and refusals."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`certify` for tasks of transformers: values in, claims with a certificate out; what does not fit is one line."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The chain of claims: what the rules compute, at which sizes, and that the network takes every step."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

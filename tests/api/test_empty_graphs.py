@@ -1,7 +1,5 @@
 """Graphs without edges: there is nothing to ask for, in any format, and what runs on them runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

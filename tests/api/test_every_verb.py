@@ -1,7 +1,5 @@
 """Verbs whose work Python has too: the same functions, so the same answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,7 @@ from calling import document as said
 from long import LONG
 
 import bitwright as bw
-from bitwright.api.dataset import dataset
-from bitwright.api.executions import Sample
+from bitwright.api.executions import Sample, dataset
 from bitwright.api.sizes import in_sizes
 
 ROOT = Path(__file__).parents[2]
@@ -43,13 +40,13 @@ def test_what_cannot_be_inferred() -> None:
     wrong = bw.infer(bw.Executions(STATES.before, after, STATES.names), SMALL)
     assert not wrong.explained
     assert not wrong.determined
-    assert "and no rule with these blocks can have written it" in str(wrong.reason)
+    assert "and no rule with these blocks can have written it" in wrong.sentence
     for call in (wrong.program, wrong.text, lambda: wrong.compare(SMALL)):
         with pytest.raises(bw.InputError, match=r"rules.*state"):
             call()
-    few = bw.infer(bw.executions(SMALL, "states", states=5), SMALL)
+    few = bw.infer(bw.executions(SMALL, "states", states=5), SMALL, undetermined="refuse")
     with pytest.raises(bw.InputError, match=r"states.*undetermined"):
-        few.program("refuse")
+        few.program()
     for blocks, message in ((3, "blocks are an algorithm, .* got a int"), (bw.addition(3), "addition has other bits")):
         with pytest.raises(bw.InputError, match=message):
             bw.infer(STATES, blocks)  # type: ignore[arg-type]

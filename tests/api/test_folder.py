@@ -1,7 +1,5 @@
 """Networks as folders for the Hugging Face Hub, and the certificate that is found next to a network."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of graphs against networkx's own readers, and what is refused in them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

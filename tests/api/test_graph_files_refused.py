@@ -1,7 +1,5 @@
 """Broken, hostile and damaged files of graphs: each is refused with one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Values of inputs: every way to give them says the same, and what is refused names the node and the value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

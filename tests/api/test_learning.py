@@ -1,7 +1,5 @@
 """Learning from executions in Python: the same networks as the command line trains, and the same words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`machine(letter, ...)`, and many images on one machine through `run`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What notebooks show of programs, runs and certificates."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import escape, unescape

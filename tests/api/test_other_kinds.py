@@ -1,7 +1,5 @@
 """Certificates beyond what a program has: kinds that it lacks, and more sizes than can be looked at."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

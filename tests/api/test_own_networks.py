@@ -1,7 +1,5 @@
 """`certify` and `run` with networks that bitwright did not train, with faults planted in them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import pickle

@@ -1,7 +1,5 @@
 """`run` in all the ways that people ask for it, and the same from the command line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Many graphs at once: all are looked at before the first run, and an error says which one it is of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What Python says on stderr before work that takes a while to begin."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

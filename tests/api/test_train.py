@@ -1,7 +1,5 @@
 """Training from Python and from the command line: the same network, and the same facts of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

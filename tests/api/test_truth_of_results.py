@@ -1,7 +1,5 @@
 """A result is true where its verdict is yes, as the exit code of its verb is 0: `if certify(...)` asks the verdict."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable

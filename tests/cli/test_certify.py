@@ -1,7 +1,5 @@
 """`certify` and `size`: verdicts and exit codes, what a proof covers, its file, and advice that can be followed."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of earlier versions are refused in one line, which says what to give instead."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command line as a user meets it: answers, exit codes, and one clear line for whatever is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`bitwright serve`: one clear line for what cannot be done, a clean end, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

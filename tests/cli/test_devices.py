@@ -1,7 +1,5 @@
 """Which device `validate` takes when nobody says: a GPU for long work through one network of integers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

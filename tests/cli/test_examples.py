@@ -1,7 +1,5 @@
 """`bitwright examples` gives whoever has only the package the files that pages and help speak of."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

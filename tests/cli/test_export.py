@@ -1,7 +1,5 @@
 """`bitwright export`: files for other people's tools, quantized networks, and notes about what a file lacks."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`--help` explains every option, and what can stand for FILE|NAME."""
 
-from __future__ import annotations
-
 import click
 import pytest
 from cases import for_each

@@ -1,7 +1,5 @@
 """JSON of all verbs: the same thing has the same name everywhere."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One rule file for all sizes: `--let`, and `lets` in Python."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Machines on the command line: SBN and SUBLEQ programs run, their memory, streams and checkpoints."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

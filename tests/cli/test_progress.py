@@ -1,7 +1,5 @@
 """Signs of life: on a terminal one line, elsewhere a line about every ten seconds, and the time that is left."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext
 from pathlib import Path

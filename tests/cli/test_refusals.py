@@ -4,8 +4,6 @@ Each row is a command, and behind the bar facts that its line must name. What Py
 where Python does; these rows see that every verb passes it on, and what only the command line can refuse.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator

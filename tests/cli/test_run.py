@@ -1,7 +1,5 @@
 """`add`, `multiply`, `run` and `trace`: what is printed, noted on stderr, and exited with."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

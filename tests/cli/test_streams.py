@@ -1,7 +1,5 @@
 """Readers that go away, streams that are closed, and Ctrl-C while modules are loaded: no message and no traceback."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

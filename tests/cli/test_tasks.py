@@ -1,7 +1,5 @@
 """`certify` and `train` with tasks: certificates found and checked, and options that do not go together."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`train`, `show` of networks and `cache`: files, digests, claims, and what is done again."""
 
-from __future__ import annotations
-
 import json
 import re
 import resource

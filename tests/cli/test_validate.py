@@ -1,7 +1,5 @@
 """`validate`: verdict, report, JSON, quiet answer and exit code agree; its commands show the failures they speak of."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ is halted, a machine loses its network and dies, one more joins, and the driver 
 the file has to be, byte for byte, that of one process. Exit code 1 if it is not.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

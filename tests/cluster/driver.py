@@ -4,8 +4,6 @@
 jobs but the first two halt their process until somebody continues it, so that no test has to catch a worker at a job.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -227,7 +228,6 @@ def lab(folder: Path, namespaces: bool) -> Iterator[Lab]:
     try:
         yield made
     finally:
-        assert sweeper.stdin is not None
         sweeper.stdin.close()
         sweeper.wait()
 
@@ -287,8 +287,6 @@ def _state(pid: int) -> str:
 
 
 def _free_port() -> int:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 

@@ -1,7 +1,5 @@
 """A cluster of machines: the same bytes as one process, whatever becomes of workers, machines and the driver."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The site, built once for all tests of it, and a browser to open it in."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Which links of a folder of pages, or of Markdown files of the repository, lead nowhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """docs/reference/file-formats.md, or a schema that it leads to, explains all fields that the readers know."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib import import_module

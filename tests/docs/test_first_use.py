@@ -1,7 +1,5 @@
 """First uses of the glossary's words: what is linked on a page, what is not, and that the table of forms is of them."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

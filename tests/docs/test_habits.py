@@ -1,7 +1,5 @@
 """What outsiders look for is there and agrees with the rest: one version, the same linters, commands that exist."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

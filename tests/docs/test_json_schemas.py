@@ -1,7 +1,5 @@
 """What `--json` prints fits the schemas: every verb, verdict, engine; and every key is explained."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

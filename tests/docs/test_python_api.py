@@ -1,7 +1,5 @@
 """The pages of the Python API: every public name, every name that pages import, every type in a signature."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """What the pages show is what the commands print: every session of every page is run, or says here why not."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

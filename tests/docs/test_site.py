@@ -1,7 +1,5 @@
 """The site is built without a warning, needs nothing from elsewhere, and has every page, verb, option and name."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The table of symbols names code that is there, and the glossary is in order and complete in itself."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields, is_dataclass
 from importlib import import_module

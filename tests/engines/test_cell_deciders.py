@@ -1,7 +1,5 @@
 """Cells decided by the limit, a dense solve, drawn ensembles and averages: the steps of the rules, n the cell's own."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 
@@ -10,12 +8,13 @@ import pytest
 from cases import for_each
 from long import LONG
 
-from bitwright import Algorithm, InputError, addition, multiplication, run, train, validate
+from bitwright import Algorithm, Builder, InputError, addition, multiplication, run, train, validate
 from bitwright.api.cells import pattern_of
 from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.cells import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
+from bitwright.program import span
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.certificate import cell_sizes
@@ -62,7 +61,6 @@ def test_sizes_at_which_whole_states_need_large_ensembles(
 ) -> None:
     networks = enough(pattern_of([task.program], tile))
     whole = calibrated_size(task.program, 1e-6).networks
-    assert whole is not None
     assert whole > 10 * networks
     engine = made(task, name, tile=tile, networks=networks if name == "sampled" else 1)
     assert engine.wiring.tile == tile
@@ -149,9 +147,6 @@ def test_too_few_networks_are_wrong_and_make_their_own_steps() -> None:
 
 def test_the_sign_rule_on_cells_may_be_wrong_and_then_says_so() -> None:
     """Many templates of one cell write a bit: the limit's mean has the wrong sign there, and padding mends it."""
-    from bitwright import Builder
-    from bitwright.program import span
-
     b = Builder()
     x, y = b.bits("x", 6), b.bit("y")
     i = span(1, 6)
@@ -177,7 +172,6 @@ def test_averages_of_trained_networks() -> None:
         done = run(task, p=2**39 + 5, q=2**39 + 7, network=networks)
         assert done.value == 2**40 + 12
         assert done.networks == len(networks)
-        assert done.cells is not None
         assert done.cells["proved"] is False
     engine = made(task, "network", networks=3, width=256)
     assert (engine.networks, engine.decider.width, engine.right) == (3, 256, True)

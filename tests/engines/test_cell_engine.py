@@ -1,31 +1,17 @@
 """One small network in every cell: at every size the steps of the rules, and of nothing else where it is wrong."""
 
-from __future__ import annotations
-
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pytest
 from whole import with_weights
 
-from bitwright import (
-    Algorithm,
-    InputError,
-    Network,
-    addition,
-    multiplication,
-    parse,
-    permutation,
-    run,
-    validate,
-)
+from bitwright import Algorithm, InputError, Network, addition, multiplication, parse, permutation, run, validate
 from bitwright.api.cells import TrainedCells, pattern_of, train_on_pattern
 from bitwright.api.trace import trace_states, trace_text
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
-from bitwright.program.local import LocalStates
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
 from bitwright.proofs.width import suggested_width
@@ -79,7 +65,6 @@ def test_a_wrong_network_makes_its_own_steps() -> None:
     assert not made.proved
     assert made.fallible
     assert made.decisions is None
-    assert made.tables is not None
     assert made.tables.wrong > 0
     done = run(task, p=5, q=2, engine=made)
     assert done.value != 7
@@ -99,7 +84,6 @@ def test_the_proof_and_the_tables_agree() -> None:
         found = prove(ProofTask(Algorithm("cells", good.pattern.program), network, "cells"))
         made = CellEngine(multiplication(6).program, good.pattern, [network])
         assert found.states == good.pattern.local_states
-        assert made.tables is not None
         # the program at 6 bits may lack kinds that the pattern has from other sizes
         if len(made.wiring.kinds) == len(good.pattern.kinds):
             assert found.wrong == made.tables.wrong
@@ -130,25 +114,6 @@ def test_float_networks_of_cells() -> None:
     assert run(task, p=4000, q=95, engine=made).value == 4095
 
 
-def test_local_states_are_all_choices() -> None:
-    for kind in cells_of("multiplication").pattern.kinds:
-        local = LocalStates(kind)
-        options = []
-        first = 0
-        for bits, configs in kind.blocks:
-            own: list[int | None] = list(range(first, first + len(configs)))
-            options.append([*([None] if len(configs) < 2**bits else []), *own])
-            first += len(configs)
-        wanted = [
-            {one for one in chosen if one is not None} for chosen in product(*reversed(options))
-        ]  # the first block changes fastest
-        found = local.matched(np.arange(local.count))
-        assert [set(np.flatnonzero(row).tolist()) for row in found] == wanted
-        truth = local.truth(found)
-        for row, matched in zip(truth, wanted, strict=True):
-            assert row.tolist() == [bool(matched & set(port)) for port in kind.ports]
-
-
 def test_without_tables_what_was_evaluated_is_kept() -> None:
     """More local states than are tabled: tiles of eight, by a network that need not be right everywhere."""
     task = addition(16)
@@ -173,8 +138,6 @@ def test_a_trace_shows_what_the_network_said_of_every_bit() -> None:
     task, found = multiplication(4), cells_of("multiplication")
     network = Network(found.network, found.pattern)
     done = run(task, multiplicand=13, multiplier=11, network=network, record=True)
-    assert done.trace is not None
-    assert done.asked is not None
     states = done.trace.states()
     said = done.asked.said(states[:-1])
     assert ((said.output > said.threshold) & np.isfinite(said.signed) == states[1:]).all()

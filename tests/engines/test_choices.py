@@ -1,7 +1,5 @@
 """What a choice says about an engine by its name is what the engine says of itself."""
 
-from __future__ import annotations
-
 import pytest
 
 import bitwright

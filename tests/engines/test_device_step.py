@@ -1,7 +1,5 @@
 """The rules on a device: by products what NumPy gives, and a kernel that steps otherwise is found out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One network for the cells of all node programs makes every step of the rules, on every graph."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

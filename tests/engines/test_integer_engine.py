@@ -1,21 +1,10 @@
 """Integers in NumPy and in PyTorch: the same sums as Python's integers, to the last bit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
-from whole import (
-    choices,
-    indicator,
-    odd_program,
-    step_by_hand,
-    sums_by_hand,
-    trained,
-    whole,
-    with_weights,
-)
+from whole import choices, indicator, odd_program, step_by_hand, sums_by_hand, trained, whole, with_weights
 
 from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.engines.make import network_engine

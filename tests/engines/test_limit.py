@@ -1,7 +1,5 @@
 """The limit engine where it must differ from the templates, and its means and margins against the dense solve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import for_each

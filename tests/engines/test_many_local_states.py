@@ -1,7 +1,5 @@
 """Kinds with more local states than an int64 counts: their cells step as the rules do, or are refused in a line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

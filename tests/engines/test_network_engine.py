@@ -1,7 +1,5 @@
 """The engine `network`: outputs that are no numbers are never rounded, and rounding uses the limit of the networks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

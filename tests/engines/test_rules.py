@@ -1,29 +1,14 @@
 """The templates engine against the definition, Eq. (5)-(6), on random programs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import examples
-from programs import random_program
+from programs import next_state, random_program
 
-from bitwright.bits import BoolArray
 from bitwright.engines.rules import RuleEngine
-from bitwright.program import Builder, Program
-
-
-def next_state(program: Program, state: BoolArray) -> BoolArray:
-    """Eq. (5)-(6), word for word: compare every block with every template of it, OR what matches."""
-    successor = np.zeros_like(state)
-    for template in range(program.templates):
-        members = program.block_members(int(program.template_block[template]))
-        wanted = [program.template_config[template] >> place & 1 for place in range(len(members))]
-        if all(state[bit] == value for bit, value in zip(members, wanted, strict=True)):
-            for bit in program.writes(template):
-                successor[bit] = True
-    return successor
+from bitwright.program import Builder
 
 
 @settings(max_examples=examples(60))

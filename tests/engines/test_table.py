@@ -1,7 +1,5 @@
 """One loop steps from a table of answers: the rules', those of a network, and those of a network that is wrong."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

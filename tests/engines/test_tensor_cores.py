@@ -1,7 +1,5 @@
 """The int8 kernel: its weights lie where its products look for them, and on a GPU its sums are those of NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import for_each

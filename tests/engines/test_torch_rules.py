@@ -1,7 +1,5 @@
 """Wrong steps are counted by a matching of their own: an engine that matches wrongly is found out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long import examples
-from programs import random_program
+from programs import next_state, random_program
 
-from bitwright import Program, addition
-from bitwright.bits import BoolArray
+from bitwright import addition
+from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
 from bitwright.running.sliced import counting
@@ -24,24 +22,9 @@ torch = pytest.importorskip("torch")
 DEVICES = [
     "cpu",
     pytest.param(
-        "cuda",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-        ],
+        "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
     ),
 ]
-
-
-def by_hand(program: Program, state: BoolArray) -> BoolArray:
-    """Eq. (5) and (6) written out."""
-    after = np.zeros(program.bits, dtype=bool)
-    for template in range(program.templates):
-        block = int(program.template_block[template])
-        bits = program.block_bits[program.block_start[block] : program.block_start[block + 1]]
-        if all(bool(state[bit]) == bool(program.template_config[template] >> j & 1) for j, bit in enumerate(bits)):
-            after[program.writes(template)] = True
-    return after
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -53,7 +36,7 @@ def test_three_ways_to_the_same_successors(device: str, seed: int, bits: int, la
     rng = np.random.default_rng(seed)
     program = random_program(rng, bits, largest, 4)
     states = rng.random((40, bits)) < rng.random()
-    wanted = np.array([by_hand(program, state) for state in states])
+    wanted = np.array([next_state(program, state) for state in states])
     batch = RuleEngine(program).begin(states)
     batch.step()
     assert (batch.states() == wanted).all()
@@ -101,8 +84,6 @@ def test_an_engine_that_matches_wrongly_is_found_out(device: str) -> None:
 
 def test_a_network_on_the_cpu_that_matches_wrongly_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engines in NumPy share their matching with `templates`; what they are compared with does not."""
-    from bitwright.engines.make import network_engine
-
     algorithm = addition(3)
     network = train(algorithm.program, Recipe(4_096, plan=Plan(descent="momentum")))[0]
     walker = Walker(algorithm, network_engine(algorithm.program, [network], "calibrated"), algorithm.steps or 0)

@@ -1,7 +1,5 @@
 """A proved network as a PyTorch module: the same bits as the engine, in batches, steps and odd surroundings."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -43,7 +41,6 @@ def test_states_follow_as_in_the_engine(adder: Network) -> None:
 def test_a_wrong_network_is_wrong_in_the_same_bits(adder: Network) -> None:
     algorithm, rng, held = addition(5), np.random.default_rng(0), adder.weights
     states, program = states_of(algorithm), adder.program
-    assert program is not None
     for template in range(program.templates):  # weights that mean nothing, and thresholds 1 below a sum
         first, last = (rng.integers(-127, 128, array.shape).astype(np.int8) for array in (held.first, held.last))
         sums = last.astype(np.int64) @ np.maximum(first[:, template].astype(np.int64), 0)

@@ -1,7 +1,5 @@
 """What a network of cells says of itself is so of the weights it holds; and its file gives it back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -44,7 +42,6 @@ def broken() -> Network:
 def test_what_is_proved_is_so_of_the_network_it_holds() -> None:
     assert cells().proved
     assert not broken().proved
-    assert broken().claim is not None
     found = certify(addition(9), broken())
     assert (found.verdict, found.wrong) == ("refuted", broken().claim.wrong)
     assert replace(broken(), weights=cells().weights).proved

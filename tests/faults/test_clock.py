@@ -1,7 +1,5 @@
 """A wall clock that jumps does no harm: bitwright never asks for the time, and tests wait for what happens."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Files of executions: written the same every time, read back the same, and refused in one line when they are not."""
 
-from __future__ import annotations
-
 import struct
 import tracemalloc
 import zipfile

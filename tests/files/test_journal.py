@@ -1,7 +1,5 @@
 """Journals: complete records or none, whatever happened; one writer at a time; nothing of another kind."""
 
-from __future__ import annotations
-
 import os
 import resource
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Files are complete or not there."""
 
-from __future__ import annotations
-
 import os
 import resource
 from pathlib import Path

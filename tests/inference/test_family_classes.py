@@ -1,10 +1,7 @@
 """Programs for every size beyond arrays of one dimension: boards and memories; and few states."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +12,11 @@ from waiting import PATIENCE
 from bitwright import infer
 from bitwright.cli.main import main
 from bitwright.files.executions import Executions, save_executions
-from bitwright.program import Program, load, parse
+from bitwright.program import load
 from bitwright.running import progress
 from bitwright.running.successors import random_executions, successors
 from tests.cases import for_each
+from tests.inference.test_families import states_of, text_at
 
 Capture = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -63,42 +61,29 @@ when on[i]=1 write m[i,*] on[i] for i in 1..l
 """
 
 
-def at(text: str) -> Callable[[int], Program]:
-    return lambda size: parse(text, lets={"l": size}).program
-
-
-def states(program: Callable[[int], Program], sizes: tuple[int, ...], count: int) -> dict[int, Executions]:
-    return {size: random_executions(program(size), count, seed=size) for size in sizes}
-
-
 @for_each(
     ("text", "count", "sizes"),
-    [
-        (TRANSPOSED, 150, (5, 6)),
-        (WORDS, 200, (5, 6)),
-        (TORUS, 200, (5, 6)),
-        (ODD_EVEN_WORDS, 200, (4, 5)),
-    ],
+    [(TRANSPOSED, 150, (5, 6)), (WORDS, 200, (5, 6)), (TORUS, 200, (5, 6)), (ODD_EVEN_WORDS, 200, (4, 5))],
 )
 def test_the_program_that_ran_is_found_and_holds_at_larger_sizes(text: str, count: int, sizes: tuple[int, ...]) -> None:
-    found = infer(states(at(text), sizes, count))
+    found = infer(states_of(text_at(text), sizes, count))
     assert found.verdict == "DETERMINED", str(found)
     for size in (*(range(found.first, 12) if LONG else (found.first, 8)), 16):
-        program = at(text)(size)
+        program = text_at(text)(size)
         assert found.algorithm(size).program.id == program.id, size
         unseen = random_executions(program, 20, seed=99)
         assert (successors(found.algorithm(size).program, unseen.before) == unseen.after).all()
 
 
 def test_a_row_as_a_whole_needs_sizes_that_no_few_indices_fill() -> None:
-    few = infer(states(at(ROWS), (5, 6, 7), 200))
+    few = infer(states_of(text_at(ROWS), (5, 6, 7), 200))
     assert few.verdict == "SHORTEST"
     assert "open        when on[i]=1 write m[i,k] for i in 2..l-2, k in 2..l-2" in str(few)
-    found = infer(states(at(ROWS), (6, 13), 200))
+    found = infer(states_of(text_at(ROWS), (6, 13), 200))
     assert found.verdict == "DETERMINED"
     assert "all that fits lies in what is forced, at every l >= 5" in str(found)
     for size in (2, 5, 9, 20):
-        assert found.algorithm(size).program.id == at(ROWS)(size).id
+        assert found.algorithm(size).program.id == text_at(ROWS)(size).id
 
 
 def test_a_board_on_a_torus_from_boards_that_were_computed_elsewhere() -> None:
@@ -132,19 +117,10 @@ def test_few_states_are_never_said_to_fit_nothing(name: str, seed: int) -> None:
         assert (successors(found.algorithm(size).program, one.before) == one.after).all()
 
 
-def test_no_family_is_a_proof_for_all_blocks_of_a_place() -> None:
-    shift = "let l = 5\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[{}] for i in {}\n"
-    right, left = at(shift.format("i+1", "1..l-1")), at(shift.format("i-1", "2..l"))
-    given = {5: random_executions(right(5), 99), 6: random_executions(left(6), 99), 7: random_executions(right(7), 99)}
-    said = str(infer(given))
-    assert said.startswith("NO FAMILY: ")
-    assert "even if all bits at a place are read together (indices a*i+b*l+c with |a| <= 2 and |c| <= 2; " in said
-
-
 def test_a_limit_ends_the_search_for_blocks(tmp_path: Path, capsys: Capture) -> None:
     files = []
     for size in (5, 6):
-        save_executions(tmp_path / f"{size}.npz", random_executions(at(ODD_EVEN_WORDS)(size), 100))
+        save_executions(tmp_path / f"{size}.npz", random_executions(text_at(ODD_EVEN_WORDS)(size), 100))
         files.append(f"l={size}:{tmp_path / f'{size}.npz'}")
     rules = tmp_path / "found.bw"
     assert main(["infer", *files, "--seconds", "0.000001", "-o", str(rules)]) == 1

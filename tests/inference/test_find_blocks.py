@@ -1,7 +1,5 @@
 """Blocks from executions: the smallest that explain them, or none, and a word where others would do."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -46,7 +44,6 @@ def explained(executions: Executions, blocks: list[list[int]]) -> bool:
 def test_states_of_runs_do_not_single_out_the_blocks_of_multiplication(seed: int) -> None:
     executions = executions_of_inputs(multiplication(4), 16, seed)
     found = find_blocks(executions)
-    assert found.blocks is not None
     assert not found.unique
     assert explained(executions, found.blocks)
     for block in found.blocks:  # none of them can be split

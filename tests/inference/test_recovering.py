@@ -1,7 +1,5 @@
 """Templates from executions with known blocks: what is confirmed is true, and what is not determined is said."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -116,7 +114,6 @@ def test_one_wrong_bit_in_ten_thousand_states_is_found(value: bool) -> None:
     state = int(np.flatnonzero(right.after[:, bit] == value)[700])
     elimination = Elimination(Evidence(flipped(right, state, bit)), blocks_of(program))
     found = find_contradiction(elimination)
-    assert found is not None
     assert found.bit == bit
     assert found.suspect == state
     assert found.only_suspect
@@ -131,7 +128,6 @@ def test_a_witness_is_one_and_none_shorter_exists() -> None:
     after[4, 2] = True  # the same state as the first, which left c off
     elimination = Elimination(Evidence(Executions(before, after, names)), [[0], [1], [2]])
     found = find_contradiction(elimination)
-    assert found is not None
     assert (found.bit, found.state, found.cleared_by, found.shortest, found.suspect) == (2, 4, (0,), True, 4)
 
 
@@ -142,9 +138,7 @@ def test_where_two_states_are_wrong_none_alone_is_to_blame() -> None:
     first, second = np.flatnonzero(~right.after[:, bit])[[10, 300]].tolist()
     data = flipped(flipped(right, first, bit), second, bit)
     found = find_contradiction(Elimination(Evidence(data), blocks_of(program)))
-    assert found is not None
     assert (found.bit, found.suspect, found.only_suspect) == (bit, None, False)
     third = int(np.flatnonzero(right.after[:, bit])[5])
     mixed = find_contradiction(Elimination(Evidence(flipped(data, third, bit)), blocks_of(program)))
-    assert mixed is not None
     assert mixed.suspect is None

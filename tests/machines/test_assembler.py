@@ -1,7 +1,5 @@
 """The assembly language: what each form means, every mistake at its place, and texts that ask for too much."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Machines are made of few kinds of cells, the same ones at all sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import product
 

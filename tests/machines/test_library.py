@@ -1,7 +1,5 @@
 """The programs in examples/sbn do what their first comment says, over all inputs or many, and halt."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -1,7 +1,5 @@
 """The SBN machines against the plain interpreter, their sizes and times against the closed formulas."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

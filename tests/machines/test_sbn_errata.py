@@ -4,8 +4,6 @@ Each entry of ERRATA turns one correction of machine A back into what App. B.4 p
 written without indices: {"M_mem_cont"} is the template of a cell in which only the content is on.
 """
 
-from __future__ import annotations
-
 import random
 import re
 

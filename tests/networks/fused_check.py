@@ -1,7 +1,5 @@
 """Run by test_fused in a process of its own, in Triton's interpreter: the fused kernels beside their oracle."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Part of fused_check, in Triton's interpreter: the fused kernel of exact sums beside NumPy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cache: what was trained is found again, what was altered is not used, and only what is ours is removed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -10,17 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import save
 
 from bitwright import InputError, addition
 from bitwright.cli.main import main
 from bitwright.networks import Plan, Recipe, load_network
-from bitwright.networks.cache import (
-    cache_folder,
-    cached_network,
-    clear_cache,
-    entry_path,
-)
+from bitwright.networks.cache import cache_folder, cached_network, clear_cache, entry_path
 
 PROGRAM = addition(2).program
 RECIPE = Recipe(256, seed=1, plan=Plan(descent="momentum"))
@@ -86,11 +80,8 @@ def altered(path: Path, how: str) -> None:
 
 
 def _metadata(path: Path) -> str:
-    from safetensors import safe_open
-
     with safe_open(path, framework="numpy") as file:
-        found: str = file.metadata()["bitwright"]
-    return found
+        return str(file.metadata()["bitwright"])
 
 
 @pytest.mark.parametrize("how", ["weight", "origin", "cut", "junk", "earlier"])

@@ -1,7 +1,5 @@
 """Ensembles on a CUDA device: the same members in any batch, the limit's numbers, and memory that runs out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +14,7 @@ from bitwright.theory.encoding.training_set import TrainingSet
 
 torch = pytest.importorskip("torch")
 outputs_on_device = pytest.importorskip("paper.device_members").outputs_on_device
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-]
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 ALGORITHM = permutation([7, 3, 1, 2, 5, 4, 6, 10, 9, 8])
 RECIPE = Recipe(20_000, 1, start="random", plan=Plan(1e-4, "momentum"), trainer="torch", device="cuda")
 

@@ -1,7 +1,5 @@
 """Weights drawn on a device: by member alone, standard normal, and in pairs for the zero-output start."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

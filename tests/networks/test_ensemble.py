@@ -1,7 +1,5 @@
 """Members of an ensemble in a folder, the same whatever the workers; random states of runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

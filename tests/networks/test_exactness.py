@@ -3,8 +3,6 @@
 `make test-long` tries every 8-bit sum and every 6-bit product.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from long import LONG
@@ -17,6 +15,7 @@ from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.networks import Plan, Recipe, train
+from bitwright.theory.encoding.training_set import TrainingSet
 
 
 def one_network(algorithm: Algorithm, width: int) -> Engine:
@@ -60,8 +59,6 @@ def test_the_network_engine_is_the_formula() -> None:
     algorithm = addition(3)
     network, _ = train(algorithm.program, Recipe(512))
     engine = network_engine(algorithm.program, [network], "calibrated")
-    from bitwright.theory.encoding.training_set import TrainingSet
-
     states = np.random.default_rng(0).random((40, 9)) < 0.5
     outputs, n = outputs_of(engine, states)
     x = TrainingSet(algorithm.program).encode(states)
@@ -93,7 +90,6 @@ def test_the_torch_engine_agrees() -> None:
         engine = TorchNetworkEngine(algorithm.program, [network], dtype=dtype)
         done = run(algorithm, states=states, engine=engine, margins=True)
         assert (done.states == truth.states).all()
-        assert done.margin is not None
         tolerance = 0.05 if dtype == "bfloat16" else 1e-3
         np.testing.assert_allclose(done.margin, plain.margin, atol=tolerance)
 

@@ -1,13 +1,13 @@
 """Networks that learn from executions: the limit they go to, both trainers, files, and what they round by."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save
 from whole import kernel_engine, outputs_of
 
 from bitwright import InputError, addition
@@ -83,8 +83,6 @@ def test_whole_numbers_are_exact(labels: Labels) -> None:
     assert cost.margin > 0.3
     if labels == "scaled":  # F(sum of the matched) is 0 or 1, whatever n is: one threshold
         assert len(np.unique(whole.thresholds)) == 1
-    from bitwright.engines.make import network_engine
-
     for one in (network, whole):
         batch = network_engine(PROGRAM, [one]).begin(EVERY)
         batch.step()
@@ -114,9 +112,6 @@ def test_files_say_what_was_learnt_from(tmp_path: Path) -> None:
     ],
 )
 def test_altered_files_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
-    from safetensors import safe_open
-    from safetensors.numpy import load_file, save
-
     network, _ = learn(width=64)
     path = tmp_path / "a.safetensors"
     save_network(network, PROGRAM, path)

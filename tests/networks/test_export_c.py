@@ -1,7 +1,5 @@
 """C files say what Python says: every local state to the last sum, steps, whole runs; without a warning, sanitized."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -13,10 +11,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
-from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, check_runs, check_steps
+from exported import (
+    CASES,
+    RUNS,
+    Ask,
+    adder_file,
+    case,
+    cells_network,
+    check_local_states,
+    check_runs,
+    check_steps,
+    signed,
+)
 from sessions import ROOT, commands_of
+from whole import whole, with_weights
 
-from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation
+from bitwright import InputError, addition, multiplication, permutation
 from bitwright.api.export import c_text, claim_of, exported_cells, model
 from bitwright.cli.main import main
 from bitwright.program.pattern import Pattern
@@ -120,7 +130,6 @@ def test_whole_runs(name: str, runs: int, ask: Ask) -> None:
 def test_a_changed_number_is_noticed(table: str, ask: Ask) -> None:
     name, text = "cells addition 64", text_of("cells addition 64")
     start = re.search(rf" {table}\[\d+\] = {{\n", text)
-    assert start is not None
     numbers = list(re.finditer(r"-?\d+", text[start.end() : text.index("}", start.end())]))
     first = case(name)[0].network.first.astype(np.int64)
     unit = int(np.argmax(first.max(axis=1)))  # one that is active in some state
@@ -138,8 +147,6 @@ def test_a_changed_number_is_noticed(table: str, ask: Ask) -> None:
 
 
 def test_thresholds_that_no_integer_holds() -> None:
-    from whole import whole, with_weights
-
     network = whole(addition(1).program, 32)
     least = with_weights(network, thresholds=np.full_like(network.thresholds, -(1 << 63)))
     with pytest.raises(InputError, match=r"64.*bits"):
@@ -168,30 +175,10 @@ def test_numbers_of_any_length(long_adder: Path) -> None:
     assert run_main(long_adder, given=lines) == (0, "".join(f"{a + b}\n" for a, b in pairs), "")
 
 
-SIGNED = """
-bits x[4] go
-block x[i] for i in 1..4
-block go
-when x[i]=1 write x[i] for i in 1..4
-when go=1 write go
-input signed x = x[4] x[3] x[2] x[1]
-input go
-output signed x = x[4] x[3] x[2] x[1]
-halt when go
-steps 5
-"""
-
-
-def written(algorithm: Algorithm, folder: Path) -> Path:
-    from whole import whole
-
-    found = exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
-    (folder / f"{algorithm.name}.c").write_text(c_text(found, claim_of(found.network, found.pattern)))
-    return compiled(folder / f"{algorithm.name}.c", "-DBW_MAIN")
-
-
 def test_signed_numbers_and_a_run_that_does_not_end(folder: Path) -> None:
-    program = written(parse(SIGNED, "signed"), folder)
+    found = signed()
+    (folder / "signed.c").write_text(c_text(found, claim_of(found.network, found.pattern)))
+    program = compiled(folder / "signed.c", "-DBW_MAIN")
     lines = "".join(f"{x} 1\n" for x in range(-8, 8))
     assert run_main(program, given=lines) == (0, "".join(f"{x}\n" for x in range(-8, 8)), "")
     for wrong in ("8", "-9", "-", "--1", "-16", "-100"):
@@ -221,11 +208,7 @@ def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from bitwright.networks import save_network
-
-    pattern, network = cells_network("addition")
-    file, output = tmp_path / "net.safetensors", tmp_path / "adder.c"
-    save_network(network, pattern.program, file)
+    file, output = adder_file(tmp_path), tmp_path / "adder.c"
     command = ["export", str(file), "--to", "c", "-o", str(output), "--program", "addition", "--bits", "20"]
     assert main([*command, "-q"]) == 0
     assert capsys.readouterr().out == f"{output}\n"

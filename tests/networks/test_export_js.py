@@ -1,7 +1,5 @@
 """JavaScript modules say what Python says, under node: every local state to the last sum, steps, whole runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -13,10 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import for_each
-from exported import CASES, RUNS, Ask, case, cells_network, check_local_states, check_runs, check_steps
+from exported import (
+    CASES,
+    RUNS,
+    Ask,
+    adder_file,
+    case,
+    check_local_states,
+    check_runs,
+    check_steps,
+    signed,
+)
 from whole import whole, with_weights
 
-from bitwright import InputError, addition, parse
+from bitwright import InputError, addition
 from bitwright.api.export import claim_of, exported_cells, js_text, js_types
 from bitwright.cli.main import main
 from bitwright.program.pattern import Pattern
@@ -91,20 +99,6 @@ def test_a_changed_weight_is_noticed(table: str, ask: Ask) -> None:
         check_local_states(name, ask, altered)
 
 
-SIGNED = """
-bits x[4] go
-block x[i] for i in 1..4
-block go
-when x[i]=1 write x[i] for i in 1..4
-when go=1 write go
-input signed x = x[4] x[3] x[2] x[1]
-input go
-output signed x = x[4] x[3] x[2] x[1]
-halt when go
-steps 5
-"""
-
-
 def evaluate(module: Path, expression: str) -> object:
     code = f"import * as net from {json.dumps(str(module))}; console.log(JSON.stringify({expression}))"
     done = subprocess.run(["node", "--input-type=module", "-e", code], capture_output=True, text=True)
@@ -114,8 +108,7 @@ def evaluate(module: Path, expression: str) -> object:
 
 
 def test_numbers_go_in_and_come_out(folder: Path) -> None:
-    algorithm = parse(SIGNED, "signed")
-    found = exported_cells(whole(algorithm.program, 256), Pattern.of_state(algorithm.program), algorithm)
+    found = signed()
     module = folder / "signed.mjs"
     module.write_text(js_text(found, claim_of(found.network, found.pattern)))
     run = "((given) => { const s = net.load(given); const n = net.run(s); return [n, String(net.read(s).x)]; })"
@@ -137,11 +130,7 @@ def test_sums_that_numbers_of_javascript_cannot_hold() -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from bitwright.networks import save_network
-
-    pattern, network = cells_network("addition")
-    file, output = tmp_path / "net.safetensors", tmp_path / "adder.mjs"
-    save_network(network, pattern.program, file)
+    file, output = adder_file(tmp_path), tmp_path / "adder.mjs"
     command = ["export", str(file), "--to", "js", "-o", str(output), "--program", "addition", "--bits", "20"]
     assert main([*command, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -166,11 +155,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_refused(form: str, more: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from bitwright.networks import save_network
-
-    pattern, network = cells_network("addition")
-    file, output = tmp_path / "net.safetensors", tmp_path / {"c": "a.c", "js": "a.mjs"}[form]
-    save_network(network, pattern.program, file)
+    file, output = adder_file(tmp_path), tmp_path / {"c": "a.c", "js": "a.mjs"}[form]
     assert main(["export", str(file), "--to", form, "-o", str(output), *more]) == 2
     said = capsys.readouterr()
     assert said.out == ""

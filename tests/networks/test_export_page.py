@@ -1,7 +1,5 @@
 """The scripts of exported pages say what Python says, under node: wiring at any size, whole runs, proofs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -18,15 +16,17 @@ from paged import computer, evaluate, network_for, node_program
 from whole import whole, with_weights
 
 from bitwright import Algorithm, addition, certify, multiplication, open, run
-from bitwright.api.cells import as_algorithm
+from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
 from bitwright.api.export import exported_cells
 from bitwright.api.export.every_size import PageSizes, describe, every_size, progressions
 from bitwright.api.export.pages import computer_page
 from bitwright.api.graphs import on_graph
+from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.machines.subleq.images import run_images
+from bitwright.networks import Plan, Recipe
 from bitwright.program.pattern import Pattern
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -58,7 +58,6 @@ def test_wiring_at_any_size(name: str, tmp_path: Path) -> None:
     """Also at sizes that were not looked at while the formula was made."""
     network, pattern = network_for(name)
     sizes = every_size(network, pattern, MADE[name], 7)
-    assert sizes.begin is not None
     assert sizes.begin <= 4
     asked = (1, 2, 3, 4, 31, 77, 300) if LONG else (1, 2, 4, 31, 77)
     facts = {"sizes": sizes.document(), "asked": asked}
@@ -114,8 +113,6 @@ def test_whole_runs(name: str, size: int, count: int, tmp_path: Path) -> None:
 
 
 def test_a_wrong_network_is_wrong_in_the_same_way(tmp_path: Path) -> None:
-    from bitwright.engines.cells.engine import CellEngine
-
     algorithm, runs, said = whole_runs("addition", 12, 300, "wrong", tmp_path)
     network, pattern = network_for("addition")
     engine = CellEngine(algorithm.program, pattern, [changed(network, "wrong")], evaluate=True)
@@ -270,9 +267,6 @@ def test_machine_v_with_its_console(name: str, typed: bytes, tmp_path: Path) -> 
 
 def test_a_rule_file_has_a_size(tmp_path: Path) -> None:
     """Every shipped rule file with a size has a formula, or its sizes one by one."""
-    from bitwright.api.cells import pattern_of, train_on_pattern
-    from bitwright.networks import Plan, Recipe
-
     file = "examples/subtraction.bw"
     pattern = pattern_of([open(file, l=l).program for l in (1, 2, 5)])
     network = train_on_pattern(pattern, Recipe(128, plan=Plan(descent="momentum"))).network

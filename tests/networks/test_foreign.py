@@ -1,7 +1,5 @@
 """Networks made elsewhere: their operators against float32 in many orders of summation, and against onnxruntime."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from pathlib import Path
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 from own_networks import as_function, as_module, as_onnx, layers_of
 
-from bitwright import InputError, Model, addition, train
+from bitwright import InputError, Model, addition, export, train
 from bitwright.networks.foreign import as_model
 from bitwright.networks.foreign.graph import Node, OperatorGraph
 
@@ -72,13 +70,12 @@ def test_multiples_of_a_power_of_two_are_exact_in_every_order_and_the_bound_is_s
 def test_integer_operators_give_what_onnxruntime_gives(tmp_path: Path) -> None:
     adder = train(addition(4))
     for name, what in (("cells.onnx", None), ("step.onnx", addition(3))):
-        adder.export(tmp_path / name, what)
+        export(adder, tmp_path / name, what)
         model = as_model(tmp_path / name)
         columns = model.source.columns  # type: ignore[union-attr]
         rows = np.array(list(itertools.product((0, 1), repeat=columns or 0)))
         rows = rows if what is not None else rows[rows.sum(axis=1) <= 4]  # as many matches as there are blocks
         analysis = model.analysis(rows.shape[1])
-        assert analysis is not None
         assert analysis.sentence == "integers"
         np.testing.assert_array_equal(model.answers(rows).outputs, model.run(rows))
         again = pickle.loads(pickle.dumps(model))
@@ -92,7 +89,6 @@ def test_layers_come_out_alike_in_every_form(tmp_path: Path) -> None:
     for form in (as_module(layers), as_onnx(layers, tmp_path / "x.onnx")):
         model = as_model(form)
         analysis = model.analysis(rows.shape[1])
-        assert analysis is not None
         assert analysis.exact
         assert not model.answers(rows).error.any()
         np.testing.assert_array_equal(model.answers(rows).outputs, wanted)

@@ -1,7 +1,5 @@
 """The fused kernels against the plain trainer and NumPy's sums, in Triton's interpreter where there is no GPU."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -21,8 +19,7 @@ def found() -> dict[str, Any]:
     interpreted["PYTHONPATH"] += f":{script.parents[2]}"  # for the paper's kernels
     run = subprocess.run([sys.executable, str(script)], env=interpreted, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
-    answer: dict[str, Any] = json.loads(run.stdout)
-    return answer
+    return dict(json.loads(run.stdout))
 
 
 @pytest.mark.parametrize("kind", ["plain", "momentum", "balanced", "standard"])

@@ -1,8 +1,7 @@
 """Integer networks: how they come from trained ones, and what their files refuse."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from cases import for_each
 from safetensors import safe_open
 from safetensors.numpy import save
-from whole import odd_program, outputs_of, trained, whole
+from whole import choices, odd_program, outputs_of, sums_by_hand, trained, whole
 
 from bitwright import InputError, Network, addition
 from bitwright.engines.make import network_engine
@@ -83,8 +82,6 @@ def test_a_sum_must_pass_its_threshold_to_set_a_bit() -> None:
 
 def test_bounds_are_reached_and_not_passed() -> None:
     """By every state of a small program, whose sums are added up in every order by the absolute values."""
-    from whole import choices, sums_by_hand
-
     algorithm = odd_program()
     network = whole(algorithm.program, 64)
     bounds = Bounds.of(network, algorithm.program)
@@ -114,20 +111,24 @@ def test_a_file_gives_the_same_network_again(tmp_path: Path) -> None:
         load_any_network(path, addition(4).program)
 
 
-def parts_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def rewrite(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
+    """A file of a network whose document and tensors were changed."""
+    save_network(trained(), addition(3).program, path)
     with safe_open(path, framework="numpy") as file:
-        return json.loads(file.metadata()["bitwright"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        document = json.loads(file.metadata()["bitwright"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    change(document, tensors)
+    path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
 
 
 @pytest.mark.parametrize("tensor", ["first", "last", "thresholds"])
 def test_a_flipped_number_is_refused(tmp_path: Path, tensor: str) -> None:
-    program, path = addition(3).program, tmp_path / "net.safetensors"
-    save_network(trained(), program, path)
-    document, tensors = parts_of(path)
-    tensors[tensor][0, 0] ^= 1
-    path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
+    def flip(_: object, tensors: dict[str, Any]) -> None:
+        tensors[tensor][0, 0] ^= 1
+
+    rewrite(tmp_path / "net", flip)
     with pytest.raises(InputError, match="is damaged"):
-        load_any_network(path, program)
+        load_any_network(tmp_path / "net", addition(3).program)
 
 
 @for_each(
@@ -145,28 +146,21 @@ def test_a_flipped_number_is_refused(tmp_path: Path, tensor: str) -> None:
     ],
 )
 def test_a_hostile_field_is_refused(tmp_path: Path, field: str, value: object, message: str) -> None:
-    program, path = addition(3).program, tmp_path / "net.safetensors"
-    save_network(trained(), program, path)
-    document, tensors = parts_of(path)
-    document[field] = value
-    path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
+    rewrite(tmp_path / "net", lambda document, _: document.update({field: value}))
     with pytest.raises(InputError, match=message):
-        load_any_network(path, program)
+        load_any_network(tmp_path / "net", addition(3).program)
 
 
-@pytest.mark.parametrize("how", ["type", "shape", "missing", "more"])
+OTHER_TENSORS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "type": lambda tensors: tensors.update(thresholds=tensors["thresholds"].astype(np.float64)),
+    "shape": lambda tensors: tensors.update(thresholds=tensors["thresholds"][:-1]),
+    "missing": lambda tensors: tensors.pop("thresholds"),
+    "more": lambda tensors: tensors.update(more=tensors["first"]),
+}
+
+
+@pytest.mark.parametrize("how", OTHER_TENSORS)
 def test_other_tensors_are_refused(tmp_path: Path, how: str) -> None:
-    program, path = addition(3).program, tmp_path / "net.safetensors"
-    save_network(trained(), program, path)
-    document, tensors = parts_of(path)
-    if how == "type":
-        tensors["thresholds"] = tensors["thresholds"].astype(np.float64)
-    elif how == "shape":
-        tensors["thresholds"] = tensors["thresholds"][:-1]
-    elif how == "missing":
-        del tensors["thresholds"]
-    else:
-        tensors["more"] = tensors["first"]
-    path.write_bytes(save(tensors, metadata={"bitwright": json.dumps(document)}))
+    rewrite(tmp_path / "net", lambda _, tensors: OTHER_TENSORS[how](tensors))
     with pytest.raises(InputError):
-        load_any_network(path, program)
+        load_any_network(tmp_path / "net", addition(3).program)

@@ -3,13 +3,12 @@
 Child processes get one core or two, OMP_NUM_THREADS or not, kernels of OpenBLAS, and NumPy without its newest code.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
 from bitwright.networks.integer import grids
 from bitwright.networks.store import read_about
+from bitwright.proofs.exhaustion.judges import FloatJudge
 from bitwright.workers import Workers, cores, linear_algebra
 from bitwright.workers.linear_algebra import kernel_name, one_thread
 
@@ -74,11 +74,7 @@ OPENBLAS = kernel_name().startswith("openblas") and os.uname().machine == "x86_6
 CORES = (1, 2) if cores() > 1 else (1,)
 CORETYPES = (*(["Haswell"] * OPENBLAS), *(["SkylakeX"] * (OPENBLAS and AVX512)), None)
 EVERY = [(count, threads, core, False) for count in CORES for threads in (None, "1") for core in CORETYPES]
-FEW = [
-    (CORES[-1], None, CORETYPES[0], False),
-    (1, "1", CORETYPES[0], False),
-    (1, None, None, True),
-]
+FEW = [(CORES[-1], None, CORETYPES[0], False), (1, "1", CORETYPES[0], False), (1, None, None, True)]
 
 
 @pytest.fixture(scope="module")
@@ -209,10 +205,6 @@ def test_sums_on_a_grid_are_exact_in_every_order(seed: int) -> None:
 @for_each("layer", ["first", "last"])
 def test_weights_of_very_different_sizes(layer: str) -> None:
     """A judge of floats bounds what its grid loses: against sums of exact fractions."""
-    from fractions import Fraction
-
-    from bitwright.proofs.exhaustion.judges import FloatJudge
-
     program = addition(2).program
     network = train_one(program, Recipe(32, plan=Plan(descent="momentum")))[0]
     weights = getattr(network, layer).copy()

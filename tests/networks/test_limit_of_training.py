@@ -4,8 +4,6 @@ The comparisons allow 6 standard errors plus what finite width adds; seeds are f
 would have a probability below 1e-6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Networks: weights that nothing changes any more, and a digest of all that decides what they do."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """ONNX files compute what the network computes, in ONNX's own evaluator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

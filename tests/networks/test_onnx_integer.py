@@ -1,7 +1,5 @@
 """ONNX files of integers give the same bits and sums as our engine, in every state, in every run time there is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
@@ -11,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
+from whole import whole
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.networks import IntegerNetwork, Plan, Recipe, train
+from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import ExactSums, columns_of, decide_bits
 from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
-from bitwright.networks.quantize import quantize
 from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 
@@ -27,16 +25,14 @@ Run = Callable[[Path, dict[str, Any]], list[Any]]
 def in_reference(path: Path, given: dict[str, Any]) -> list[Any]:
     from onnx.reference import ReferenceEvaluator
 
-    found: list[Any] = ReferenceEvaluator(onnx.load(path)).run(None, given)
-    return found
+    return list(ReferenceEvaluator(onnx.load(path)).run(None, given))
 
 
 def in_runtime(path: Path, given: dict[str, Any]) -> list[Any]:
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    found: list[Any] = session.run(None, given)
-    return found
+    return list(session.run(None, given))
 
 
 RUN_TIMES = [
@@ -47,11 +43,6 @@ RUN_TIMES = [
         marks=pytest.mark.skipif(find_spec("onnxruntime") is None, reason="onnxruntime is not installed"),
     ),
 ]
-
-
-def whole(algorithm: Algorithm, width: int = 128) -> IntegerNetwork:
-    network, _ = train(algorithm.program, Recipe(width, plan=Plan(descent="momentum")))
-    return quantize([network], algorithm.program)[0]
 
 
 def every_state(algorithm: Algorithm, most: int = 4_096) -> Any:
@@ -75,7 +66,7 @@ def wide(network: IntegerNetwork) -> IntegerNetwork:
 def test_the_same_bits_and_sums(
     algorithm: Algorithm, change: Callable[[IntegerNetwork], IntegerNetwork], run: Run, tmp_path: Path
 ) -> None:
-    network, program = change(whole(algorithm)), algorithm.program
+    network, program = change(whole(algorithm.program, 128)), algorithm.program
     save_integer_onnx(network, program, tmp_path / "net.onnx")
     matched = every_state(algorithm)
     n, sums = matched.sum(axis=1), ExactSums(network, program)(matched)
@@ -89,7 +80,7 @@ def test_the_same_bits_and_sums(
 
 
 def test_no_floating_point_number_is_in_the_file(tmp_path: Path) -> None:
-    save_integer_onnx(whole(addition(2)), addition(2).program, tmp_path / "net.onnx")
+    save_integer_onnx(whole(addition(2).program, 128), addition(2).program, tmp_path / "net.onnx")
     model = onnx.shape_inference.infer_shapes(onnx.load(tmp_path / "net.onnx"), strict_mode=True)
     types = {tensor.data_type for tensor in model.graph.initializer}
     types |= {value.type.tensor_type.elem_type for value in (*model.graph.value_info, *model.graph.output)}
@@ -97,13 +88,13 @@ def test_no_floating_point_number_is_in_the_file(tmp_path: Path) -> None:
     assert len(model.graph.value_info) > 5
     assert types <= {kinds.INT8, kinds.INT32, kinds.INT64, kinds.BOOL}
     about = {entry.key: entry.value for entry in model.metadata_props}
-    assert about == {"program_id": addition(2).program.id, "network_sha256": whole(addition(2)).digest}
+    assert about == {"program_id": addition(2).program.id, "network_sha256": whole(addition(2).program, 128).digest}
 
 
 @pytest.mark.parametrize("run", RUN_TIMES)
 def test_sums_in_float32_are_exact(run: Run, tmp_path: Path) -> None:
     algorithm = addition(2)
-    network = whole(algorithm)
+    network = whole(algorithm.program, 128)
     save_sums_onnx(network, algorithm.program, tmp_path / "net.onnx")
     matched = every_state(algorithm)
     rows = [run(tmp_path / "net.onnx", {"inputs": row[None].astype(np.float32)})[0] for row in matched]  # one at a time
@@ -114,7 +105,7 @@ def test_sums_in_float32_are_exact(run: Run, tmp_path: Path) -> None:
 
 def test_sums_that_float32_cannot_hold(tmp_path: Path) -> None:
     algorithm = addition(2)
-    network = whole(algorithm)
+    network = whole(algorithm.program, 128)
     large = replace(
         network,
         first=np.full((4_096, network.shape.inputs), 127, dtype=np.int8),

@@ -1,7 +1,5 @@
 """ONNX models of a step say what our engine says: in every local state, in random states, in whole runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -9,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import for_each
-from exported import CASES, case, cells_network, local_states
+from exported import CASES, adder_file, case, local_states
 
 from bitwright import addition, run
 from bitwright.api.export.onnx_step import save_step_onnx
 from bitwright.cli.main import main
-from bitwright.networks import save_network
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
@@ -56,23 +53,9 @@ def test_every_local_state_and_random_states(name: str, tmp_path: Path) -> None:
 
 
 def test_whole_runs_from_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pattern, network = cells_network("addition")
-    file, output = tmp_path / "net.safetensors", tmp_path / "step.onnx"
-    save_network(network, pattern.program, file)
-    command = [
-        "export",
-        str(file),
-        "--to",
-        "onnx",
-        "-o",
-        str(output),
-        "--program",
-        "addition",
-        "--bits",
-        "20",
-        "--json",
-    ]
-    assert main(command) == 0
+    file, output = adder_file(tmp_path), tmp_path / "step.onnx"
+    asked = f"export {file} --to onnx -o {output} --program addition --bits 20 --json"
+    assert main(asked.split()) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["name"], said["states"], said["proved"]) == ("addition", 16, True)
     algorithm, session = addition(20), session_of(output)

@@ -1,7 +1,5 @@
 """Training: gradients from outside, NumPy against PyTorch, and failures that say so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import for_each
@@ -140,12 +138,18 @@ def test_divergence_and_stalling_are_errors() -> None:
     [
         (lambda: Recipe(0), "width must lie between 1 and"),
         (lambda: Recipe(7), "width must be even, got 7"),
-        (lambda: Recipe(8, trainer="jax"), "no trainer 'jax'"),
+        (lambda: Recipe(8, trainer="jax"), "no trainer 'jax'; choose numpy or torch"),
         (lambda: Recipe(8, trainer="torch", device="cuda:99x"), "no device"),
         (lambda: Recipe(8, plan=Plan(tolerance=0)), "tolerance must lie between 0 and 0.5"),
         (lambda: Recipe(8, plan=Plan(rate=-1)), "rate must be above 0"),
         (lambda: Recipe(8, plan=Plan(most_steps=0)), "number of steps must lie between 1"),
         (lambda: Recipe(8, padding=-1), "padding must lie between 0"),
+        (lambda: Recipe(256, seed=-1), "the seed must lie between"),
+        (lambda: Recipe(256, seed=0.5), "the seed must be an integer"),
+        (lambda: Recipe(256, member=10**9 + 1), "the member must lie between"),
+        (lambda: Recipe(256, start="hot"), "there is no start 'hot'; choose zero or random"),
+        (lambda: Recipe(256, precision="float16"), "there is no precision 'float16'"),
+        (lambda: Plan(parametrization="mup"), "'mup'"),
     ],
 )
 def test_impossible_recipes(recipe: object, message: str) -> None:
@@ -161,7 +165,6 @@ def test_without_pytorch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_same_function_as_a_plain_module() -> None:
-    torch = pytest.importorskip("torch")
     network, _ = train(addition(3).program, Recipe(256))
     x = np.random.default_rng(0).random((7, 12)).astype(np.float32)
     with torch.no_grad():

@@ -1,7 +1,5 @@
 """What a network file claims of itself is not repeated: reports say what its tensors show."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

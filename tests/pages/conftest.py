@@ -3,8 +3,6 @@
 Where there is Chromium's headless shell it is taken: the same engines without a desk around them, at half the work.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -45,6 +43,11 @@ def browser() -> Iterator[Any]:
 
 
 Open = Callable[..., Any]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def step_of(page: Any) -> int:
+    return int(page.input_value("#slider"))
 
 
 @pytest.fixture

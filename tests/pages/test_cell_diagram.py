@@ -1,7 +1,5 @@
 """Diagrams of cells: every kind once, every wire counted, no text over another."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -21,16 +19,7 @@ from bitwright.pages.drawing import text_width, wrapped
 
 SVG = "{http://www.w3.org/2000/svg}"
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RULES = [
-    "addition",
-    "addition-counter",
-    "comparison",
-    "gray",
-    "multiplication",
-    "permutation",
-    "rule110",
-    "subtraction",
-]
+RULES = sorted(path.stem for path in EXAMPLES.glob("*.bw"))
 
 
 def example(name: str) -> Program:

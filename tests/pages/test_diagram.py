@@ -1,7 +1,5 @@
 """Diagrams show the program they are drawn from."""
 
-from __future__ import annotations
-
 import string
 from xml.etree import ElementTree
 

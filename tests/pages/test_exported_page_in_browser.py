@@ -1,10 +1,7 @@
 """Exported pages in a real browser: values are Python's, nothing is loaded, names and contrast suffice for everyone."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -13,7 +10,8 @@ import pytest
 from cases import for_each
 from long import LONG
 from paged import computer, network_for, node_program
-from waiting import wait_until
+from pages.conftest import Open
+from waiting import until, wait_until
 from whole import whole
 
 from bitwright import addition, multiplication, run
@@ -23,8 +21,6 @@ from bitwright.engines.cells.engine import CellEngine
 from bitwright.machines.programs import open_program
 from bitwright.program.pattern import Pattern
 
-Open = Callable[..., Any]
-PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
 TASKS = {"addition": addition, "multiplication": multiplication}
 
 
@@ -46,10 +42,6 @@ def page_of(name: str) -> Page:
 
 EVERY = ["addition", "multiplication", "whole", "gcd.sbn", "bfs", "life", "echo.sq"]
 SOME = EVERY if LONG else ["addition", "whole", "bfs", "echo.sq"]  # pages of all forms
-
-
-def until(page: Any, expression: str) -> None:
-    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def to_step(page: Any, step: int) -> None:
@@ -97,7 +89,7 @@ def test_numbers_of_any_size(name: str, show: Open) -> None:
 
 
 def test_the_trace_is_that_of_the_library(show: Open) -> None:
-    """Every bit of every step, and G, T and the margin of every bit."""
+    """Every bit of every step, and G, T and the margin of every bit; there is no result before the first step."""
     network, pattern = network_for("addition")
     page = show(page_of("addition").text)
     page.fill("#input-p", "719")
@@ -110,6 +102,7 @@ def test_the_trace_is_that_of_the_library(show: Open) -> None:
     said = engine.said(states)
     for step in (0, 1, 7, done.steps - 1):
         to_step(page, step)
+        assert outputs(page)["sum"] == (algorithm.read(states[step])["sum"] if step else None)
         rows = page.eval_on_selector_all(
             "#outputs tbody tr",
             "rows => rows.map(r => [r.dataset.bit, ...[...r.cells].slice(1).map(c => c.title || c.textContent)])",
@@ -122,6 +115,9 @@ def test_the_trace_is_that_of_the_library(show: Open) -> None:
             if margin != "–":
                 assert (float(total), float(limit)) == (said.output[step, bit], said.threshold[step, bit])
                 assert float(margin) == pytest.approx(abs(said.signed[step, bit]), rel=1e-6)
+    page.click("#restart")
+    finish(page)
+    assert outputs(page)["sum"] == 1202
 
 
 def test_a_bit_says_which_rule_set_it(show: Open) -> None:
@@ -135,22 +131,6 @@ def test_a_bit_says_which_rule_set_it(show: Open) -> None:
         block = int(program.block_of[bit])
         matched = [t for t in program.match(state).tolist() if program.template_block[t] == block]
         assert page.inner_text("#bit .template") == program.template_text(matched[0])
-
-
-def test_steps_and_looking_back(show: Open) -> None:
-    """Every step shows the value that the state of that step holds; there is none before the first."""
-    page = show(page_of("addition").text)
-    page.fill("#input-p", "719")
-    page.fill("#input-q", "483")
-    finish(page)
-    states = run(addition(10), p=719, q=483, record=True).trace.states()
-    expected = [None, *(addition(10).read(state)["sum"] for state in states[1:])]
-    for step in (3, 0, 20, 11):
-        to_step(page, step)
-        assert outputs(page)["sum"] == expected[step]
-    page.click("#restart")
-    finish(page)
-    assert outputs(page)["sum"] == 1202
 
 
 REDS = """() => {

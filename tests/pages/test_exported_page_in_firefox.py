@@ -1,7 +1,5 @@
 """Exported pages in Firefox: they run and prove."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,11 +1,7 @@
 """Pages and pictures of runs on graphs: complete, safe, laid out well, and refused where they would be too large."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +10,6 @@ from graph_runs import EDGES, NAMES, glider, one, program, searched, torus
 from page_data import opened
 
 from bitwright import InputError, addition, run
-from bitwright.api.trace import write_trace
 from bitwright.engines import make_engine
 from bitwright.pages import graph as page_module
 from bitwright.pages import graph_page, graph_steps_svg, graph_svg
@@ -152,7 +147,6 @@ def test_flags_together_tell_every_set() -> None:
 
 def test_the_page_holds_the_run_and_the_graph() -> None:
     done = searched()
-    assert done.trace is not None
     facts, arrays = opened(graph_page(done))
     np.testing.assert_array_equal(arrays["states"], done.trace.packed)
     graph = GraphView(done).topology
@@ -171,7 +165,6 @@ def test_steps_that_differ_from_the_rules_are_counted() -> None:
     on = searched().algorithm
     engine = make_engine("sampled", on.program, networks=1, seed=1)
     done = run(on, engine=engine, record=True, steps=4)
-    assert done.trace is not None
     _, arrays = opened(graph_page(done))
     expected = []
     for step in range(done.steps):
@@ -189,12 +182,6 @@ def test_a_long_run_of_a_thousand_nodes_stays_small() -> None:
     done = run(program("dfs").on(Topology.from_edges(1000, edges), {"source": one(1000, 0)}), record=True)
     assert done.steps > 1000
     assert len(graph_page(done)) < 2_000_000
-
-
-def test_writing_a_page(tmp_path: Path) -> None:
-    done = searched()
-    write_trace(done, tmp_path / "run.html")
-    assert (tmp_path / "run.html").read_text(encoding="utf-8") == graph_page(done)
 
 
 # Refusals.
@@ -255,7 +242,6 @@ def test_a_picture_shows_levels_and_the_tree() -> None:
 
 def test_a_picture_of_a_grid_has_a_square_for_each_living_cell() -> None:
     done = glider()
-    assert done.trace is not None
     squares = Counter()
     for path in ElementTree.fromstring(graph_svg(done)).iter(f"{SVG}path"):
         squares[path.get("fill")] += str(path.get("d")).count("M")
@@ -276,16 +262,8 @@ def test_pictures_of_directed_graphs_and_of_one_node() -> None:
     assert len(circles(graph_svg(alone))) == 1
 
 
-def test_hostile_names_stay_text() -> None:
-    attack = "</script><img src=x onerror=alert(1)>\"'&{{data}}"
-    done = searched("flooding", [f"{attack}{number}" for number in range(10)])
-    done = replace(done, algorithm=replace(done.algorithm, name=attack, description=attack))
-    page = graph_page(done)
-    assert page.count("</script>") == 3
-    assert "<img" not in page
-    facts, _ = opened(page)
-    assert facts["names"][3] == f"{attack}3"
-    ElementTree.fromstring(graph_svg(done))
+def test_hostile_names_are_no_markup_of_a_picture() -> None:
+    ElementTree.fromstring(graph_svg(searched("flooding", [f"</text><img>\"'&{number}" for number in range(10)])))
 
 
 def test_a_program_without_bits_of_nodes_has_pictures_too() -> None:
@@ -300,8 +278,6 @@ def test_before_the_first_step_the_inputs_are_shown() -> None:
     done = glider()
     view = GraphView(done)
     alive = view.colour("alive")
-    assert alive is not None
-    assert done.trace is not None
     given = done.trace.state(0)[view.wiring.bits(view.schema.inputs[0].bits[0], np.arange(view.topology.nodes))]
     assert given.sum() == 5
     np.testing.assert_array_equal(view.shades(alive, 0)[0] > 0, given)
@@ -318,7 +294,6 @@ def test_sets_of_flags_begin_with_their_inputs_too() -> None:
     done = run(program("wireworld").on(graph, {**given, "wire": given["wire"] + given["tail"]}), record=True)
     view = GraphView(done)
     together = view.colour("wire, head, tail")
-    assert together is not None
     shades = view.shades(together, 0)[0].astype(int).tolist()
     assert [shades[node] for node in (5, 6, 7)] == [0b011, 0b101, 0]
 

@@ -1,23 +1,19 @@
 """The page of a run on a graph in a real browser: what it shows is what the library says."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from graph_runs import NAMES, glider, one, program, searched, torus
-from waiting import wait_until
+from pages.conftest import PHONE, Open, step_of
+from waiting import until
 
 from bitwright import Run, run
 from bitwright.pages import graph_page
 from bitwright.pages.graph.view import GraphView, scale_colour
 from bitwright.program import Topology, parse_node_program
 
-Open = Callable[..., Any]
-PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
 LIT = "#0072b2"  # a flag that is on, in light colours
 
 
@@ -26,17 +22,8 @@ def done() -> Run:
     return searched()
 
 
-def step_of(page: Any) -> int:
-    return int(page.input_value("#slider"))
-
-
-def until(page: Any, expression: str) -> None:
-    wait_until(lambda: page.evaluate(expression), expression)
-
-
 def colours(page: Any, names: Any) -> list[str]:
-    found: list[str] = page.evaluate("names => names.map(graph.colour)", list(names))
-    return found
+    return list(page.evaluate("names => names.map(graph.colour)", list(names)))
 
 
 def ports(page: Any) -> list[list[str]]:
@@ -53,8 +40,6 @@ def test_every_step_shows_the_colours_and_bits_of_the_library(show: Open, done: 
     page, view = show(graph_page(done)), GraphView(done)
     assert page.title() == page.inner_text("h1") == "bfs: 10 nodes, 10 edges"
     level = view.colour(None)
-    assert level is not None
-    assert done.trace is not None
     _, most = view.range(level) or (0, 0)
     layout = done.trace.layout
     page.evaluate("graph.choose('d')")
@@ -156,7 +141,6 @@ def test_zooming_and_moving_keep_nodes_under_the_pointer(show: Open, done: Run) 
 
 def test_a_grid_plays_one_generation_after_the_other(show: Open) -> None:
     done = glider()
-    assert done.trace is not None
     page, names = show(graph_page(done)), GraphView(done).names
     assert page.is_checked("#changes")
     page.focus("#graph")
@@ -270,27 +254,6 @@ def test_printing_is_light_and_leaves_the_page_as_it_was(show: Open, done: Run) 
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
-
-
-def test_it_can_be_used_by_ear_and_keyboard(show: Open, done: Run) -> None:
-    page = show(graph_page(done))
-    unnamed = page.evaluate(
-        "[...document.querySelectorAll('button, input, select, canvas')].filter(e => !e.closest('[hidden]') && "
-        "!(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label'))).map(e => e.id)"
-    )
-    assert unnamed == []
-    page.evaluate("document.activeElement.blur()")
-    order = []
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        order.append(page.evaluate("document.activeElement.id"))
-    places = [order.index(name) for name in ("colour", "mark", "search", "graph", "slider", "play", "step")]
-    assert places == sorted(places)
-    page.focus("#graph")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
-    until(page, "document.getElementById('spoken').textContent.includes('Node a: level is 0')")
-    assert page.inner_text("#spoken").startswith(f"Step 1 of {done.steps}.")
 
 
 def test_a_large_graph_opens(show: Open) -> None:

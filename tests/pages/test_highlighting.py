@@ -1,7 +1,5 @@
 """Both highlighters of rule text, in Pygments and in the editor of the local page, know every word of the language."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 

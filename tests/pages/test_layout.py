@@ -1,7 +1,5 @@
 """Boxes in rows: apart, with arrows from box to box and past the others, the same every time."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Every page is made of the same library; in a page that is one file it is part of its script."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The page of a trace in a real browser: what it shows is what the library says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,34 +8,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graph_runs import searched
 from long import LONG
-from waiting import wait_until
+from pages.conftest import PHONE, Open, step_of
+from waiting import until
 from whole import outputs_of
 
 from bitwright import Run, addition, multiplication, parse, permutation, run, train
 from bitwright.engines import make_engine
 from bitwright.machines import load_sbn, machine_a, machine_b
 from bitwright.machines.sbn.sbn_machine import Loaded
-from bitwright.pages import trace_page
+from bitwright.pages import graph_page, trace_page
 from bitwright.theory import variance, weights
 
-Open = Callable[..., Any]
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 @pytest.fixture(scope="module")
 def done() -> Run:
     return run(addition(6), p=37, q=45, engine="limit", record=True)
-
-
-def step_of(page: Any) -> int:
-    return int(page.input_value("#slider"))
-
-
-def until(page: Any, expression: str) -> None:
-    """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
-    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def numbers(page: Any, box: str = "#numbers") -> dict[str, str]:
@@ -64,7 +53,6 @@ def outputs(page: Any) -> dict[str, list[str]]:
 def test_every_step_shows_the_numbers_of_the_library(show: Open, done: Run) -> None:
     page = show(trace_page(done))
     assert page.title() == page.inner_text("h1") == "addition: p = 37, q = 45 gives sum = 82"
-    assert done.trace is not None
     for step in range(len(done.trace)):
         shown = numbers(page)
         assert shown["p"] == str(done.trace.number(step, "p"))
@@ -118,7 +106,6 @@ def test_play_runs_to_the_end_and_can_be_paused(show: Open, done: Run) -> None:
 def test_pointing_shows_block_template_rule_and_writes(show: Open) -> None:
     algorithm = parse((EXAMPLES / "addition.bw").read_text())
     done = run(algorithm, p=5, q=7, record=True)
-    assert done.trace is not None
     page = show(trace_page(done))
     program, seen = algorithm.program, 0
     for step in (0, 1, 2):
@@ -188,7 +175,6 @@ def test_outputs_of_the_limit(show: Open, rounding: str) -> None:
     algorithm = replace(addition(5), examples=None)
     engine = make_engine("limit", algorithm.program, rounding=rounding, examples=90)
     done = run(algorithm, p=21, q=11, engine=engine, record=True)
-    assert done.trace is not None
     check = make_engine("kernel", algorithm.program, rounding=rounding, examples=90)
     page = show(trace_page(done))
     margins = []
@@ -216,8 +202,6 @@ def test_outputs_of_a_network(show: Open, how: dict[str, Any]) -> None:
     """G, T, margin and the next value of every bit in every step, as the network gives them."""
     algorithm = addition(4)
     done = run(algorithm, p=11, q=6, network=train(algorithm, **how), record=True)
-    assert done.trace is not None
-    assert done.asked is not None
     said = done.asked.said(done.trace.states()[:-1])
     page = show(trace_page(done))
     assert "the sum G and the threshold T" in page.inner_text("#outputs-text")
@@ -240,7 +224,6 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
     code = load_sbn(EXAMPLES / "sbn" / "gcd.sbn")
     machine = kind(code.sizes)
     done = run(machine.algorithm(code), a=4, b=6, record=True)
-    assert done.trace is not None
     begins = np.flatnonzero(done.trace.states()[:, machine.boundary])
     page = show(trace_page(done, computer=Loaded(machine, code)))
     assert page.inner_text("#instructions") == f"of {len(begins)}"
@@ -274,7 +257,6 @@ def test_an_sbn_machine_shows_instructions_phases_and_memory(show: Open, kind: A
 
 def test_a_run_that_goes_wrong_says_so(show: Open) -> None:
     done = run(addition(6), p=37, q=45, engine="sampled", rounding="sign", seed=1, record=True)
-    assert done.trace is not None
     states = done.trace.states()
     rules = make_engine("templates", done.algorithm.program).begin(states[:-1])
     rules.step()
@@ -344,25 +326,41 @@ def test_on_a_phone_a_tap_chooses_and_nothing_overflows(show: Open, done: Run) -
     assert page.inner_text("#bit .bit-head").startswith("p[6] = ")
 
 
-def test_it_can_be_used_by_ear_and_keyboard(show: Open, done: Run) -> None:
-    page = show(trace_page(done))
-    unnamed = "[...document.querySelectorAll('button, input, select, canvas:not([aria-hidden])')].filter(e => "
-    unnamed += (
+@pytest.mark.parametrize(
+    ("make", "stops", "canvas", "spoken"),
+    [
+        (lambda done: trace_page(done), "search group cells slider play step", "cells", ("Step 1 of 12, ", "p[6] is")),
+        (
+            lambda _: graph_page(searched()),
+            "colour mark search graph slider play step",
+            "graph",
+            (f"Step 1 of {searched().steps}.", "Node a: level is 0"),
+        ),
+    ],
+    ids=["trace", "graph"],
+)
+def test_it_can_be_used_by_ear_and_keyboard(
+    make: Callable[[Run], str], stops: str, canvas: str, spoken: tuple[str, str], show: Open, done: Run
+) -> None:
+    page = show(make(done))
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('button, input, select, canvas:not([aria-hidden])')].filter(e => "
         "!e.closest('[hidden]') && !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')))"
+        ".map(e => e.id)"
     )
-    assert page.evaluate(f"{unnamed}.map(e => e.id)") == []
+    assert unnamed == []
     page.evaluate("document.activeElement.blur()")
     order = []
     for _ in range(20):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id"))
-    places = [order.index(name) for name in ("search", "group", "cells", "slider", "play", "step")]
+    places = [order.index(name) for name in stops.split()]
     assert places == sorted(places)
-    page.focus("#cells")
+    page.focus(f"#{canvas}")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    until(page, "document.getElementById('spoken').textContent.startsWith('Step 1 of 12')")
-    assert "p[6] is" in page.inner_text("#spoken")
+    until(page, f"document.getElementById('spoken').textContent.includes({spoken[1]!r})")
+    assert page.inner_text("#spoken").startswith(spoken[0])
 
 
 def test_hostile_text_stays_text(show: Open) -> None:
@@ -393,7 +391,6 @@ def test_a_large_run_opens(show: Open) -> None:
     algorithm = parse(text.replace("let w = 64", "let w = 1250").replace("steps 41", "steps 5000"))
     row = int.from_bytes(np.random.default_rng(0).bytes(156), "little")
     done = run(algorithm, row=row, record=True)
-    assert done.trace is not None
     page = show(trace_page(done), "#step=3210&bit=centre[625]")
     assert numbers(page)["row (output)"] == str(done.trace.number(3210, "centre"))
     bit = int(done.trace.bit(algorithm.program.layout.bit("centre[625]"))[3210])

@@ -1,7 +1,5 @@
 """Pictures of traces show the states they are made of."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 
@@ -18,9 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture
 def trace() -> Trace:
-    found = run(addition(6), p=37, q=45, record=True).trace
-    assert found is not None
-    return found
+    return run(addition(6), p=37, q=45, record=True).trace
 
 
 def test_text_shows_every_state(trace: Trace) -> None:
@@ -79,7 +75,6 @@ def test_pictures_too_large_are_refused() -> None:
 
 def test_a_title_wider_than_its_picture_is_not_cut() -> None:
     done = run(addition(1), p=1, q=1, record=True)
-    assert done.trace is not None
     plain, titled = (
         ElementTree.fromstring(trace_svg(done.trace, title)) for title in ("", "a title of many words " * 6)
     )

@@ -1,7 +1,5 @@
 """Different targets for each configuration: `also when` in rule text."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

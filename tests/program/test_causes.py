@@ -1,13 +1,11 @@
 """The cause of a problem comes first, and what only follows from another problem is not listed: in every reader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
 from cases import for_each
 
-from bitwright import ProgramError, parse
+from bitwright import ProgramError
 from bitwright.errors import Problem
 from bitwright.machines import assemble, compile_function
 from bitwright.machines.subleq import assemble_sq
@@ -43,23 +41,6 @@ def test_subleq(text: str, messages: list[str]) -> None:
 def test_sbn(text: str) -> None:
     (message,) = problems(lambda: assemble(text, "p"))
     assert "unexpected character '?'" in message
-
-
-@for_each(
-    "text",
-    [
-        "bits p[?2]\nblock p[1]\nwhen p[1]=1 write p[1]",
-        "bits p[2]\nblock p[i]\nwhen p[1]=1 write p[2]",
-        "bits p[2]\nblock p[i] for i in 1..2\nwhen p[1]=1 write p[3]",
-        "bits p[2]\nwhen p[1]=1 write p[2]\nblock p[i] fro i in 1..2",
-        "let n = ]\nbits p[n]\nblock p[i] for i in 1..n\nwhen p[1]=1 write p[2]\ninput p\nsteps n",
-        "bits a\nblock a",
-        "bits p[2]\nblock p[i] for i in 1..2\nwhen p[1]=1 write q\nhalt when q",
-    ],
-)
-def test_rule_text(text: str) -> None:
-    (message,) = problems(lambda: parse(text))
-    assert message[0].isdigit()
 
 
 @pytest.mark.parametrize("text", ["def f(x):\n    y = x @ 2\n    z = y\n    return z", "def f(x, x:\n    return y"])

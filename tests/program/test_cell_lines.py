@@ -1,7 +1,5 @@
 """The `cell` lines of rule text, and what a Builder and `check` say of cells."""
 
-from __future__ import annotations
-
 import pytest
 
 from bitwright import Algorithm, Builder, ProgramError, addition, multiplication, parse

@@ -1,7 +1,5 @@
 """Kinds of cells: by their definition, at every size, and whatever things are called."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from itertools import chain

@@ -1,9 +1,8 @@
 """Conditions on bits: what joins them, and what Python would silently take for something else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,34 +35,36 @@ def setting() -> Setting:
 TEXT = "bits z[3] m[2,2] f\nblock z[*]\nblock m[*,*]\nblock f\n"
 
 
-def test_and_is_a_comma(setting: Setting) -> None:
-    z = setting.z
-    setting.b.when((z[1] == 1) & (z[2] == 1)).write(setting.f)
-    setting.b.when((z[1] != z[2]) & (z[3] == 1)).write(z[1])
-    text = TEXT + "when z[1]=1 z[2]=1 write f\nwhen z[1]!=z[2] z[3]=1 write z[1]"
-    assert setting.program() == parse(text).program
+I = span(1, 2)
+SAME: dict[str, tuple[Callable[[Setting], tuple[Any, ...]], str]] = {
+    "& is a comma": (lambda s: ((s.z[1] == 1) & (s.z[2] == 1), s.f), "when z[1]=1 z[2]=1 write f"),
+    "& of two bits and one": (
+        lambda s: ((s.z[1] != s.z[2]) & (s.z[3] == 1), s.z[1]),
+        "when z[1]!=z[2] z[3]=1 write z[1]",
+    ),
+    "& of comparisons between bits": (
+        lambda s: ((s.m[1, 1] == s.m[1, 2]) & (s.m[2, 1] != s.m[2, 2]), s.f),
+        "when m[1,1]=m[1,2] m[2,1]!=m[2,2] write f",
+    ),
+    "& row by row": (
+        lambda s: ((s.z[I] == [1, 0]) & (s.z[3] == 1), s.m[I, I]),
+        "when z[1]=1 z[3]=1 write m[1,1]\nwhen z[2]=0 z[3]=1 write m[2,2]",
+    ),
+    "a number on the left": (lambda s: (s.z[1] == 1, np.int64(0) == s.z[2], s.f), "when z[1]=1 z[2]=0 write f"),
+    "!= with a number on the left": (lambda s: (np.int64(0) != s.z[2], s.f), "when z[2]=1 write f"),
+    "numbers on the left": (
+        lambda s: (np.array([0, 1]) == s.m[1, I], s.z[I]),
+        "when m[1,1]=0 write z[1]\nwhen m[1,2]=1 write z[2]",
+    ),
+}
 
 
-def test_and_of_two_comparisons_between_bits_has_all_their_ways(setting: Setting) -> None:
-    m = setting.m
-    setting.b.when((m[1, 1] == m[1, 2]) & (m[2, 1] != m[2, 2])).write(setting.f)
-    assert setting.program() == parse(TEXT + "when m[1,1]=m[1,2] m[2,1]!=m[2,2] write f").program
-
-
-def test_and_works_row_by_row(setting: Setting) -> None:
-    i = span(1, 2)
-    setting.b.when((setting.z[i] == [1, 0]) & (setting.z[3] == 1)).write(setting.m[i, i])
-    expected = parse(TEXT + "when z[1]=1 z[3]=1 write m[1,1]\nwhen z[2]=0 z[3]=1 write m[2,2]").program
-    assert setting.program() == expected
-
-
-def test_numbers_may_stand_on_the_left(setting: Setting) -> None:
-    z, m, i = setting.z, setting.m, span(1, 2)
-    setting.b.when(z[1] == 1, np.int64(0) == z[2]).write(setting.f)
-    setting.b.when(np.array([0, 1]) == m[1, i]).write(z[i])
-    text = TEXT + "when z[1]=1 z[2]=0 write f\nwhen m[1,1]=0 write z[1]\nwhen m[1,2]=1 write z[2]"
-    assert setting.program() == parse(text).program
-    assert (np.int64(0) != z[2]).alternatives[0][0][1].tolist() == [[1]]
+@pytest.mark.parametrize("how", SAME)
+def test_conditions_say_what_rule_text_says(how: str, setting: Setting) -> None:
+    rule, text = SAME[how]
+    *conditions, written = rule(setting)
+    setting.b.when(*conditions).write(written)
+    assert setting.program() == parse(TEXT + text).program
 
 
 NEITHER = "neither true nor false"

@@ -1,7 +1,6 @@
 """`ensure` and `invariant` lines: what they say, how they are written, and what is wrong with them."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -9,7 +8,7 @@ from facts import missing
 
 from bitwright import addition, multiplication, validate
 from bitwright.errors import InputError, ProgramError
-from bitwright.program import parse
+from bitwright.program import parse, parse_node_program
 from bitwright.program.ensure_text import read
 from bitwright.proofs.unrolling import prove_at_size
 
@@ -161,8 +160,6 @@ def test_algorithms_take_lines_as_text() -> None:
     assert [str(line) for line in multiplication(3).invariants] == [
         "at to_check_lsb: sum_p + multiplicand * multiplier == in.multiplicand * in.multiplier"
     ]
-    from dataclasses import replace
-
     with pytest.raises(InputError, match=r"column.*8.*'r'"):
         replace(addition(3), ensures=["sum == r"])
     with pytest.raises(InputError, match=r"5.*expected.*'='"):
@@ -172,7 +169,5 @@ def test_algorithms_take_lines_as_text() -> None:
 
 
 def test_node_programs_refuse_them() -> None:
-    from bitwright.program import parse_node_program
-
     with pytest.raises(ProgramError, match="'ensure'"):
         parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\nensure x == 1\n")

@@ -1,7 +1,5 @@
 """Families: what one line of rules, or one call of a Builder, stands for survives in the program."""
 
-from __future__ import annotations
-
 from bitwright.program import Builder, Program, parse, span
 
 TEXT = """bits p[4] q[4] f

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -66,31 +64,24 @@ def test_a_folder(tmp_path: Path) -> None:
     assert refusal("") == "the name of a rule file is empty; give one"
 
 
-@pytest.mark.parametrize("data", [b"", b" ", b"\n\n\r\n\t"])
-def test_an_empty_file(data: bytes, tmp_path: Path) -> None:
-    path = written(tmp_path, data)
-    assert refusal(path) == f"{path} is empty; write a program into it"
-
-
-@pytest.mark.parametrize("data", [b"\x7fELF\x02\x01\x01\x00\x00", b"bits x\x00", TEXT.encode("utf-16"), bytes(100)])
-def test_a_binary_file(data: bytes, tmp_path: Path) -> None:
-    path = written(tmp_path, data)
-    assert refusal(path) == f"{path} is a binary file, not .bw text"
+BINARY, NOT_UTF8 = "a binary file, not .bw text", "not UTF-8 text (byte {} is {})"
 
 
 @pytest.mark.parametrize(
-    ("data", "where"),
+    ("data", "why"),
     [
-        (b"\xff\xfe bits", "byte 0 is 0xff"),
-        (b"# caf\xe9\n" + TEXT.encode(), "byte 5 is 0xe9"),
-        (b"#" * 1999 + b"\xc3", "byte 1,999 is 0xc3"),
-        (b"\xef\xbb\xbf# caf\xe9\n", "byte 8 is 0xe9"),
-        (b"# \xed\xa0\x80", "byte 2 is 0xed"),
+        *((data, "empty; write a program into it") for data in (b"", b" ", b"\n\n\r\n\t")),
+        *((data, BINARY) for data in (b"\x7fELF\x02\x01\x00", b"bits x\x00", TEXT.encode("utf-16"), bytes(100))),
+        (b"\xff\xfe bits", NOT_UTF8.format(0, "0xff")),
+        (b"# caf\xe9\n" + TEXT.encode(), NOT_UTF8.format(5, "0xe9")),
+        (b"#" * 1999 + b"\xc3", NOT_UTF8.format("1,999", "0xc3")),
+        (b"\xef\xbb\xbf# caf\xe9\n", NOT_UTF8.format(8, "0xe9")),
+        (b"# \xed\xa0\x80", NOT_UTF8.format(2, "0xed")),
     ],
 )
-def test_a_file_that_is_not_utf8(data: bytes, where: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_text(data: bytes, why: str, tmp_path: Path) -> None:
     path = written(tmp_path, data)
-    assert refusal(path) == f"{path} is not UTF-8 text ({where})"
+    assert refusal(path) == f"{path} is {why}"
 
 
 def test_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

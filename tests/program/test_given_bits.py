@@ -1,7 +1,5 @@
 """What is given to an Algorithm in Python: bits by name, by reference and by number, and all that is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

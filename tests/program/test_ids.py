@@ -1,7 +1,5 @@
 """Ids of programs are forever: certificates, networks and tallies on disk know their program by them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

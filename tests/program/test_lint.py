@@ -1,7 +1,5 @@
 """Warnings: what can never happen is found, and what can happen is never called impossible."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

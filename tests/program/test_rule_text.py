@@ -1,7 +1,5 @@
 """The rule text: every feature says what its plain form says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import for_each

@@ -1,7 +1,5 @@
 """Hostile rule text is refused, or read, without taking the machine with it."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,21 +7,11 @@ from contextlib import contextmanager
 import pytest
 from cases import for_each
 from long import LONG
+from program.test_rule_text import SOUND
+from program.test_rule_text_problems import problems_of
 
-from bitwright.errors import Problem, ProgramError
+from bitwright.errors import ProgramError
 from bitwright.program import parse
-
-BITS = "bits x[4] y[4] f g\n"
-BLOCKS = "block x[i] y[i] for i in 1..4\nblock f g\n"
-RULE = "when f=1 write g\n"
-HEAD = BITS + BLOCKS
-SOUND = HEAD + RULE
-
-
-def problems_of(text: str) -> tuple[Problem, ...]:
-    with pytest.raises(ProgramError) as refusal:
-        parse(text)
-    return refusal.value.problems
 
 
 @contextmanager

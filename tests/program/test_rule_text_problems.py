@@ -1,20 +1,13 @@
 """Mistakes in rule text: each one problem, at its line and column."""
 
-from __future__ import annotations
-
 import pytest
 from cases import for_each
 from facts import missing
 from marked import marked
+from program.test_rule_text import HEAD, SOUND
 
 from bitwright.errors import Problem, ProgramError
 from bitwright.program import parse
-
-BITS = "bits x[4] y[4] f g\n"
-BLOCKS = "block x[i] y[i] for i in 1..4\nblock f g\n"
-RULE = "when f=1 write g\n"
-HEAD = BITS + BLOCKS
-SOUND = HEAD + RULE
 
 # Problems. A ¦ in the text marks the line and column that must be reported.
 

@@ -1,7 +1,5 @@
 """Rule text as a value: parsed once, and expanded once at each size, whoever asks for it."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A program from plain tables is the program that the same rules give in any other form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -66,10 +64,7 @@ def test_mistakes_are_refused_in_one_line(message: str, mistake: Callable[[], ob
 
 def test_all_problems_are_found_at_once() -> None:
     with pytest.raises(ProgramError) as refusal:
-        make(
-            blocks=[["p[1]", "p[1]"], ["flag"], ["flag"]],
-            templates=[(1, 1, [2]), (1, 1, []), (1, 1, [0])],
-        )
+        make(blocks=[["p[1]", "p[1]"], ["flag"], ["flag"]], templates=[(1, 1, [2]), (1, 1, []), (1, 1, [0])])
     assert [str(problem) for problem in refusal.value.problems] == [
         "block 2: flag is in two blocks; block 1 has it too",
         "block 0: p[1] is twice in one block",

@@ -1,7 +1,5 @@
 """A trace is the states of a run, over named bits; with a program it knows the matches too."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

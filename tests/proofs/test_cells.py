@@ -1,7 +1,5 @@
 """The limit of networks of cells, kind by kind: its certificate and the size of ensembles, with n the cell's own."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +60,6 @@ def test_verdicts_are_those_of_all_local_states(crowded: Program, rounding: str,
         if rounding == "sign" and not found.certified:
             assert not tried(program, pattern, rounding, found.examples_needed - 1)
             assert tried(program, pattern, rounding, found.examples_needed)
-            assert found.proposal is not None
             assert f"--padding {found.examples_needed - pattern.program.templates};" in found.proposal
 
 
@@ -71,7 +68,6 @@ def test_a_refutation_names_a_local_state_of_one_kind(crowded: Program) -> None:
     pattern = pattern_of([crowded])
     found = certify_cells(pattern, "sign")
     assert found.verdict == "refuted"
-    assert found.witness is not None
     kinds = {name.partition("_")[0] for name in found.witness}
     assert len(kinds) == 1
     number = int(kinds.pop().removeprefix("kind")) - 1

@@ -1,7 +1,5 @@
 """Certificate files: checked again from the program alone, and impossible to edit."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`validate` takes the `ensure` lines of a program as its oracle, and tries each of them after every run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Properties for verifiers are satisfiable just where the network is wrong: by a naive reader, and by Marabou."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import replace
@@ -13,13 +11,13 @@ import numpy as np
 import pytest
 from cases import for_each
 from long import LONG
+from whole import whole
 
 import bitwright
 from bitwright import Algorithm, InputError, addition, parse
 from bitwright.api.cells import as_algorithm
-from bitwright.networks import IntegerNetwork, Plan, Recipe, train
+from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import columns_of
-from bitwright.networks.quantize import quantize
 from bitwright.program import Program
 from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network
@@ -42,11 +40,6 @@ input x
 start mode
 steps 3
 """
-
-
-def whole(algorithm: Algorithm, width: int = 256) -> IntegerNetwork:
-    network, _ = train(algorithm.program, Recipe(width, plan=Plan(descent="momentum")))
-    return quantize([network], algorithm.program)[0]
 
 
 def parsed(text: str) -> list[Any]:
@@ -164,7 +157,7 @@ def solutions(algorithm: Algorithm, network: IntegerNetwork, folder: Path, versi
 @for_each("version", ["1.0", "2.0"])
 @for_each("algorithm", [addition(1), parse(ODD), *[addition(2)] * LONG])
 def test_satisfiable_just_where_the_network_is_wrong(algorithm: Algorithm, version: str, tmp_path: Path) -> None:
-    network = whole(algorithm)
+    network = whole(algorithm.program, 256)
     assert certify_network(algorithm, network).certified
     assert solutions(algorithm, network, tmp_path, version) == set()
     for bit in range(algorithm.program.bits):
@@ -192,7 +185,7 @@ def by_marabou(folder: Path) -> dict[int, str]:
 
 def one_weight_off(algorithm: Algorithm) -> IntegerNetwork:
     """The network with one weight of the last layer changed, so that just one state comes out wrong."""
-    network = whole(algorithm, 64)
+    network = whole(algorithm.program, 64)
     for bit, unit in np.ndindex(network.last.shape):
         for value in (127, -127):
             last = network.last.copy()
@@ -206,7 +199,7 @@ def one_weight_off(algorithm: Algorithm) -> IntegerNetwork:
 @needs_marabou
 def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> None:
     algorithm = addition(1)
-    good, broken = whole(algorithm, 64), one_weight_off(algorithm)
+    good, broken = whole(algorithm.program, 64), one_weight_off(algorithm)
     assert np.count_nonzero(good.last != broken.last) == 1
     save_vnnlib(good, algorithm.program, tmp_path / "good")
     assert by_marabou(tmp_path / "good") == dict.fromkeys(range(1, 8), "unsat")  # 0 matches nothing
@@ -216,7 +209,7 @@ def test_marabou_finds_the_state_that_is_wrong_and_no_other(tmp_path: Path) -> N
 
 
 def test_states_that_are_asked_for(tmp_path: Path) -> None:
-    network, program = whole(addition(2), 64), addition(2).program
+    network, program = whole(addition(2).program, 64), addition(2).program
     covered = save_vnnlib(network, program, tmp_path / "some", range(60, 64))
     assert sorted(instances(tmp_path / "some")) == [60, 61, 62, 63]
     assert covered.text == "properties of states 60 to 63 of 64, no others: 4 files"
@@ -234,7 +227,7 @@ def test_states_that_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_too_many_states(tmp_path: Path) -> None:
-    network, program = whole(addition(6), 64), addition(6).program
+    network, program = whole(addition(6).program, 64), addition(6).program
     with pytest.raises(InputError, match=r"262144.*10,000.*0\.\.9999"):
         save_vnnlib(network, program, tmp_path / "p")
     with pytest.raises(InputError, match=r"10,000.*10,001"):
@@ -244,7 +237,7 @@ def test_too_many_states(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("threshold", [(1 << 24) - 1, 1 << 23])
 def test_sums_beyond_float32(threshold: int, tmp_path: Path) -> None:
-    network = whole(addition(2), 64)
+    network = whole(addition(2).program, 64)
     high = replace(network, thresholds=np.full_like(network.thresholds, threshold))
     with pytest.raises(InputError, match=r"exact (in float32 )?below (16,777,216|8,388,608) only"):
         save_vnnlib(high, addition(2).program, tmp_path / "p")

@@ -1,7 +1,5 @@
 """The width of one network, from the law: what is said holds of networks that are trained."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from long import LONG
@@ -13,10 +11,7 @@ from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
 from bitwright.program import Builder
 from bitwright.program.pattern import Pattern
-from bitwright.proofs.width import (
-    network_width,
-    suggested_width,
-)
+from bitwright.proofs.width import network_width, suggested_width
 from bitwright.running.successors import random_starts
 from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 

@@ -1,7 +1,5 @@
 """Tries random programs: `python -m tests.random_programs --minutes 5 --seed 1`; stops at the first that is wrong."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

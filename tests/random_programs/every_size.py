@@ -1,7 +1,5 @@
 """Claims at every size, and at one, against a naive interpreter; no run of the provers refutes anything before."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -148,12 +146,10 @@ def check_text(seed: int, counts: Counter[str], sceptic: bool = False) -> None:
         elif proof.counterexample is not None:
             lets, given = proof.counterexample["lets"], proof.counterexample["inputs"]
             wrong = program(text, **lets)
-            assert wrong is not None
             assert any(run[0] == given and not is_true(line, run, lets) for run in all_runs(wrong.text())), (text, lets)
 
 
 def check_every_size(text: str, line: str, proof: FunctionProof, own: Values, counts: Counter[str]) -> None:
-    assert proof.sizes is not None
     kinds = prove_kinds(text)
     if kinds.verdict == "proved":
         assert kinds.about & proof.sizes == proof.sizes, (text, kinds.about, proof.sizes)
@@ -171,7 +167,6 @@ def check_every_size(text: str, line: str, proof: FunctionProof, own: Values, co
 
 def check_at_size(text: str, line: str, lets: Values, counts: Counter[str]) -> None:
     found = program(text)
-    assert found is not None
     with patch.object(unrolling, "_wrong_run", return_value=None):
         proof = unrolling.prove_at_size(found)
     counts[f"at one size, {proof.verdict}"] += 1
@@ -181,7 +176,6 @@ def check_at_size(text: str, line: str, lets: Values, counts: Counter[str]) -> N
 
 def check_by_sceptic(text: str, proof: FunctionProof, counts: Counter[str]) -> None:
     """The sceptic takes the certificate, or cannot read such lines."""
-    assert proof.sizes is not None
     first, others = proof.sizes.smallest["l"], proof.sizes.fixed
     found = [program(text, most=99, **others, l=size) for size in range(first, 10)]
     with TemporaryDirectory() as folder:

@@ -1,7 +1,5 @@
 """Random `ensure` lines: the evaluator, the automaton of the prover and a naive reading agree about random words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 
@@ -97,7 +95,6 @@ def check_line(seed: int, counts: Counter[str]) -> None:
         on, entered = _bits(made.random, at_size[size])
         run = _run(at_size[size], on, entered)
         true = is_true(made.line, run, {"l": size, "k": made.k})
-        assert run[1] is not None
         assert at_size[size].ensures[0].holds(run[0], run[1]) == true, (made.text, size, run)
         assert _read(chain, spec, at_size[size], chain.length(size), on, entered) == true, (made.text, size, run)
         counts[f"words, {true}"] += 1

@@ -1,7 +1,5 @@
 """Random small programs with cells, as plain data, and what rules and networks make of them, by the definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

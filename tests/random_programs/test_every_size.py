@@ -1,7 +1,5 @@
 """What is proved of random texts, at every size or at one, is true of all their runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

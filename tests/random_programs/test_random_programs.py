@@ -1,7 +1,5 @@
 """Random small programs with cells: every engine against an interpreter, every verdict against brute force."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

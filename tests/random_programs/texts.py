@@ -1,7 +1,5 @@
 """Random rule texts with open sizes: edges, single bits, signed words, sweeps, conditions on a second size."""
 
-from __future__ import annotations
-
 from random import Random
 
 

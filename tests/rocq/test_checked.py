@@ -3,8 +3,6 @@
 Everything that starts `coqc` is in this file, so that the theory is compiled once.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -200,7 +198,6 @@ def test_a_loop_with_a_phase_is_proved(text: str, tmp_path: Path, theory: Path) 
     file = next(one for one in NETWORKS if one.stem == "Multiplication")
     about = read_about(file)
     pattern = read_pattern(about.bits, about.examples)
-    assert pattern is not None
     found = rocq_files("Loop", load_any_network(file, pattern.program), pattern, parse(text), file)
     assert found.left == []
     files = theory_files(found.files.values()) | found.files

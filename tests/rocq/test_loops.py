@@ -1,7 +1,5 @@
 """Loops as theorems: every program that is proved by rounds gets its files."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -44,7 +42,6 @@ def files_of(text: str) -> tuple[dict[str, str], str]:
 
 
 def sizes_of(algorithm: Algorithm, *sizes: int) -> dict[int, Algorithm]:
-    assert algorithm.sizing is not None
     return {l: algorithm.sizing.at(l=l) for l in sizes or FITTED}
 
 

@@ -1,7 +1,5 @@
 """Files for Rocq: the numbers are those of the network, and the text says what the program computes."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -67,7 +65,6 @@ def test_the_kinds_are_transcribed() -> None:
         )
         for kind in kinds
     ]
-    assert network.pattern is not None
     written = [
         (
             [
@@ -95,7 +92,6 @@ LEAST = {
 @pytest.mark.parametrize("name", LEAST if LONG else [*LEAST][:3])
 def test_families_are_found_and_compared_with_the_program(name: str) -> None:
     algorithm = open_program(str(ROOT / name) if name.endswith(".bw") else name)
-    assert algorithm.sizing is not None
     key = next(iter(algorithm.sizing.numbers))
     make = lambda l: algorithm.sizing.at(**{key: l}).program  # noqa: E731
     pattern = pattern_of(make(l) for l in range(3, 12))
@@ -244,7 +240,6 @@ def test_lines_about_words_need_no_long_run() -> None:
 def test_machine_v_is_of_the_kinds_of_its_file() -> None:
     about = read_about(ROOT / "proofs/networks/MachineV.safetensors")
     pattern = read_pattern(about.bits, about.examples)
-    assert pattern is not None
     for bits, width in ((2, 2), (3, 5), (2, 20), (5, 6)):
         program = machine_v(Shape(2**bits, width, find_dialect("top"))).program
         assert set(program.kinds.kinds) <= set(pattern.kinds)

@@ -1,7 +1,5 @@
 """Engine x program x (a batch, one run, a recorded one): Python's own answer, and the same run each time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

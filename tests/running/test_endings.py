@@ -1,7 +1,5 @@
 """Endings together, hosts between steps, and batches that go on: the one loop with more than a halt bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

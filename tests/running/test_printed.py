@@ -1,7 +1,5 @@
 """What `print` shows of results: the sentences of the command line, a few lines, never a page of fields."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

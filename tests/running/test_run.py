@@ -1,7 +1,5 @@
 """The run loop: when it ends, what it reports, and that batches, chunks and workers change nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import for_each

@@ -1,7 +1,5 @@
 """Bit-sliced runs against the plain ones, on random programs, also where the sign rule goes wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Edited network files and certificates, shown to bitwright and to the sceptic: both take a file, or neither does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import partial

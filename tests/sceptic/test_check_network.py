@@ -1,7 +1,5 @@
 """The checker for sceptics: it finds what we find, on its own, and refuses whatever was altered."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

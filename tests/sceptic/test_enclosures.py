@@ -1,7 +1,5 @@
 """The arithmetic of the sceptic's checker of decoders holds what it should, against NumPy, SciPy and float32."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The sceptic derives atoms, cut-offs and kinds of rule texts by itself, and refuses every altered certificate."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from pathlib import Path

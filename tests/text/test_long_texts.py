@@ -1,7 +1,5 @@
 """Readers take time in proportion to what they read: here in moments what took hours when it grew with the square."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The list of problems: each once, in the order of the text, and never without end."""
 
-from __future__ import annotations
-
 import pytest
 
 from bitwright.text.problems import MAX_PROBLEMS, GiveUpError, Problems, TooManyProblemsError

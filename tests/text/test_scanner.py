@@ -1,7 +1,5 @@
 """The scanner: tokens at their places, whatever the kinds of a language are."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

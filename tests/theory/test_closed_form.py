@@ -1,7 +1,5 @@
 """The closed forms against a dense solve, interval enclosures and the values of the paper's formulas."""
 
-from __future__ import annotations
-
 import flint
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from bitwright.theory import Predictor, covariance, spectrum, variance, weights
 from bitwright.theory.closed_form import KINDS, Kind, beta, delta
 from bitwright.theory.decisions import rho
 from bitwright.theory.intervals import enclose, precision
-from bitwright.theory.predictor import kernel, nngp, ntk
+from bitwright.theory.predictor import check_size, kernel, nngp, ntk
 
 
 @pytest.mark.parametrize(
@@ -105,10 +103,11 @@ def test_no_cancellation_up_to_a_million_examples(K: int, data: st.DataObject) -
 
 
 def test_exact_at_the_ends() -> None:
+    """Networks have no biases: the zero input gives 0, and one match is the first that does not."""
     for K in (1, 2, 17, 10**6):
-        w = weights([0, 1], K)
-        assert w.matched.tolist() == [0.0, 1.0]
-        assert w.unmatched.tolist() == [0.0, 0.0]
+        for kind in KINDS:
+            w = weights([0, 1], K, kind)
+            assert (w.matched.tolist(), w.unmatched.tolist(), w.gap.tolist()) == ([0, 1], [0, 0], [0, 1])
         assert variance([0, 1], K).tolist() == [0.0, 0.0]
         assert covariance(1, K, 1, K) == 0.0
     for K in (2, 50):  # n = K: all weight is equal, and the ones vector is an eigenvector
@@ -158,7 +157,7 @@ def test_delta_and_beta_from_their_definitions() -> None:
         assert beta(n) == pytest.approx(g + z * (np.pi - theta) - 1, rel=1e-12)
 
 
-@pytest.mark.parametrize(("n", "K"), [(5, 4), (-1, 4), (1.5, 4), (float("nan"), 4), (1, 0)])
+@pytest.mark.parametrize(("n", "K"), [(5, 4), (-1, 4), (1.5, 4), (float("nan"), 4), (1, 0), (0, -1), (0, 10**12 + 1)])
 def test_impossible_sizes_are_refused(n: float, K: int) -> None:
     with pytest.raises(InputError):
         weights(n, K)
@@ -181,5 +180,6 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         Predictor(np.eye(3), np.eye(4))
     with pytest.raises(InputError, match="one width"):
         ntk(np.eye(3), np.eye(4))
-    with pytest.raises(InputError, match="closed form"):
-        Predictor(np.zeros((5001, 1)), np.zeros((5001, 1)))
+    check_size(5_000)
+    with pytest.raises(InputError, match=r"5,000.*5,001.*closed form"):
+        Predictor(np.zeros((5_001, 1)), np.zeros((5_001, 1)))

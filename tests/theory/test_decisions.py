@@ -1,7 +1,5 @@
 """The table of decisions against the mean written out as in App. C, in exact order and in Arb at high precision."""
 
-from __future__ import annotations
-
 import flint
 import pytest
 from hypothesis import given, settings
@@ -13,6 +11,7 @@ from bitwright import BitwrightError, addition
 from bitwright.theory import decisions as module
 from bitwright.theory import weights
 from bitwright.theory.decisions import decide
+from bitwright.theory.intervals import enclose, precision
 
 
 def mean(n: int, c: int, m: int, K: int) -> flint.arb:
@@ -47,7 +46,6 @@ def test_margins() -> None:
     w = weights(20, 40)
     assert table.margin([(0, 1, 0), (1, 1, 1)]) is None  # nothing is at stake
     found = table.margin([(20, 2, 1), (20, 2, 2), (1, 1, 0)])
-    assert found is not None
     exact = float(w.matched + w.unmatched)
     assert found[0] == pytest.approx(exact, rel=1e-12)
     assert found[0] <= exact * (1 + 1e-15)
@@ -75,8 +73,6 @@ def test_rho_grows_with_n() -> None:
 
     rho(n) = n - a/beta(n), z = 1/sqrt(n), grows where a z^3 (pi + 2 asin z + z/sqrt(1 - z^2))/2 < beta^2.
     """
-    from bitwright.theory.intervals import enclose, precision
-
     with precision():
         pi = flint.arb.pi()
         parts = 4_000

@@ -1,7 +1,5 @@
 """How many networks: the formulas' values, their growth, and that an ensemble of that size keeps its promise."""
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np
@@ -10,13 +8,7 @@ from programs import crowded
 
 from bitwright import InputError, addition, permutation
 from bitwright.proofs.certificate import certify
-from bitwright.theory import (
-    calibrated_size,
-    covariance,
-    sign_size,
-    variance,
-    weights,
-)
+from bitwright.theory import calibrated_size, covariance, sign_size, variance, weights
 
 ADDER = addition(10).program
 

@@ -1,7 +1,5 @@
 """docs/explanation/errata.md, the theory: what the paper prints against what its own formulas give."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import erfc, exp, log, sqrt
 

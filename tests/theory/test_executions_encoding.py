@@ -1,7 +1,5 @@
 """States of executions as a training set: encoded as ever, each once, and contradictions refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Training sets: orthonormal inputs, labels, padding and encodings as Section 5.1 defines them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Gaussian field of the width law, and the states it is looked at in."""
 
-from __future__ import annotations
-
 from math import exp
 
 import numpy as np

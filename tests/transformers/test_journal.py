@@ -1,7 +1,5 @@
 """Proofs by boxes in several processes, and interrupted ones: the claims are those of one process, step by step."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

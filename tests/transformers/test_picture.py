@@ -1,7 +1,5 @@
 """The picture of a decision: its numbers are those of all inputs, and it fits a phone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from xml.etree import ElementTree

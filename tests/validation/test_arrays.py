@@ -1,7 +1,5 @@
 """Oracles that answer for whole arrays."""
 
-from __future__ import annotations
-
 from itertools import count
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A validation is about the content that it read when it began, whatever becomes of the files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Oracles as a Python program hands them over: any callable, or the name of a function in a file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Validation: the same result whoever does the work and however often it is interrupted; wrong programs are caught."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import product

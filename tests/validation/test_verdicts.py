@@ -1,7 +1,5 @@
 """The three verdicts: what is exact, what is not, and what a step limit leaves open."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

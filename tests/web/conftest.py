@@ -1,7 +1,5 @@
 """One server for all tests that need no special one, and the browser of the viewer's tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,11 +1,7 @@
 """What tests of the page do in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
-
-from waiting import wait_until
 
 Visit = Callable[..., Any]
 
@@ -19,11 +15,6 @@ def choose(page: Any, kind: str, **inputs: str) -> None:
 def press_run(page: Any) -> None:
     page.click("#run")
     page.wait_for_selector("html[data-busy='']")
-
-
-def until(page: Any, expression: str) -> None:
-    """Waits for something to become true; the page's own policy forbids Playwright's way of doing so."""
-    wait_until(lambda: page.evaluate(expression), expression)
 
 
 def text_of(page: Any) -> str:

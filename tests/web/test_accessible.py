@@ -1,14 +1,13 @@
 """Every state of the page, narrow and wide, light and dark: no serious accessibility fault, nothing cut off."""
 
-from __future__ import annotations
-
 import gzip
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from long import LONG
-from web.pages import Visit, choose, press_run, until
+from waiting import until
+from web.pages import Visit, choose, press_run
 
 AXE = gzip.decompress((Path(__file__).parent / "axe" / "axe.min.js.gz").read_bytes()).decode()
 DESK = (1400, 900)

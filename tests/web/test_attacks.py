@@ -3,8 +3,6 @@
 Every attack is bounded in number, stays on loopback and ends by itself. Whatever is waited for is an event.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

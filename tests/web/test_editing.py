@@ -1,7 +1,5 @@
 """The editor, the graph editor and links, by pointer and by keys."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib
@@ -9,7 +7,8 @@ from typing import Any
 
 import pytest
 from long import LONG
-from web.pages import Visit, choose, press_run, text_of, until
+from waiting import until
+from web.pages import Visit, choose, press_run, text_of
 
 
 def graph_of(page: Any) -> dict[str, Any]:
@@ -34,6 +33,10 @@ def test_inputs_are_never_those_of_another_program(visit: Visit) -> None:
     choose(page, "addition")
     page.wait_for_selector("#inputs input[name=q]")
     page.fill("#bits", "0")
+    page.wait_for_selector("html[data-checked=wrong]")
+    assert page.locator("#inputs input").count() == 0
+    choose(page, "sbn")
+    page.fill("#text", "broken")
     page.wait_for_selector("html[data-checked=wrong]")
     assert page.locator("#inputs input").count() == 0
 
@@ -223,23 +226,18 @@ def test_a_link_brings_the_program_and_its_inputs(visit: Visit, kind: str) -> No
     assert "#" not in other.url  # a reload finds what was changed since
 
 
+SETTINGS = dict.fromkeys(["networks", "seed", "width", "max-steps", "max-instructions"], "1")
 WHOLE = {
+    **dict.fromkeys(["language", "text", "console", "words", "word-width", "dialect"], ""),
     "v": 1,
     "kind": "addition",
-    "language": "",
-    "text": "",
-    "inputs": {},
-    "console": "",
-    "graph": None,
-    "counter": False,
     "bits": "4",
     "order": "1",
     "machine": "B",
-    "words": "",
-    "word-width": "",
-    "dialect": "",
-    "settings": dict.fromkeys(["networks", "seed", "width", "max-steps", "max-instructions"], "1")
-    | {"engine": "limit", "rounding": "calibrated"},
+    "counter": False,
+    "graph": None,
+    "inputs": {},
+    "settings": {**SETTINGS, "engine": "limit", "rounding": "calibrated"},
 }
 
 

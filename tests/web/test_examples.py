@@ -1,7 +1,5 @@
 """Every example of the page runs, on a plain installation too."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """Node programs on graphs from a page: the same values as the library's, and graphs that nobody should draw."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who may ask, and what may be asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Whatever comes over the wire: a proper answer, never a failure of ours, and no traceback."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

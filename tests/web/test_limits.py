@@ -1,7 +1,5 @@
 """Problems by line, programs that do not halt, and what is too much."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

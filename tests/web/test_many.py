@@ -1,7 +1,5 @@
 """Many at a time, and whatever anybody may send: always an answer, never a traceback."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Networks that are trained and proved behind the page: the library's own, byte for byte; progress, cancel, limits."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -48,7 +46,6 @@ def test_a_network_of_cells_is_the_library_s_and_its_proof_holds(server: Any, tm
     assert [claim["verdict"] for claim in chain["claims"]] == ["proved"] * 3  # what it computes, at every size
     loaded = Network.load(folder / "network.safetensors")
     pattern, network = loaded.pattern, loaded.weights
-    assert pattern is not None
     certificate = Certificate.load(folder / "network-certificate.json")
     certificate.check(as_algorithm(pattern), network)  # every state again
     done = run(addition(30), p=2**29, q=2**29 - 1, network=str(folder / "network.safetensors"))

@@ -1,7 +1,5 @@
 """Runs through the server are the library's own, to the last digit and byte."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

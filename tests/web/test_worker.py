@@ -1,7 +1,5 @@
 """The worker process and its server: mistakes of ours, limits of time, and an interpreter that is gone."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 Dependencies are those of the tests' environment; bitwright itself comes from the wheel alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

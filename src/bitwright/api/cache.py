@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bitwright.api.trained import algorithm_of, length_of, what_of
+from bitwright.algorithms.known import known_algorithm
+from bitwright.api.network import trained_for
 from bitwright.errors import Report, counted
 from bitwright.networks import cache
 from bitwright.networks.cache import CachedNetwork
+from bitwright.program import Algorithm
+from bitwright.program.pattern import read_pattern
 
 
 @dataclass(frozen=True)
@@ -19,25 +22,32 @@ class CacheEntry:
 
     network: CachedNetwork
 
-    def __str__(self) -> str:
+    @property
+    def algorithm(self) -> Algorithm | None:
+        """The shipped algorithm that it was trained for, if it is one."""
         about = self.network.about
+        return None if about is None else known_algorithm(about.bits, about.examples, about.origin.program_id)
+
+    def __str__(self) -> str:
         what = "unreadable"
-        if about is not None:
-            origin = about.origin
+        if (about := self.network.about) is not None:
+            origin, known = about.origin, self.algorithm
+            pattern = read_pattern(about.bits, about.examples) if known is None else None
+            of = trained_for(known, pattern, origin.program_id, len(about.bits), len(about.examples))
             member = f", member {origin.member}" if origin.member else ""
             padding = f", padding {origin.padding:,}" if origin.padding else ""
-            what = f"{what_of(about)}, width {about.width:,}, seed {origin.seed}{member}{padding}"
+            what = f"{of}, width {about.width:,}, seed {origin.seed}{member}{padding}"
         problem = "" if self.network.problem is None else f"; not usable: {self.network.problem}"
         return f"  {_size(self.network.bytes):>9}  {what}{problem}"
 
     def to_dict(self) -> dict[str, Any]:
         known: dict[str, Any] = {}
         if (about := self.network.about) is not None:
-            origin, algorithm = about.origin, algorithm_of(about)
+            origin, algorithm = about.origin, self.algorithm
             settings = ("program_id", "seed", "member", "padding", "start", "parametrization", "kernel")
             known = {setting: getattr(origin, setting) for setting in settings} | {
                 "name": None if algorithm is None else algorithm.name,
-                "bits": None if algorithm is None else length_of(algorithm),
+                "bits": None if algorithm is None else len(algorithm.inputs[0].bits),
                 "examples": len(about.examples) + origin.padding,
                 "width": about.width,
                 "digest": about.digest,

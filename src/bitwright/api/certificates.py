@@ -227,9 +227,6 @@ class Certificate(Shown, Report):
             numbers |= {"local_states": self.own.states, "names": names}
         return named | numbers | more
 
-    def __str__(self) -> str:
-        return "\n".join(self.report())
-
     def report(self, see: str = "") -> list[str]:
         """Its report, line by line; `see` is how to look at the state of a counterexample.
 

@@ -7,7 +7,7 @@ from os import PathLike
 
 from bitwright import machines
 from bitwright.errors import InputError, option, problems_of
-from bitwright.files.storage import as_path, write_atomically
+from bitwright.files.storage import as_path, check_output, write_atomically
 from bitwright.machines import subleq
 from bitwright.program.text.files import read_text
 
@@ -22,8 +22,7 @@ class Compiled:
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the text to a file, completely or not at all."""
         place = as_path(path, "the file to write")
-        if place.suffix != self.suffix:
-            raise InputError(f"{option('output')} takes a {self.suffix} file, got {place}")
+        check_output(place, self.suffix)
         write_atomically(place, self.text.encode())
 
 

@@ -1,4 +1,4 @@
-"""Executions to learn from: states of runs, random states or those of a file; of whole programs, or of their cells."""
+"""Executions to learn from: states of runs, random states or those of a file; and training sets, as NumPy files."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bitwright.api.open import subject
+from bitwright.api.telling import Teller, teller
 from bitwright.bits import BoolArray, shorten, whole_number
 from bitwright.engines.cells.wiring import Wiring
-from bitwright.errors import InputError, counted, printable
+from bitwright.errors import InputError, Report, counted, option, printable
 from bitwright.files.executions import Executions, load_executions
-from bitwright.files.storage import as_path
+from bitwright.files.storage import as_path, check_output
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.train import ExecutionSet
 from bitwright.program import Algorithm, Program
@@ -23,8 +25,9 @@ from bitwright.program.cells import Tile
 from bitwright.program.given import as_algorithm
 from bitwright.program.local import LocalStates
 from bitwright.program.pattern import Pattern
+from bitwright.running.progress import Progress
 from bitwright.running.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
-from bitwright.theory.encoding.training_set import Labels, StateSet, check_labels
+from bitwright.theory.encoding.training_set import Labels, StateSet, TrainingSet, check_dense, check_labels
 
 _PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
 _MAX_STEPS = 4_096  # of a run are looked at; some never end
@@ -149,6 +152,63 @@ def _checked(found: Executions, what: str, program: Program) -> Executions:
             f"{int(after[row, bit])} there and {int(not after[row, bit])} by the rules"
         )
     return Executions(before, after, own, program.id)
+
+
+@dataclass(frozen=True, repr=False)
+class Dataset(Report):
+    """A file that was written, and what is in it.
+
+    >>> from bitwright import addition
+    >>> print(dataset(addition(2), "set.npz"))
+    wrote set.npz: 8 examples of 6 bits
+    """
+
+    file: Path
+    about: dict[str, Any]
+    sentence: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is in the file, as `bitwright export --to dataset --json` prints it."""
+        return {"file": str(self.file), **self.about}
+
+
+def dataset(
+    what: Algorithm | Program | str | PathLike[str],
+    path: str | PathLike[str],
+    *,
+    executions: str | Sample | None = None,
+    padding: int | None = None,
+    progress: Teller | Progress | bool | None = None,
+) -> Dataset:
+    """Writes the training set of a program; or `executions`, states and the states that follow them.
+
+    `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
+    `Sample` says how many, and which.
+
+    >>> print(dataset("addition", "states.npz", executions="states"))
+    wrote states.npz: 320 random states and their successors, 12 bits
+    """
+    file, tell, algorithm = as_path(path, "the file to write"), teller(progress), as_algorithm(subject(what))  # type: ignore[arg-type]
+    check_output(file, ".npz", "path")
+    program, bits = algorithm.program, counted(algorithm.program.bits, "bit")
+    about: dict[str, Any] = {"name": algorithm.name, "program_id": program.id, "bits": program.bits}
+    if executions is not None:
+        if padding is not None:
+            raise InputError(f"{option('padding')} is for training sets; leave it out")
+        sample = executions if isinstance(executions, Sample) else Sample(executions)
+        with tell.working("executions"):
+            found = executions_for(algorithm, sample)
+            found.save(file)
+        asked = {"source": str(sample.source), "runs": sample.runs, "sample_seed": sample.sample_seed}
+        of = {"runs": "states of runs", "states": "random states"}.get(str(sample.source), f"states of {sample.source}")
+        sentence = f"wrote {file}: {len(found):,} {of} and their successors, {bits}"
+        return Dataset(file, {**about, "states": len(found), **asked}, sentence)
+    check_dense(program, padding or 0)
+    examples = TrainingSet(program, padding or 0)
+    with tell.working("writing"):
+        examples.save(file)
+    about |= {"examples": examples.examples, "padding": padding or 0, "templates": program.templates}
+    return Dataset(file, about, f"wrote {file}: {counted(examples.examples, 'example')} of {bits}")
 
 
 def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: Tile = 1) -> ExecutionSet:

@@ -6,23 +6,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
-from bitwright.api.family_report import report
-from bitwright.api.inference import Inference, PathName
+from bitwright.api.inference import Inference
 from bitwright.bits import shorten, whole_number
-from bitwright.errors import InputError, ProgramError, listing, option, short_repr
+from bitwright.errors import InputError, ProgramError, counted, option
 from bitwright.files.executions import Executions
-from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.families.blocks import Blocks, fit_arrays
 from bitwright.inference.families.lines import NAMES
 from bitwright.inference.families.search import Fitted, FoundFamilies, find_families
-from bitwright.inference.families.text import find_runs, lines_of_runs, rule_lines
+from bitwright.inference.families.text import find_runs, lines_of_runs, open_line, rule_lines, unseen_lines
+from bitwright.inference.rules import InferredRules
 from bitwright.program import Algorithm, Program, parse
 from bitwright.program.layout import KEYWORDS
-from bitwright.program.text.files import read_text
 from bitwright.running.progress import Progress
 from bitwright.running.successors import successors
 
@@ -33,8 +30,8 @@ _STATED = ("ensure", "invariant")
 _COPIED = ("input", "output", "start", "steps", "halt", *_STATED)
 
 
-@dataclass(frozen=True, eq=False)
-class FamilyInference:
+@dataclass(frozen=True, eq=False, repr=False)
+class FamilyInference(InferredRules):
     """A program for every size, inferred from executions at several sizes.
 
     >>> from bitwright import addition, executions, infer
@@ -66,9 +63,6 @@ class FamilyInference:
         looked_at = range(self.first, max(self.executions) + 4)
         return "SHORTEST" if any(self._at_size(size) is None for size in looked_at) else "DETERMINED"
 
-    def __bool__(self) -> bool:
-        return self.inferred
-
     @property
     def inferred(self) -> bool:
         """Whether there is a program that reproduces all states."""
@@ -92,16 +86,6 @@ class FamilyInference:
             size -= 1
         return size
 
-    @property
-    def sentence(self) -> str:
-        """The verdict, in a line."""
-        return str(self).partition("\n")[0]
-
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join(self._said())
-
     def algorithm(self, size: int) -> Algorithm:
         """The program at a size.
 
@@ -121,16 +105,12 @@ class FamilyInference:
         # DETERMINED: 5 rules for every l >= 3, from 900 states at l = 5, 6, 7
         <BLANKLINE>
         """
-        verdict, *more = report(self, _MOST_LISTED)
+        verdict, *more = self.report(_MOST_LISTED)
         sizes = ", ".join(map(str, self.executions))
         fitted = [f"{line}  # fits the runs at {self.let} = {sizes}" for line in self.from_runs]
         return "\n".join(
             [f"# {verdict}", *self.rules, "", *fitted, *self.lines, "", *(f"# {line}" for line in more), ""]
         )
-
-    def save(self, path: PathName) -> None:
-        """Writes the rules to a .bw file; raises InputError if there are none."""
-        write_atomically(as_path(path, "a rule file"), self.text().encode())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as `bitwright infer --json` prints it, but for the name of a file."""
@@ -201,24 +181,77 @@ class FamilyInference:
         assert self.found.contradiction is not None
         return Inference(self.executions[size], None, None, self.found.contradiction[1], None)
 
-    def _said(self) -> Iterator[str]:
+    def report(self, most: int = _MOST_PRINTED) -> Iterator[str]:
+        """The verdict, its class, and what the states leave open: at most so many rules and configurations."""
         if self.found.contradiction is not None:
-            size = self.found.contradiction[0]
-            yield str(self._at(size)).replace("CONTRADICTION:", f"CONTRADICTION at {self.let} = {size}:", 1)
-            return
-        if not self.inferred:
+            first, *more = self._at(self.found.contradiction[0]).report()
+            yield first.replace("CONTRADICTION:", f"CONTRADICTION at {self.let} = {self.found.contradiction[0]}:", 1)
+            yield from more
+        elif not self.inferred:
             yield f"{self.verdict}: {self._failure}"
-            return
-        yield from report(self, _MOST_PRINTED)
+        else:
+            yield from self._described()
+            if not self.determined:
+                yield from self._open(most)
+
+    def _described(self) -> Iterator[str]:
+        """The program, its class and its theorem, or why that is not needed or does not apply."""
+        let, fit = self.let, self._fitted
+        rules = counted(sum("when " in line for line in self.rules), "rule")
+        states = counted(sum(map(len, self.executions.values())), "state")
+        sizes = ", ".join(map(str, self.executions))
+        if self.determined:
+            yield f"DETERMINED: {rules} for every {let} >= {self.first}, from {states} at {let} = {sizes}"
+        else:
+            proved = "" if fit.cover.shortest else " found within the time limit"
+            yield f"SHORTEST: {rules}, the shortest text{proved} that reproduces {states} at {let} = {sizes}"
+        bounds, needs, space = fit.evidence.bounds, fit.needs, fit.space
+        b = bounds.offset
+        index = f"x[a*i+b*{let}+c] with |a| <= {bounds.coefficient} and |c| <= {b}"
+        yield f"  class       {index}; ranges and slices between b*{let}+c with |c| <= {b}"
+        if any(array.halved for array in fit.evidence.arrays):
+            yield "              every second position is an array of its own, x[2*j-1] and x[2*j], without slices"
+        if (joined := self.found.joined) is not None:
+            yield f"  blocks      found: of at most {joined.most} bits, joined alike at every place and size"
+        if fit.contained is not None:
+            yield f"  theorem     not needed: all that fits lies in what is forced, at every {let} >= {fit.first}"
+        elif needs.size is None:
+            flat = all(len(array.dimensions) == 1 for array in fit.evidence.arrays)
+            what = "with |a| > 1" if flat else "of arrays that grow in two dimensions"
+            yield f"  theorem     none for slices {what}; {space.open:,} writes are open at {let} = {space.size}"
+        else:
+            there = f"{let} = {needs.size}"
+            yield f"  theorem     programs of this class that agree at {there} agree at every {let} >= {needs.first}"
+            yield f"  open        {counted(space.open, 'write')} at {there}; {space.forced:,} are in every program"
+        yield f"  valid       from {let} = {self.smallest}"
+
+    def _open(self, most: int) -> Iterator[str]:
+        """What is not decided, and what would decide it."""
+        let, evidence, space, joined = self.let, self._fitted.evidence, self._fitted.space, self.found.joined
+        if joined is not None and not joined.unique:
+            yield "  blocks      others explain the states too"
+        if self.found.larger is not None:
+            yield f"  blocks      with larger ones, such as {self.found.larger}, other programs fit or may fit too"
+        for family in evidence.families:
+            if not family.unique:
+                names = " ".join(evidence.arrays[m].name for m in family.members)
+                yield f"  blocks      other indices of {names} fit these sizes too"
+        if (size := self._fitted.needs.size) is not None:
+            yield f"  to decide   states at {let} = {size} or more that show every configuration"
+        rules = (open_line(evidence, atom, let) for atom in space.atoms)
+        unseen = unseen_lines(evidence, space.unseen, let)
+        for what, number, lines in (("not seen", len(space.unseen), unseen), ("open", len(space.atoms), rules)):
+            yield from (f"  {what:<11} {line}" for line in islice(lines, most))
+            if number > most:
+                yield f"  {what:<11} and {number - most:,} more"
 
 
 def infer_families(
     executions: Mapping[int, Executions],
     blocks: Mapping[int, Blocks] | None,
     let: str,
-    *,
-    like: PathName | None,
     lines: str | Sequence[str],
+    *,
     coefficients: int | None,
     offsets: int | None,
     seconds: float | None,
@@ -240,7 +273,7 @@ def infer_families(
         )
     if seconds is not None and (not isinstance(seconds, int | float) or not 0 < seconds < 10**6):
         raise InputError(f"{option('seconds')} is a number above 0 and below a million, got {shorten(repr(seconds))}")
-    given = (*(() if like is None else _lines(as_path(like, "a rule file"))), *_given_lines(lines))
+    given = _given_lines(lines)
     ordered = dict(sorted(executions.items()))
     found = find_families(ordered, blocks, coefficients, offsets, seconds, progress, let)
     result = FamilyInference(ordered, let, found, given)
@@ -254,8 +287,8 @@ def infer_families(
         result = replace(result, from_runs=_from_runs(result, algorithms))
         result.algorithm(max(ordered))
     except ProgramError as error:
-        source = "the lines that were given" if like is None else f"the lines of {like}"
-        raise InputError(f"{source} do not fit what was inferred: {str(error).splitlines()[0]}") from None
+        problem = str(error).splitlines()[0]
+        raise InputError(f"the lines that were given do not fit what was inferred: {problem}") from None
     return result
 
 
@@ -275,7 +308,7 @@ def _from_runs(result: FamilyInference, algorithms: Mapping[int, Algorithm]) -> 
     return tuple(line for word, lines in order if word not in said for line in lines)
 
 
-def _given_lines(lines: object) -> list[str]:
+def _given_lines(lines: object) -> tuple[str, ...]:
     """Lines to be added to the rules, in a list or as one text."""
     several = [*filter(str.strip, lines.splitlines())] if isinstance(lines, str) else lines
     if not isinstance(several, list | tuple):
@@ -283,42 +316,4 @@ def _given_lines(lines: object) -> list[str]:
     for line in several:
         if not isinstance(line, str) or line.strip().split(" ")[0] not in _COPIED or "\n" in line.strip():
             raise InputError(f"a line begins with one of {', '.join(_COPIED)}, got '{shorten(str(line))}'")
-    return [line.strip() for line in several]
-
-
-def _lines(path: Path) -> tuple[str, ...]:
-    """The lines of a rule file about inputs, outputs and the end of a run."""
-    lines = [line.strip() for line in read_text(path).replace("\\\n", " ").splitlines()]
-    return tuple(line for line in lines if line.split(" ")[0] in _COPIED)
-
-
-def carried_size(lets: Sequence[Mapping[str, int]]) -> str | None:
-    """The name of the size in which these files differ; None if they have one size, or carry none."""
-    differ = sorted(name for name in lets[0] if len({one.get(name) for one in lets}) > 1)
-    if not differ or any(one.keys() != lets[0].keys() for one in lets):
-        return None
-    if len(differ) > 1:
-        raise InputError(
-            f"the files differ in {listing(differ)}; one number may grow, so give files of the same others"
-        )
-    return differ[0]
-
-
-def path_sizes(given: Sequence[str | PathLike[str]]) -> tuple[str, dict[int, list[Path]]] | None:
-    """The name of the size, and the files at each size, of arguments such as l=5:a.npz; None without sizes."""
-    found = [re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([0-9]{1,9}):(.+)", str(one)) for one in given]
-    if not any(found):
-        return None
-    files: dict[int, list[Path]] = {}
-    names = set()
-    for one, match in zip(given, found, strict=True):
-        if match is None:
-            raise InputError(f"give the size of every file, such as l=5:{one}, or of none")
-        path = Path(match[3])
-        if any(path.resolve() == other.resolve() for others in files.values() for other in others):
-            raise InputError(f"{path} is given twice; every file has executions of one size")
-        names.add(match[1])
-        files.setdefault(int(match[2]), []).append(path)
-    if len(names) > 1:
-        raise InputError(f"all sizes have one name, got {listing(sorted(names))}")
-    return names.pop(), files
+    return tuple(line.strip() for line in several)

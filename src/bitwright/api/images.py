@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,8 @@ from bitwright.api.telling import Teller, teller
 from bitwright.bits import parse_number, shorten
 from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.rules import RuleEngine
-from bitwright.errors import InputError, counted, option, short_repr, suggestion
-from bitwright.files.storage import as_path, check_writable
+from bitwright.errors import InputError, Report, counted, option, suggestion
+from bitwright.files.storage import as_path, check_output
 from bitwright.machines.programs import SubleqProgram as SubleqProgram
 from bitwright.machines.programs import with_padding as with_padding
 from bitwright.machines.subleq import Shape
@@ -66,8 +66,8 @@ class ImageConsole:
         return True
 
 
-@dataclass(frozen=True)
-class ComputerRun:
+@dataclass(frozen=True, repr=False)
+class ComputerRun(Report):
     """The result of a run of machine V."""
 
     name: str
@@ -76,7 +76,7 @@ class ComputerRun:
     ending: MachineEnding
     image_id: str  # the hash of the words that memory began with
     start: int | None  # the first address; None for a resumed run
-    words: Sequence[tuple[MemoryRange, list[int]]]  # of memory, that were asked for
+    words: Sequence[MemoryRange]  # that were asked for
     signed: bool
     output: bytes = b""
 
@@ -94,9 +94,8 @@ class ComputerRun:
         at = self.ending.pc
         return self.machine.shape.signed(at) if self.signed and at is not None else at
 
-    @property
-    def sentences(self) -> list[str]:
-        """How it ended, and the engine that ran it, in a few lines."""
+    def report(self) -> list[str]:
+        """How it ended, and the engine that ran it."""
         tally, machine, engine = self.ending.tally, self.machine, self.engine
         how = {
             "halt": f"halted at address {self.pc}",
@@ -115,11 +114,6 @@ class ComputerRun:
             *([] if engine.cell_facts is None else [cells_sentence(engine.cell_facts, tally.steps, tally.margin)]),
         ]
 
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join(self.sentences)
-
     def to_dict(self) -> dict[str, Any]:
         """What `run --json` prints."""
         machine, engine, tally = self.machine, self.engine, self.ending.tally
@@ -135,7 +129,7 @@ class ComputerRun:
             "ended": self.ending.reason,
             "halted": self.halted,
             "pc": self.pc,
-            "memory": [{"asked": words.asked, "address": words.first, "words": values} for words, values in self.words],
+            "memory": [{"asked": one.asked, "address": one.first, "words": one.words} for one in self.words],
             "signed": self.signed,
             "output": self.output.decode("latin-1"),
             "engine": engine.name,
@@ -185,14 +179,12 @@ def run_image(
     tell, console = teller(progress), ImageConsole() if console is None else console
     kept = None if resume is None else as_path(resume, "a file that keeps the run")
     if kept is not None:
-        if kept.suffix != ".npz":
-            raise InputError(f"{option('resume')} takes a .npz file, got {kept}")
-        check_writable(kept)
+        check_output(kept, ".npz", "resume")
     going_on = kept is not None and kept.exists()
     machine, labels = program.machine, program.labels
     if not program.image and not going_on:
         raise InputError("machine-v needs an image to run; give a .dec or .sq file")
-    words = [find_words(text, labels, machine.shape) for text in memory]
+    ranges = [find_words(text, labels, machine.shape) for text in memory]
     first = 0 if entry is None else find_address(entry, labels, "entry")
     chosen = _engine(machine, engine, network, settings, tell)
     state, tally, began_with = _start(program, first, kept if going_on else None, tell)
@@ -200,12 +192,15 @@ def run_image(
     computer = Computer(machine, chosen, state, console.read, console.write, tally, truth)
     saved = time.monotonic()
 
+    def save(path: Path) -> None:
+        save_checkpoint(path, machine, computer.state(), computer.tally, began_with)
+
     def look(now: MachineTally) -> bool:
         nonlocal saved
         going = console.look(now)
         if kept is not None and time.monotonic() - saved >= SAVE_EVERY:
             console.flush()  # first: what a checkpoint says was written must not be lost with this process
-            _save(kept, machine, computer, began_with)
+            save(kept)
             saved = time.monotonic()
         return going
 
@@ -215,21 +210,13 @@ def run_image(
         except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
             ending = computer.interrupted()
     if kept is not None:
-        _save(kept, machine, computer, began_with)
+        save(kept)
         tell.note(f"wrote {kept}")
-    left = (ending.memory or computer.memory()) if words else []
-    found = [(one, one.of(left, machine.shape, signed)) for one in words]
-    return ComputerRun(
-        program.name,
-        machine,
-        chosen,
-        ending,
-        began_with,
-        None if going_on else first,
-        found,
-        signed,
-        bytes(console.collected),
-    )
+    left = (ending.memory or computer.memory()) if ranges else []
+    number = machine.shape.signed if signed else int
+    words = [replace(one, words=[*map(number, left[one.first : one.last + 1])]) for one in ranges]
+    start, output = None if going_on else first, bytes(console.collected)
+    return ComputerRun(program.name, machine, chosen, ending, began_with, start, words, signed, output)
 
 
 def _engine(
@@ -270,10 +257,6 @@ def _start(
     return state, tally, began_with
 
 
-def _save(path: Path, machine: MachineV, computer: Computer, began_with: str) -> None:
-    save_checkpoint(path, machine, computer.state(), computer.tally, began_with)
-
-
 @dataclass(frozen=True)
 class MemoryRange:
     """The words `first` to `last`, both included, and how they were asked for."""
@@ -281,15 +264,12 @@ class MemoryRange:
     asked: str
     first: int
     last: int
+    words: Sequence[int] = ()
 
-    def of(self, memory: Sequence[int], shape: Shape, signed: bool) -> list[int]:
-        words = memory[self.first : self.last + 1]
-        return [shape.signed(word) for word in words] if signed else list(words)
-
-    def lines(self, words: Sequence[int], bare: bool) -> Iterator[str]:
+    def lines(self, bare: bool) -> Iterator[str]:
         """A few words per line, after the address of the first; a single word after the name it was asked for by."""
-        for at in range(0, len(words), _IN_A_LINE):
-            shown = " ".join(map(str, words[at : at + _IN_A_LINE]))
+        for at in range(0, len(self.words), _IN_A_LINE):
+            shown = " ".join(map(str, self.words[at : at + _IN_A_LINE]))
             place = self.asked if self.first == self.last else self.first + at
             yield shown if bare else f"{place}: {shown}"
 

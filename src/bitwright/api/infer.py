@@ -9,15 +9,15 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, overload
 
-from bitwright.api.families import FamilyInference, carried_size, infer_families, path_sizes
+from bitwright.api.families import FamilyInference, infer_families
 from bitwright.api.inference import Inference as Inference
 from bitwright.api.inference import PathName
 from bitwright.api.open import SIZED, subject
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import shorten
-from bitwright.errors import InputError, option, problems_of, suggestion
-from bitwright.files.executions import Executions, joined, load_lets
-from bitwright.files.storage import check_writable
+from bitwright.errors import InputError, listing, option, problems_of, suggestion
+from bitwright.files.executions import Executions, joined
+from bitwright.files.storage import check_output as check_output
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.find_blocks import find_blocks
@@ -58,7 +58,6 @@ def infer(  # type: ignore[misc]
     against: Algorithm | Program | PathName | None = None,
     lets: Mapping[str, int] | None = None,
     let: str | None = None,
-    like: PathName | None = None,
     lines: str | Sequence[str] = (),
     coefficients: int | None = None,
     offsets: int | None = None,
@@ -76,11 +75,10 @@ def infer(  # type: ignore[misc]
     row, and the result is the rule of one cell. Its `neighbourhood` is moore (the default), von-neumann or line.
 
     Executions by size, such as {5: a, 6: b, 7: c}, or files that carry different sizes, give a program for every size.
-    `let` is the name of the size, by default that of the files, or l. `lines` are added to the rules, and `like` is a
-    rule file whose input, output, start, steps, halt and ensure lines are. Indices are `a*i+b*l+c`, where `|a|` is at
-    most `coefficients` and `|c|` at most `offsets`: by default the smallest class in which one fits. Blocks, and then
-    the shortest text, are looked for at most `seconds` each; by default there is no limit for blocks, and 60 for the
-    text.
+    `let` is the name of the size, by default that of the files, or l. `lines` are added to the rules. Indices are
+    `a*i+b*l+c`, where `|a|` is at most `coefficients` and `|c|` at most `offsets`: by default the smallest class in
+    which one fits. Blocks, and then the shortest text, are looked for at most `seconds` each; by default there is no
+    limit for blocks, and 60 for the text.
 
     >>> from bitwright import addition, executions
     >>> states = executions(addition(2), "states", states=300)
@@ -89,15 +87,15 @@ def infer(  # type: ignore[misc]
     """
     tell = teller(progress)
     sized = _sized(executions, let, tell)
-    families: dict[str, Any] = {"like": like, "lines": lines, "coefficients": coefficients, "offsets": offsets}
-    families["seconds"] = seconds
+    families: dict[str, Any] = {"coefficients": coefficients, "offsets": offsets, "seconds": seconds}
     if sized is not None:
         if grid is not None or neighbourhood is not None or against is not None or undetermined != "off" or lets:
             unfit = [option(name) for name in ("grid", "neighbourhood", "against", "undetermined", "let")]
             raise InputError(f"{', '.join(unfit)} do not go with executions of several sizes")
         name, by_size = sized
         with tell.working("looking for families, choices of blocks", at_most=True) as told:
-            return infer_families(by_size, _blocks_by_size(blocks, by_size, name), name, progress=told, **families)
+            chosen_by_size = _blocks_by_size(blocks, by_size, name)
+            return infer_families(by_size, chosen_by_size, name, lines, progress=told, **families)
     assert not isinstance(executions, Mapping)
     families |= {"let": let, "lines": lines or None}
     if (unfit_one := next((name for name, given in families.items() if given is not None), None)) is not None:
@@ -121,42 +119,16 @@ def infer(  # type: ignore[misc]
     given, chosen = _blocks(FIND if blocks is None else blocks, layout, lets or {})
     what = "looking for blocks, looks" if chosen is None else "comparing executions"
     with tell.working(what, at_most=chosen is None) as told:
-        found = replace(_inferred(held, layout, given, chosen, told), undetermined=undetermined)  # type: ignore[arg-type]
-        if other is None or not found.explained:
+        search = find_blocks(held, progress=told) if chosen is None else None
+        found = Inference(held, given, search, None, None, undetermined)  # type: ignore[arg-type]
+        if search is not None:
+            chosen = search.blocks
+        if chosen is None:
             return found
-        return replace(found, comparison=found.compare(other))
-
-
-def has_sizes(files: Sequence[PathName]) -> bool:
-    """Whether files of executions have different sizes, in their arguments (l=5:a.npz) or inside."""
-    if path_sizes(files) is not None:
-        return True
-    carried = [load_lets(Path(file)) for file in files]  # of one file too: is it there?
-    return len(files) > 1 and carried_size(carried) is not None
-
-
-def check_rule_file(file: Path) -> None:
-    """Raises InputError if rules cannot be written to this file."""
-    if file.suffix != ".bw":
-        raise InputError(f"rules are written to a .bw file, got {file}")
-    check_writable(file)
-
-
-def _inferred(
-    executions: Executions,
-    layout: Layout,
-    given: Algorithm | None,
-    blocks: Sequence[Sequence[int]] | None,
-    progress: Progress,
-) -> Inference:
-    """The inference for blocks of bits, given by number; None searches for them, and reports to `progress`."""
-    search = find_blocks(executions, progress=progress) if blocks is None else None
-    chosen = blocks if search is None else search.blocks
-    if chosen is None:
-        return Inference(executions, given, search, None, None)
-    if (found := find_contradiction(Elimination(Evidence(executions), chosen))) is not None:
-        return Inference(executions, given, search, found, None)
-    return Inference(executions, given, search, None, Recovered(executions, layout, chosen))
+        if (contradiction := find_contradiction(Elimination(Evidence(held), chosen))) is not None:
+            return replace(found, contradiction=contradiction)
+        found = replace(found, recovered=Recovered(held, layout, chosen))
+        return found if other is None else replace(found, comparison=found.compare(other))
 
 
 def _blocks_by_size(
@@ -181,19 +153,51 @@ def _sized(given: Given, let: str | None, tell: Teller) -> tuple[str, dict[int, 
         return let or (carried.pop() if len(carried) == 1 else "l"), by_size
     if not isinstance(given, list | tuple):
         return None
-    named = path_sizes(given)
+    named = _path_sizes(given)
     if named is not None:
         return named[0], {size: _loaded(files, tell) for size, files in named[1].items()}
     if len(given) < 2 or any(not isinstance(path, str | PathLike) for path in given):
         return None
-    files = [(Path(path), Executions.load(path)) for path in given]
-    grown = carried_size([one.lets for _, one in files])
+    files = [(fspath(path), Executions.load(path)) for path in given]
+    grown = _carried_size([one.lets for _, one in files])
     if grown is None:
         return None
     parts: dict[int, list[tuple[str, Executions]]] = {}
     for path, one in files:
-        parts.setdefault(one.lets[grown], []).append((fspath(path), one))
+        parts.setdefault(one.lets[grown], []).append((path, one))
     return grown, {size: joined(those) for size, those in parts.items()}
+
+
+def _carried_size(lets: Sequence[Mapping[str, int]]) -> str | None:
+    """The name of the size in which these files differ; None if they have one size, or carry none."""
+    differ = sorted(name for name in lets[0] if len({one.get(name) for one in lets}) > 1)
+    if not differ or any(one.keys() != lets[0].keys() for one in lets):
+        return None
+    if len(differ) > 1:
+        raise InputError(
+            f"the files differ in {listing(differ)}; one number may grow, so give files of the same others"
+        )
+    return differ[0]
+
+
+def _path_sizes(given: Sequence[object]) -> tuple[str, dict[int, list[Path]]] | None:
+    """The name of the size, and the files at each size, of arguments such as l=5:a.npz; None without sizes."""
+    found = [re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([0-9]{1,9}):(.+)", str(one)) for one in given]
+    if not any(found):
+        return None
+    files: dict[int, list[Path]] = {}
+    names = set()
+    for one, match in zip(given, found, strict=True):
+        if match is None:
+            raise InputError(f"give the size of every file, such as l=5:{one}, or of none")
+        path = Path(match[3])
+        if any(path.resolve() == other.resolve() for others in files.values() for other in others):
+            raise InputError(f"{path} is given twice; every file has executions of one size")
+        names.add(match[1])
+        files.setdefault(int(match[2]), []).append(path)
+    if len(names) > 1:
+        raise InputError(f"all sizes have one name, got {listing(sorted(names))}")
+    return names.pop(), files
 
 
 def _loaded(given: One, tell: Teller, of: str = "") -> Executions:
@@ -242,36 +246,31 @@ def _check_same_bits(wanted: Layout, layout: Layout, name: str) -> None:
 
 def _blocks(asked: Blocks, layout: Layout, lets: Mapping[str, int]) -> tuple[Algorithm | None, list[list[int]] | None]:
     """The blocks asked for, with the algorithm that has them; None to search for them."""
-    if isinstance(asked, Algorithm | Program):
-        algorithm = as_algorithm(asked)
-        return algorithm, _blocks_of(algorithm, layout, algorithm.name)
+    text = fspath(asked) if isinstance(asked, str | PathLike) else ""
+    if text == FIND:
+        return None, None
     if isinstance(asked, str | PathLike):
-        text = fspath(asked)
-        if text == FIND:
-            return None, None
         if text in SIZED:
-            return _blocks(subject(text), layout, lets)  # type: ignore[arg-type]
-        if text.lower().endswith(".bw"):
+            asked = subject(text)  # type: ignore[assignment]
+        elif text.lower().endswith(".bw"):
             from bitwright.program.text.files import read_text
 
             with problems_of(text):
-                algorithm = parse(read_text(Path(text)), Path(text).stem, lets, needs_rules=False)
-            return algorithm, _blocks_of(algorithm, layout, text)
-        if not re.search(r"[\s;\[]", text) and text not in layout:
+                asked = parse(read_text(Path(text)), Path(text).stem, lets, needs_rules=False)
+        elif re.search(r"[\s;\[]", text) or text in layout:
+            return None, parse_blocks(layout, text)
+        else:
             hint = suggestion(text, [FIND, *SIZED])
             raise InputError(
                 f"{option('blocks')} takes a .bw file, a name, blocks as text, or find, got '{shorten(text)}'{hint}"
             )
-        return None, parse_blocks(layout, text)
+    if isinstance(asked, Algorithm | Program):
+        algorithm = as_algorithm(asked)
+        program = algorithm.program
+        _check_same_bits(program.layout, layout, text or algorithm.name)
+        return algorithm, [program.block_members(block).tolist() for block in range(program.blocks)]
     if not isinstance(asked, list | tuple) or not all(isinstance(block, list | tuple) for block in asked):
         raise InputError(
             f"blocks are an algorithm, a .bw file, a text, lists of names, or 'find', got a {type(asked).__name__}"
         )
     return None, parse_blocks(layout, "; ".join(" ".join(map(str, block)) for block in asked))
-
-
-def _blocks_of(algorithm: Algorithm, layout: Layout, name: str) -> list[list[int]]:
-    """The blocks of an algorithm, after checking that its bits are those of the executions."""
-    program = algorithm.program
-    _check_same_bits(program.layout, layout, name)
-    return [program.block_members(block).tolist() for block in range(program.blocks)]

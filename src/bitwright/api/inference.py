@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted, listing, option, short_repr
+from bitwright.errors import InputError, counted, listing, option
 from bitwright.files.executions import Executions
-from bitwright.files.storage import as_path, write_atomically
 from bitwright.inference.contradiction import Contradiction
 from bitwright.inference.find_blocks import MAX_FOUND, FoundBlocks
 from bitwright.inference.recovered import ProgramComparison, Recovered, Undetermined, compare
+from bitwright.inference.rules import InferredRules
 from bitwright.program import Algorithm, Program
 
 _MOST_LISTED = 1_000  # writes that are not determined, in the comments of a file
 PathName = str | PathLike[str]
 
 
-@dataclass(frozen=True, eq=False)
-class Inference:
+@dataclass(frozen=True, eq=False, repr=False)
+class Inference(InferredRules):
     """The rules that executions determine, as far as they do.
 
     >>> from bitwright import addition, executions, infer
@@ -65,59 +65,39 @@ class Inference:
         """Whether there are rules: some explain all executions, and open writes are not a reason to refuse."""
         return self.explained and (self.undetermined != "refuse" or self.determined)
 
-    @property
-    def reason(self) -> str | None:
-        """Why there are no rules; None if there are some."""
-        if self.recovered is not None:
-            return None
+    def report(self) -> Iterator[str]:
         if self.contradiction is not None:
-            bit, state = self.executions.names[self.contradiction.bit], self.contradiction.state + 1
-            return f"{bit} is on after state {state:,}, and no rule with these blocks can have written it"
-        if self.search is not None and self.search.gave_up:
-            return "the search for blocks ended before it knew; give the blocks, or more random states"
-        return f"no blocks of at most {MAX_FOUND} bits explain these {counted(len(self.executions), 'state')}"
+            return self._contradicted(self.contradiction)
+        return self._no_blocks() if self.recovered is None else self._recovered(self.recovered)
 
-    @property
-    def sentence(self) -> str:
-        """The result, in a line."""
-        return str(self).partition("\n")[0]
-
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        if self.contradiction is not None:
-            return "\n".join(self._contradicted(self.contradiction))
-        return "\n".join(self._no_blocks() if self.recovered is None else self._recovered(self.recovered))
-
-    def program(self, undetermined: Undetermined | None = None) -> Program:
-        """The program of the confirmed writes; those left open are `off` or `on`, or a reason to `refuse`.
+    def program(self) -> Program:
+        """The program of the confirmed writes; those left open are as `undetermined` says.
 
         >>> from bitwright import addition, executions, infer
         >>> infer(executions(addition(2), "states", states=300)).program()
         <Program: 6 bits, 4 blocks, 8 templates>
         """
-        return self._found().program(undetermined or self.undetermined)
+        return self._found().program(self.undetermined)
 
     def compare(self, what: Algorithm | Program) -> ProgramComparison:
         """Compares with a program: which of its templates the executions confirm, and which they contradict."""
         return compare(self._found(), what.program if isinstance(what, Algorithm) else what)
 
-    def text(self, undetermined: Undetermined | None = None) -> str:
+    def text(self) -> str:
         """A rule file: how sure it is, the writes that are not determined, and the rules.
 
         >>> from bitwright import addition, executions, infer
         >>> print(infer(executions(addition(2), "states", states=300), addition(2)).text().splitlines()[0])
         # inferred from 300 states: 8 writes confirmed, 0 not determined
         """
-        asked = undetermined or self.undetermined
-        found, program = self._found(), self.program(asked)
+        found, program = self._found(), self.program()
         writes = counted(found.confirmed, "write")
         states = counted(len(self.executions), "state")
         head = [f"# inferred from {states}: {writes} confirmed, {found.undetermined:,} not determined"]
         if found.seen < found.configurations:
             head.append(f"# {found.configurations - found.seen:,} configurations of blocks were not seen")
         if found.undetermined:
-            head.append(f"# not determined, and {'left out' if asked != 'on' else 'written below'}:")
+            head.append(f"# not determined, and {'left out' if self.undetermined != 'on' else 'written below'}:")
             lines = list(islice(found.open_lines(), _MOST_LISTED + 1))
             head += [f"#   {line}" for line in lines[:_MOST_LISTED]]
             head += ["#   and more"] * (len(lines) > _MOST_LISTED)
@@ -125,13 +105,6 @@ class Inference:
         if self.given is not None:
             body = replace(self.given, program=program, matches=None, examples=None)
         return "\n".join([*head, body.text()])
-
-    def save(self, path: PathName) -> None:
-        """Writes the rules to a .bw file; raises InputError if there are none."""
-        found = self._found()
-        if not found.templates((self.undetermined or "off") == "on"):
-            raise InputError("these states confirm no write at all, so there is no program to write; give more states")
-        write_atomically(as_path(path, "a rule file"), self.text().encode())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as `bitwright infer --json` prints it, but for the name of a file."""
@@ -163,7 +136,7 @@ class Inference:
 
     def _found(self) -> Recovered:
         if self.recovered is None:
-            raise InputError(f"there are no rules to give: {self.reason}")
+            raise InputError(f"there are no rules to give: {self.sentence}")
         return self.recovered
 
     def _program(self, found: Recovered) -> Program | None:
@@ -179,7 +152,7 @@ class Inference:
         executions = self.executions
         bit, number = executions.names[found.bit], found.state + 1
         yield f"CONTRADICTION: {bit} is on after state {number:,}, and no rule with these blocks can have written it"
-        yield f"  blocks      {_shown_blocks([[executions.names[bit] for bit in block] for block in found.blocks])}"
+        yield f"  blocks      {_shown_blocks(executions.names, found.blocks)}"
         yield f"  state {number:,}: {self._on(executions.before[found.state])}"
         for state in found.cleared_by:
             yield f"  state {state + 1:,} leaves it off: {self._on(executions.before[state])}"
@@ -206,20 +179,17 @@ class Inference:
         yield "  the data have a wrong bit, or more bits are read together"
 
     def _recovered(self, found: Recovered) -> Iterator[str]:
-        search, comparison, program = self.search, self.comparison, self._program(found)
-        states, estimate = len(found.executions), found.estimate
+        search, comparison, program, names = self.search, self.comparison, self._program(found), self.executions.names
+        states, estimate = counted(len(found.executions), "state"), found.estimate
         if not self.inferred:
-            asked = f"{option('undetermined')} refuse"
-            yield f"NOT DETERMINED by {counted(states, 'state')}: no program is written with {asked}"
+            yield f"NOT DETERMINED by {states}: no program is written with {option('undetermined')} refuse"
         else:
-            yield (
-                f"INFERRED: {counted(0 if program is None else program.templates, 'template')} from "
-                f"{counted(states, 'state')} of {counted(found.layout.size, 'bit')} in "
-                f"{counted(len(found.blocks), 'block')}"
-            )
+            templates = counted(0 if program is None else program.templates, "template")
+            size = f"{counted(len(names), 'bit')} in {counted(len(found.blocks), 'block')}"
+            yield f"INFERRED: {templates} from {states} of {size}"
         if search is not None:
-            yield f"  blocks      {_shown_blocks([[*map(found.layout.name_of, block)] for block in found.blocks])}"
-            others = [" ".join(map(found.layout.name_of, bits)) for bits in search.others]
+            yield f"  blocks      {_shown_blocks(names, found.blocks)}"
+            others = [" ".join(names[bit] for bit in bits) for bits in search.others]
             if others:
                 yield f"  not unique  these could be read together instead of some of them: {listing(others, 4)}"
             else:
@@ -231,7 +201,7 @@ class Inference:
             f"{found.undetermined:,} not determined" + shown * bool(found.undetermined and self.inferred)
         )
         if program is not None:
-            yield f"  reproduces  {found.reproduced(program):,} of {counted(states, 'state')}"
+            yield f"  reproduces  {found.reproduced(program):,} of {states}"
         if not found.determined and not (search and search.others):
             yield f"  to come     {_to_come(estimate.states, estimate.never)}"
         if comparison is not None:
@@ -243,16 +213,16 @@ class Inference:
                 yield f"  different   {rule}"
 
     def _document(self, found: Recovered) -> dict[str, Any]:
-        name_of, search, comparison, program = found.layout.name_of, self.search, self.comparison, self._program(found)
+        names, search, comparison, program = self.executions.names, self.search, self.comparison, self._program(found)
         return {
             "inferred": self.inferred,
             "determined": found.determined,
             "states": len(found.executions),
-            "bits": found.layout.size,
-            "blocks": [[name_of(bit) for bit in block] for block in found.blocks],
+            "bits": len(names),
+            "blocks": [[names[bit] for bit in block] for block in found.blocks],
             "blocks_found": search is not None,
             "unique": None if search is None else search.unique,
-            "others": None if search is None else [[name_of(bit) for bit in bits] for bits in search.others],
+            "others": None if search is None else [[names[bit] for bit in bits] for bits in search.others],
             "configurations": found.configurations,
             "seen": found.seen,
             "confirmed": found.confirmed,
@@ -275,12 +245,12 @@ class Inference:
         }
 
 
-def _shown_blocks(blocks: Sequence[Sequence[str]]) -> str:
+def _shown_blocks(names: Sequence[str], blocks: Sequence[Sequence[int]]) -> str:
     """The blocks of two bits and more."""
-    names = [" ".join(block) for block in blocks if len(block) > 1]
-    if not names:
+    shown = [" ".join(names[bit] for bit in block) for block in blocks if len(block) > 1]
+    if not shown:
         return "every bit by itself"
-    return listing(names, 8) + "; the others are single bits" * (len(names) < len(blocks))
+    return listing(shown, 8) + "; the others are single bits" * (len(shown) < len(blocks))
 
 
 def _to_come(states: int | None, never: int) -> str:
@@ -288,9 +258,8 @@ def _to_come(states: int | None, never: int) -> str:
     if states is None:
         parts.append("more random states than can be made")
     elif states:
-        parts.append(
-            f"about {counted(states, 'random state')} more, if every bit is a fair coin and open writes are off"
-        )
+        more = counted(states, "random state")
+        parts.append(f"about {more} more, if every bit is a fair coin and open writes are off")
     if never:
         parts.append(f"{counted(never, 'write')} no state can determine: another block writes the bit always")
     return "; ".join(parts)

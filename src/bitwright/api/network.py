@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from bitwright.algorithms.known import known_algorithm
 from bitwright.api.open import subject
-from bitwright.api.trained import algorithm_of, described
 from bitwright.engines.cells.trained import TrainedCells
-from bitwright.errors import InputError, counted, option, thousandths
+from bitwright.errors import InputError, Report, counted, option, thousandths
 from bitwright.files.storage import as_path
 from bitwright.lazy import Shown
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
@@ -28,8 +27,6 @@ from bitwright.program.pattern import Pattern, read_pattern
 if TYPE_CHECKING:
     from bitwright.api.certificates import Certificate
     from bitwright.api.export.claims import ExportClaim
-    from bitwright.api.export.writing import Export
-    from bitwright.engines.cells.trained import TrainedCells
     from bitwright.engines.protocol import Engine
     from bitwright.networks.quantize import Cost
     from bitwright.networks.train import ExecutionSet
@@ -63,8 +60,8 @@ class Training:
         return {**found, "seconds": round(self.seconds, 3)}
 
 
-@dataclass(frozen=True, eq=False)
-class Network(Shown):
+@dataclass(frozen=True, eq=False, repr=False)
+class Network(Shown, Report):
     """Trained weights, and the program or the kinds of cells that they are for.
 
     A network of cells runs every program made of its kinds. One of the whole state, which is one cell with all blocks,
@@ -135,11 +132,11 @@ class Network(Shown):
         """The result of trying its states; None for float weights, or if the program is not known."""
         from bitwright.api.export.claims import ExportClaim, claim_of
 
-        if (cells := self.trained_cells) is not None and cells.tables is not None:
-            return ExportClaim(self.cells, cells.tables.states, cells.tables.wrong)
-        if not isinstance(self.weights, IntegerNetwork) or self.pattern is None:
+        if (cells := self.trained_cells) is None:
             return None
-        return claim_of(self.weights, self.pattern)
+        if cells.tables is not None:
+            return ExportClaim(self.cells, cells.tables.states, cells.tables.wrong)
+        return claim_of(cells.network, cells.pattern)
 
     @property
     def proved(self) -> bool:
@@ -171,10 +168,8 @@ class Network(Shown):
     def __repr__(self) -> str:
         return f"Network: {self.sentence}"
 
-    def __str__(self) -> str:
-        if self.trained_cells is not None:
-            return f"{self.sentence}\n{self.trained_cells.sentence}"
-        return self.sentence if self.claim is None else f"{self.sentence}\n{self.claim.note}"
+    def rows(self) -> list[str]:
+        return [] if self.trained_cells is None else [self.trained_cells.sentence]
 
     def engine(self, what: Algorithm | Program, **settings: Any) -> Engine:
         """The engine that runs a program by this network; its settings are those of `run`.
@@ -276,17 +271,6 @@ class Network(Shown):
         training = replace(first.training or Training(0.0), before=tuple(floats), cost=cost)
         return replace(first, weights=found, training=training)
 
-    def export(self, path: str | PathLike[str], what: Any = None, **options: Any) -> Export:
-        """Writes the network in a form that other tools read; the end of the name says which. See `export`.
-
-        >>> from bitwright import addition, train
-        >>> train(addition(4)).export("adder.c", addition(16)).about["proved"]
-        True
-        """
-        from bitwright.api.exports import export
-
-        return export(self, path, self.algorithm if what is None else what, **options)
-
     def to_torch(self, what: Any = None) -> Any:
         """An integer network as a PyTorch module of states: `module(states, steps=1)` gives those that follow.
 
@@ -381,7 +365,7 @@ class Network(Shown):
             texts = (program.template_text(template) for template in range(program.templates))
             known = known_algorithm(program.layout.names, texts, held.origin.program_id)
         cells = self.pattern if self.cells else None
-        return described(known, cells, held.origin.program_id, held.shape.outputs, self._templates)
+        return trained_for(known, cells, held.origin.program_id, held.shape.outputs, self._templates)
 
     @property
     def _templates(self) -> int:
@@ -437,11 +421,21 @@ def _loaded(file: Path, what: Any = None) -> Network:
         return Network(load_any_network(file, pattern.program), pattern)
     if isinstance(own, NodeProgram):
         raise InputError(f"{own.name} is a node program, whose networks are of cells; {file} is of a whole state")
-    algorithm = own or algorithm_of(about)
+    algorithm = own or known_algorithm(about.bits, about.examples, about.origin.program_id)
     if algorithm is None:
         return Network(read_network(file)[1], None)
     weights = load_any_network(file, algorithm.program)
     return Network(weights, Pattern.of_state(algorithm.program), algorithm, algorithm.name)
+
+
+def trained_for(known: Algorithm | None, pattern: Pattern | None, program_id: str, bits: int, templates: int) -> str:
+    """What a network was trained for: a name and a bit length, kinds of cells, or a program without a name."""
+    if pattern is not None:
+        kinds, states = counted(len(pattern.kinds), "kind"), counted(pattern.local_states, "local state")
+        return f"cells of {kinds} ({counted(templates, 'example')}, {states})"
+    if known is None:
+        return f"program {program_id[:13]}... ({counted(bits, 'bit')}, {counted(templates, 'template')})"
+    return f"{known.name} of {counted(len(known.inputs[0].bits), 'bit')}"
 
 
 def file_format(path: str | PathLike[str]) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from bitwright.bits import parse_signed
-from bitwright.errors import InputError, Problem, ProgramError, shorten
+from bitwright.errors import InputError, shorten
 from bitwright.graphs.named import NamedGraph
 from bitwright.machines import assemble, compile_function
 from bitwright.machines.programs import SubleqProgram, on_sbn_machine
@@ -52,7 +50,7 @@ def pasted_image(
     _check_language("SUBLEQ", language, "image")
     text, labels = _plain(text), dict[str, int]()
     if language == "image":
-        image = _image(text)
+        image = parse_image(text)
     else:
         assembly = assemble_sq(text)
         image, labels = assembly.image, assembly.labels
@@ -105,16 +103,3 @@ def _check_language(what: str, language: str, other: str) -> None:
 
 def _plain(text: str) -> str:
     return text.removeprefix("\ufeff")
-
-
-def _image(text: str) -> list[int]:
-    """The words of a text; anything else is a problem at its place."""
-    try:
-        return parse_image(text)
-    except InputError as error:
-        found: Any = re.fullmatch(r"the image:(\d+): ('(.*)' is not.*)", str(error))
-        if found is None:
-            raise
-        line = text.split("\n")[int(found[1]) - 1]
-        problem = Problem(int(found[1]), max(0, line.find(found[3].rstrip("."))) + 1, found[2])
-        raise ProgramError([problem]) from None

@@ -12,7 +12,7 @@ import numpy as np
 from bitwright.api.engines import check_tile
 from bitwright.api.open import subject
 from bitwright.errors import InputError, Report, columns, counted, listing, option, printable, shorten
-from bitwright.files.storage import as_path, write_atomically
+from bitwright.files.storage import as_path, check_output, write_atomically
 from bitwright.pages.cell_diagram import cell_diagram_svg
 from bitwright.pages.svg import SBN_UNITS, diagram_svg
 from bitwright.program import Algorithm, NodeProgram, NodeSchema, Program, summary
@@ -202,8 +202,7 @@ def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
 def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
     """Draws a program into a .svg file: kinds of cells, where blocks are grouped or for a `tile`; machines by units."""
     place = as_path(path, "a diagram")
-    if place.suffix != ".svg":
-        raise InputError(f"{option('diagram')} takes a .svg file, got {place}")
+    check_output(place, ".svg", "diagram")
     program, units, title = algorithm.program, None, f"{algorithm.name}: {algorithm.description}"
     if "T_token_0" in program.layout:
         units = {"T": "Address tree", "M": "Words", "R": "Reading tree", "P": "Port", "D": "Subtractor"}

@@ -15,7 +15,6 @@ from bitwright.api.cells import (
     SEEDS,
     TrainedCells,
     check_divides,
-    members_of,
     pattern_of,
     train_on_pattern,
     train_smallest,
@@ -27,9 +26,9 @@ from bitwright.api.open import of_bits, subject
 from bitwright.api.sizes import SizesAsked, at_size, in_sizes, missing_size
 from bitwright.api.telling import Teller, teller
 from bitwright.bits import whole_number
-from bitwright.errors import BitwrightWarning, InputError, counted, listing, option
+from bitwright.errors import BitwrightWarning, InputError, Report, counted, listing, option
 from bitwright.files.executions import Executions
-from bitwright.files.storage import as_path, check_writable
+from bitwright.files.storage import as_path, check_output
 from bitwright.networks import FloatNetwork, Recipe
 from bitwright.networks import train as descend
 from bitwright.networks.cache import network_files
@@ -49,8 +48,8 @@ Trainable = Algorithm | Program | NodeProgram | str | PathLike[str]
 _MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000
 
 
-@dataclass(frozen=True)
-class Members:
+@dataclass(frozen=True, repr=False)
+class Members(Report):
     """Several networks in a folder, whose outputs a run averages."""
 
     folder: Path
@@ -169,10 +168,8 @@ def train(
         raise InputError(f"{networks:,} networks go into a folder, or become one with {option('integer')}")
     begin = time.perf_counter()
     task = _task([what, *more], sizes, tile, executions, recipe, teller(progress), settings)
-    if not integer:
-        return _float_network(task, begin)
-    network = _integer_network(task, networks, weight_bits, seeds, begin)
-    if sizes is None and tile == 1 and (progress is True or hasattr(progress, "note")):
+    network = _trained(task, networks, integer, weight_bits, seeds, begin)
+    if integer and sizes is None and tile == 1 and (progress is True or hasattr(progress, "note")):
         with task.tell.working("looking at other sizes"):
             missing = missing_size(task.programs[0], task.pattern)
         if missing is not None:
@@ -227,9 +224,7 @@ def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1
         raise InputError(
             f"{option('workers')} share out several networks in a folder: {option('networks')} with {option('float')}"
         )
-    if output.suffix != ".safetensors":
-        raise InputError(f"{option('output')} takes a .safetensors file, got {output}")
-    check_writable(output)
+    check_output(output, ".safetensors")
     if kept is not None and any(
         output.exists() and file.exists() and output.samefile(file) for file in network_files(kept)
     ):
@@ -332,9 +327,13 @@ def _train_one(task: _Task, recipe: Recipe, losses: dict[str, float]) -> FloatNe
     return network
 
 
-def _integer_network(task: _Task, networks: int, weight_bits: int, seeds: int, begin: float) -> Network:
-    """Trains, quantizes and tries all local states, if these are few."""
+def _trained(task: _Task, networks: int, integer: bool, weight_bits: int, seeds: int, begin: float) -> Network:
+    """Trains, and unless floats are asked for quantizes and tries all local states, if these are few."""
     losses: dict[str, float] = {}
+    if not integer:
+        weights = _train_one(task, task.recipe, losses)
+        training = Training(time.perf_counter() - begin, losses[weights.digest], executions=task.executions)
+        return Network(weights, task.pattern, task.runs, task.name, training)
     with task.tell.working("training on the local states"):
         found = (train_smallest if task.smallest else train_on_pattern)(
             task.pattern,
@@ -346,8 +345,7 @@ def _integer_network(task: _Task, networks: int, weight_bits: int, seeds: int, b
             networks=networks,
             runs=task.runs,
         )
-    loss = max(losses[one.digest] for one in found.trained)
-    seconds = time.perf_counter() - begin
+    loss, seconds = max(losses[one.digest] for one in found.trained), time.perf_counter() - begin
     problem = _advice(found, task.executions) if found.tables is not None and not found.proved else None
     if problem is not None:
         warn(problem, BitwrightWarning, stacklevel=3)
@@ -361,23 +359,16 @@ def _advice(found: TrainedCells, executions: ExecutionSet | None) -> str:
     If some templates were never shown, a wider network would not learn them either.
     """
     assert found.tables is not None
+    advice = wider(found.network.weight_bits)
     after = "" if found.seeds == 1 else f" after {found.seeds} seeds"
     head = f"{found.tables.wrong:,} of {counted(found.tables.states, 'local state')} come out wrong{after}"
     if executions is None:
-        return f"{head}; {wider(found.network.weight_bits)}"
+        return f"{head}; {advice}"
     never, program = unseen(executions), found.pattern.program
     if not never:
-        return f"{head}; {wider(found.network.weight_bits)}, or show it more executions"
+        return f"{head}; {advice}, or show it more executions"
     texts = listing([f"'{program.template_text(template)}'" for template in never], 2)
     return (
         f"{head}; the executions never showed {counted(len(never), 'template')} ({texts}): learn from random states "
         f"({option('executions')} states)"
     )
-
-
-def _float_network(task: _Task, begin: float) -> Network:
-    """A network of float weights."""
-    losses: dict[str, float] = {}
-    (trained,) = (_train_one(task, recipe, losses) for recipe in members_of(task.recipe, 1))
-    training = Training(time.perf_counter() - begin, max(losses.values()), executions=task.executions)
-    return Network(trained, task.pattern, task.runs, task.name, training)

@@ -126,8 +126,7 @@ Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 
 
 def _dataset(program: Target, output: Path, form: str | None, given: dict[str, Any], tell: TerminalTeller) -> Written:
-    from bitwright.api.dataset import dataset
-    from bitwright.api.executions import Sample
+    from bitwright.api.executions import Sample, dataset
 
     more = {"executions": Sample(given.pop("source", "runs"), **given)} if form == "executions" else given
     written = dataset(program.algorithm(), output, progress=tell, **more)

@@ -12,7 +12,6 @@ from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, lets_for
-from bitwright.errors import InputError
 
 
 @opt.verb("infer")
@@ -21,7 +20,7 @@ from bitwright.errors import InputError
     "--blocks",
     "target",
     metavar="LAYOUT|NAME|TEXT|find",
-    help="A rule file or NAME whose blocks are meant, blocks as text such as 'p[1] q[1]; c[1]', or find.",
+    help="A rule file or NAME whose blocks are meant, or blocks as text such as 'p[1] q[1]; c[1]'.  [default: find]",
 )
 @opt.bits
 @opt.lets
@@ -61,21 +60,16 @@ def command(
     \b
     bitwright export addition --from states --states 200 -o states.npz
     bitwright infer states.npz --blocks examples/addition.bw -o found.bw
-    bitwright infer states.npz --blocks find
+    bitwright infer states.npz
     bitwright infer boards.npz --grid 16x16 -o life.bw
     bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw
     bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
-    from bitwright.api.infer import check_rule_file, has_sizes, infer
+    from bitwright.api.infer import check_output, infer
 
     lets = lets_for(target, let)
     if output is not None:
-        check_rule_file(output)
-    if (target is not None and grid is not None) or (target is None and grid is None and not has_sizes(traces)):
-        raise InputError(
-            "say which bits are read together: --blocks LAYOUT.bw, --blocks 'p[1] q[1]; c[1]', --blocks find, "
-            "or --grid HxW for boards"
-        )
+        check_output(output, ".bw")
     tell = TerminalTeller()
     found: Any = infer(
         traces,

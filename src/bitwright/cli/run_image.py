@@ -143,11 +143,11 @@ def _report(done: ComputerRun, terminal: Terminal, as_json: bool) -> int:
     elif done.words:
         if terminal.mid_line:
             click.echo()
-        print_lines(line for words, values in done.words for line in words.lines(values, is_quiet()))
+        print_lines(line for words in done.words for line in words.lines(is_quiet()))
     if terminal.signal is None and terminal.stopped:  # nobody reads us any more, so there is nothing to say
         return 0
     if not as_json:
-        for line in done.sentences:
+        for line in done.report():
             note(line)
         if not done.words and not done.machine.shape.dialect.io:
             note("this dialect has no output; --memory FROM:TO shows what is in memory")

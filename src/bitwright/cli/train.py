@@ -105,7 +105,7 @@ def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) ->
         if as_json:
             print_json(members.to_dict())
         else:
-            note(members.sentence)
+            note(str(members))
             click.echo(str(output))
         return 0
     check_outputs(output, workers=workers)
@@ -142,6 +142,6 @@ def _lines(network: Network, file: Path) -> list[str]:
     tried = "" if made.seeds in (None, 1) else f", after {made.seeds} seeds"
     size = f"{network.sentence} in a {file.stat().st_size:,}-byte file, in {made.seconds:.2f} s{tried}"
     if network.trained_cells is not None:
-        return [size, network.trained_cells.sentence]
+        return [size, *network.rows()]
     descent = f"trained in {counted(origin.steps, 'step')}; largest error {origin.error:.2g}"
     return [size, descent, *([] if network.rounding is None else [network.rounding])]

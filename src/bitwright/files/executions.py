@@ -138,12 +138,6 @@ def load_executions(path: Path) -> Executions:
     return Executions(_as_bool(before), _as_bool(after), found, program_id, lets)
 
 
-def load_lets(path: Path) -> dict[str, int]:
-    """The numbers that a file of executions carries, without its states."""
-    with ArrayFile(path, ("before", "after", "names"), _WHAT, optional=("program_id", "lets")) as file:
-        return _read_lets(file)
-
-
 def _read_lets(file: ArrayFile) -> dict[str, int]:
     texts = file.read_array("lets", "U", 1, _MAX_LETS).tolist() if file.has("lets") else []
     lets = {one[1]: int(one[2]) for one in map(_LET.fullmatch, texts) if one}

@@ -8,7 +8,7 @@ from errno import EINVAL, ENOTSUP
 from pathlib import Path
 from typing import BinaryIO
 
-from bitwright.errors import InputError, printable
+from bitwright.errors import InputError, option, printable
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -80,6 +80,13 @@ def check_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def check_output(path: Path, suffix: str, setting: str = "output") -> None:
+    """Raises InputError for a file whose name ends otherwise, or that cannot be written."""
+    if path.suffix != suffix:
+        raise InputError(f"{option(setting)} takes a {suffix} file, got {path}")
+    check_writable(path)
 
 
 def check_empty(folder: Path, what: str) -> None:

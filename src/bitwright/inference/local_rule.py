@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted, short_repr, suggestion
+from bitwright.errors import InputError, counted, suggestion
 from bitwright.files.executions import Executions
-from bitwright.files.storage import as_path, write_atomically
+from bitwright.inference.rules import InferredRules
 from bitwright.program.layout import IntArray
 
 Offsets = tuple[tuple[int, int], ...]  # rows down and columns right of a cell
@@ -40,8 +39,8 @@ class Disagreement:
     times_off: int
 
 
-@dataclass(frozen=True, eq=False)
-class LocalRule:
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalRule(InferredRules):
     """A table from neighbourhoods to next values, as far as boards showed it. Bit j of a configuration is offset j.
 
     >>> from bitwright import Executions, infer, parse
@@ -112,25 +111,15 @@ class LocalRule:
         yield f"output alive = near[{centre}]"
         yield "steps generations"
 
-    def __bool__(self) -> bool:
-        return self.inferred
-
     @property
     def inferred(self) -> bool:
         """Whether one rule explains all boards."""
         return self.disagreement is None
 
-    @property
-    def sentence(self) -> str:
-        """The result in one line."""
-        return str(self).partition("\n")[0]
-
-    __repr__ = short_repr
-
-    def __str__(self) -> str:
-        return "\n".join(self._told() if self.disagreement is None else self._disagreed(self.disagreement))
-
-    def _told(self) -> Iterator[str]:
+    def report(self) -> Iterator[str]:
+        if self.disagreement is not None:
+            yield from self._disagreed(self.disagreement)
+            return
         boards = self.examples // (self.height * self.width)
         yield (
             f"INFERRED: a rule of {counted(len(self.writes), 'configuration')} that turn a cell on, "
@@ -177,10 +166,6 @@ class LocalRule:
                 "times_off": found.times_off,
             },
         }
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the node program to a .bw file."""
-        write_atomically(as_path(path, "a rule file"), self.text().encode())
 
 
 def infer_local_rule(executions: Executions, height: int, width: int, neighbourhood: str = "moore") -> LocalRule:

@@ -139,11 +139,11 @@ def _run_computer(program: SubleqProgram, request: Request, limits: Limits, prog
         memory=[f"0:{program.machine.shape.words - 1}"],
         signed=True,
     )
-    [(_, memory)] = done.words
+    memory = done.words[0].words
     facts = done.to_dict()
     shown = {
         "title": f"{program.name} on machine V",
-        "sentences": done.sentences,
+        "sentences": [*done.report()],
         "console": done.output.decode("utf-8", "replace"),
         "memory": memory,
         "labels": program.labels,

@@ -1,7 +1,5 @@
 """SUBLEQ assembly: what lines become, and what is wrong with lines that become nothing."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
@@ -9,7 +7,7 @@ import pytest
 from cases import for_each
 from facts import missing
 
-from bitwright import InputError, ProgramError
+from bitwright import BitwrightError, InputError, ProgramError
 from bitwright.machines.assembly import macros
 from bitwright.machines.subleq import Interpreter, Shape, assemble_sq, find_dialect, image_text, load_sq, parse_image
 
@@ -153,8 +151,8 @@ def test_images_go_round() -> None:
 @for_each(
     ("text", "message"),
     [
-        ("1 2 x 3", "the image:1: 'x' is not a word"),
-        ("1\n2\n0x10", "the image:3: '0x10'"),
+        ("1 2 x 3", "the image:1:5: 'x' is not a word"),
+        ("1\n2\n0x10", "the image:3:1: '0x10'"),
         ("# nothing", "has no words"),
         ("1.5", "'1.5' is not a word"),
         ("9" * 30, "is not a word"),
@@ -162,7 +160,7 @@ def test_images_go_round() -> None:
     ],
 )
 def test_images_with_junk(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(BitwrightError, match=message):
         parse_image(text)
 
 

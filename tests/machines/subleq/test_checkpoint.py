@@ -1,7 +1,5 @@
 """Checkpoints of machine V: what is written comes back, and no file whatever does harm."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Machine V with a host: examples against the interpreter, limits, checkpoints, a trained network as the computer."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Many images on one machine: each ends as it does alone, and as the interpreter says."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

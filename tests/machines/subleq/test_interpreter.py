@@ -1,7 +1,5 @@
 """The plain interpreter does what the dialects say, on cases worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from bitwright import InputError

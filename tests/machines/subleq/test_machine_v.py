@@ -1,7 +1,5 @@
 """Machine V against the plain interpreter, instruction by instruction."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

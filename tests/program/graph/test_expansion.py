@@ -1,7 +1,5 @@
 """A node program on a graph makes the steps of the model, and its cells are of the node program's kinds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 
@@ -36,7 +34,6 @@ def compare(program: NodeProgram, algorithm: GraphAlgorithm, graph: Graph) -> No
     layout = algorithm.program.layout
     assert sorted(model.named(frozenset(model.every()))) == sorted(layout.names)
     found = run(algorithm, record=True)
-    assert found.trace is not None
     state = model.unnamed(layout.name_of(bit) for bit in algorithm.start)
     for step in range(found.steps + 1):
         assert {layout.names[bit] for bit in np.flatnonzero(found.trace.state(step))} == model.named(state), step

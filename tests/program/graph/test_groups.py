@@ -1,7 +1,5 @@
 """Groups of rules with parameters: what they stand for, and their problems in their places."""
 
-from __future__ import annotations
-
 import pytest
 from cases import for_each
 from facts import missing

@@ -1,7 +1,5 @@
 """Node programs on graphs: values that enter and leave, and graphs that a program is not for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

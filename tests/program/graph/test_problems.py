@@ -1,7 +1,5 @@
 """Mistakes in node programs: each one problem, at its line and column."""
 
-from __future__ import annotations
-
 import pytest
 from cases import for_each
 from facts import missing

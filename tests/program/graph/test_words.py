@@ -1,7 +1,5 @@
 """The words of node programs are names of bits and numbers in texts that were written without them."""
 
-from __future__ import annotations
-
 import re
 
 from cases import for_each

@@ -1,7 +1,5 @@
 """A network of cells has one domain, all local states of its kinds: its pattern is no program that runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -31,15 +29,12 @@ def broken() -> Network:
 
 @pytest.mark.parametrize("domain", ["states", "runs"])
 def test_it_is_not_proved_for_the_runs_or_states_of_its_pattern(domain: str, tmp_path: Path) -> None:
+    """Nor where the pattern itself is named."""
     file = tmp_path / "cells.safetensors"
     broken().save(file)
     for given in (cells(), broken(), file, str(file)):
         with pytest.raises(InputError, match=f"cells is the only domain of a network of cells, .* got {domain}"):
             certify(NINE, given, domain=domain)
-
-
-@pytest.mark.parametrize("domain", ["states", "runs"])
-def test_nor_where_the_pattern_itself_is_named(domain: str) -> None:
     pattern = Algorithm("cells", cells().pattern.program)
     for call in (
         lambda: certify(pattern, cells().weights, domain=domain),

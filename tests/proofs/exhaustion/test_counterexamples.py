@@ -1,7 +1,5 @@
 """What is shown as wrong is wrong: the state, its kind and its bit, also where all bits off match a template."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import replace
@@ -14,6 +12,7 @@ from random_programs.checks import exact_network
 from bitwright import Algorithm, BitwrightError, InputError, Network, certify, parse
 from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.cli.main import main
+from bitwright.networks import Plan, Recipe, train
 from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network as prove
 from bitwright.proofs.exhaustion.findings import IntegerJudge
@@ -39,7 +38,6 @@ def deaf(algorithm: Algorithm, template: str) -> Network:
 def test_a_block_that_matches_nothing_is_shown_as_one_that_does() -> None:
     """Wrong is b=1 alone, without a=0: there a must be on, although nothing of a is noticed."""
     found = certify(parse(ONE_CELL), deaf(parse(ONE_CELL), "when kind1_block2[1]=1")).counterexample
-    assert found is not None
     assert (found.on, found.n) == (("kind1_block1[1]", "kind1_block2[1]"), 1)
 
 
@@ -82,8 +80,6 @@ def test_a_state_names_bits_of_one_kind() -> None:
 
 def test_what_other_cells_match_with_all_bits_off_does_not_count() -> None:
     """Also of trained weights, which are no integers."""
-    from bitwright.networks import Plan, Recipe, train
-
     program = pattern_of([parse(TWO_KINDS).program]).program
     network = train(program, Recipe(256, plan=Plan(descent="momentum")))[0]
     for kind in ("kind1", "kind2"):
@@ -100,7 +96,6 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
 
     def lying(self: IntegerJudge, *given: object) -> object:
         found = judge(self, *given)  # type: ignore[arg-type]
-        assert found.distance is not None
         return replace(found, wrong=found.n > 0) if lie == "wrong" else replace(found, distance=found.distance + 1)
 
     program = parse(ONE_CELL)
@@ -114,8 +109,6 @@ def test_a_search_that_errs_gives_no_verdict(lie: str, monkeypatch: pytest.Monke
 
 def test_in_floating_point_the_bit_that_is_shown_is_wrong_and_not_merely_uncertain() -> None:
     """Of one port two huge terms cancel, so that it is right but far from certain; of another every sign is turned."""
-    from bitwright.networks import Plan, Recipe, train
-
     pattern = pattern_of([parse(ONE_CELL).program])
     network = train(pattern.program, Recipe(256, plan=Plan(descent="momentum")))[0]
     first, last = network.first.copy(), network.last.copy()
@@ -125,5 +118,4 @@ def test_in_floating_point_the_bit_that_is_shown_is_wrong_and_not_merely_uncerta
     last[turned] = -last[turned]
     found = prove(as_algorithm(pattern), replace(network, first=first, last=last))
     assert found.verdict == "refuted"
-    assert found.counterexample is not None
     assert found.counterexample.bit == pattern.program.layout.names[turned]

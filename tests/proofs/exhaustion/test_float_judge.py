@@ -1,7 +1,5 @@
 """Proofs of floating-point networks: nothing overflows, underflow is within the bound, and NaN is never right."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

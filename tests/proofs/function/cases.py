@@ -1,7 +1,5 @@
 """Programs whose `ensure` lines hold at every length."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from long import LONG

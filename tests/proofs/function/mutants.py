@@ -1,7 +1,5 @@
 """Broken programs: every rule dropped, every condition turned round, every written bit left out or put elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

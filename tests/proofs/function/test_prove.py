@@ -1,12 +1,11 @@
 """Proofs at every length: what is proved holds, what is broken is not proved."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
 import pytest
 from long import LONG
+from random_programs.every_size import all_runs, is_true
 
 from bitwright.errors import BitwrightError
 from bitwright.program import parse
@@ -28,37 +27,8 @@ def test_the_chain_programs_are_proved_at_every_length(name: str) -> None:
 def right_by_definition(text: str, size: int, name: str = "l") -> bool:
     """Runs all inputs by the definition of a step, on sets of names."""
     algorithm = parse(text, lets={name: size})
-    program = algorithm.program
-    blocks = [set(program.block_members(b).tolist()) for b in range(program.blocks)]
-    rules = {}
-    for template in range(program.templates):
-        block = int(program.template_block[template])
-        members = program.block_members(block).tolist()
-        on = frozenset(bit for k, bit in enumerate(members) if int(program.template_config[template]) >> k & 1)
-        rules[block, on] = set(program.writes(template).tolist())
-    bits = sum(len(word.bits) for word in algorithm.inputs)
-    for value in range(1 << bits):
-        values, rest = {}, value
-        for word in algorithm.inputs:
-            values[word.name] = rest & ((1 << len(word.bits)) - 1)
-            rest >>= len(word.bits)
-        state = set(algorithm.state(values).nonzero()[0].tolist())
-        steps = 0
-        while not (isinstance(algorithm.halt, int) and algorithm.halt in state):
-            if isinstance(algorithm.halt, int | type(None)) and steps == algorithm.steps:
-                break
-            after = set().union(*(rules.get((b, frozenset(block & state)), set()) for b, block in enumerate(blocks)))
-            if algorithm.halt == "fixed point" and after == state:
-                break
-            if steps > 100:
-                return False
-            state, steps = after, steps + 1
-        if isinstance(algorithm.halt, int) and algorithm.halt not in state:
-            return False
-        outputs = {word.name: sum((bit in state) << k for k, bit in enumerate(word.bits)) for word in algorithm.outputs}
-        if not all(line.holds(values, outputs) for line in algorithm.ensures):
-            return False
-    return True
+    lines, lets = [str(line) for line in algorithm.ensures], algorithm.ensures[0].lets
+    return all(is_true(line, run, lets) for run in all_runs(algorithm.text()) for line in lines)
 
 
 @pytest.mark.parametrize("name", [name for name in SOME if name != "saturating"])
@@ -101,7 +71,6 @@ def test_a_refutation_is_an_input_whose_run_is_wrong() -> None:
     proof = prove_function(text)
     assert proof.verdict == "refuted"
     given = proof.counterexample
-    assert given is not None
     algorithm = parse(text, lets=given["lets"])
     assert algorithm(**given["inputs"]) != given["inputs"]["p"] + given["inputs"]["q"]
     assert "sum == p + q is not true" in proof.sentence()

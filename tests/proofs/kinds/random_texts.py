@@ -1,7 +1,5 @@
 """Random rule texts whose cells depend on sizes in many ways: shifts, strides, residues, wraps, boxes, free indices."""
 
-from __future__ import annotations
-
 import random
 
 
@@ -84,43 +82,14 @@ class RandomText:
     def index(self) -> str:
         """An index of a target, by the index i of the rule."""
         size, k = self.size(), self.rng.randint(1, 3)
-        return self.rng.choice(
-            [
-                "i",
-                "i",
-                "i",
-                f"i+{k}",
-                f"i-{k}",
-                f"2*i-{k}",
-                f"{size}+{k}-i",
-                f"i//2+{k}",
-                str(k),
-                size,
-                f"{size}-{k}",
-                f"i%{k + 1}+1",
-                f"(i-1)*{k}+1",
-                f"i+{size}",
-            ]
-        )
+        ways = f"i i i i+{k} i-{k} 2*i-{k} {size}+{k}-i i//2+{k} {k} {size} {size}-{k} i%{k + 1}+1 (i-1)*{k}+1 i+{size}"
+        return self.rng.choice(ways.split())
 
     def guard(self) -> str:
         """A condition on i and the sizes."""
         size, k = self.size(), self.rng.randint(1, 5)
-        return self.rng.choice(
-            [
-                f"i>={k}",
-                f"i!={k}",
-                f"i%{k + 1}={k // 2}",
-                f"{size}%{k}=0",
-                f"3*i<=2*{size}+{k}",
-                f"i!={size}-{k}",
-                f"{size}>{k}",
-                f"i+{k}<{size}",
-                f"i={size}",
-                f"2*i={size}+{k}",
-                f"(i+{size})%2=0",
-            ]
-        )
+        ways = f"i>={k} i!={k} i%{k + 1}={k // 2} {size}%{k}=0 3*i<=2*{size}+{k} i!={size}-{k} {size}>{k}"
+        return self.rng.choice([*ways.split(), *f"i+{k}<{size} i={size} 2*i={size}+{k} (i+{size})%2=0".split()])
 
     def rule(self) -> str:
         """A rule of some block; guards keep its targets within their arrays."""

@@ -1,7 +1,5 @@
 """The lemma (same pattern, same kind) and the theorem (no new kind beyond the cut-off), on random texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -66,7 +64,6 @@ def check_lemma(text: str, smallest: Mapping[str, int], most: int) -> int:
     looked_at = 0
     for values in product(*(range(least, most + 1) for least in smallest.values())):
         program = sized.at(*values)
-        assert program is not None
         sizes = dict(zip(smallest, values, strict=True))
         for cell in range(len(program.cells)):
             line = int(program.cells.families.places[program.cells.families.of[cell]].removeprefix("line "))

@@ -1,7 +1,5 @@
 """Cut-offs of the shipped texts, traps that simpler cut-offs fall into, and texts outside the theorem."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -108,7 +106,6 @@ def test_sizes_at_which_the_text_is_no_program_are_left_out() -> None:
 def test_a_text_that_is_a_program_at_every_second_size_is_outside() -> None:
     pairs = "let l = 4\nbits p[l]\nblock p[2*i-1] p[2*i] for i in 1..l//2\nwhen p[1]=1 p[2]=0 write p[2]\n"
     refusal = prove_kinds(pairs).refusal
-    assert refusal is not None
     assert refusal.startswith("the text is no program at l=")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+from hashlib import sha256
 from pathlib import Path
 
 import checking
@@ -29,8 +30,6 @@ def rewrite(folder, certificate):
 
 def rewrite_rules(folder, certificate, old, new):
     """Other rules, with a certificate that names them."""
-    from hashlib import sha256
-
     text = (folder / "rules.bw").read_text()
     assert old in text
     (folder / "rules.bw").write_text(text.replace(old, new, 1))

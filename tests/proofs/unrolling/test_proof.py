@@ -20,28 +20,8 @@ from bitwright.running.run import run_batch
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation"]
-THIRD = """
-let l = 4
-bits x[l] r0[l+1] r1[l+1] r2[l+1] quotient[l]
-block x[i] r0[i+1] r1[i+1] r2[i+1] for i in 1..l
-block r0[1] r1[1] r2[1]
-block quotient[i]                  for i in 1..l
-when x[i]=1 r0[i+1]=0 r1[i+1]=0 r2[i+1]=0 write x[i] for i in 1..l
-when x[i]=0 r0[i+1]=1 write r0[i]              for i in 1..l
-when x[i]=1 r0[i+1]=1 write r1[i]              for i in 1..l
-when x[i]=0 r1[i+1]=1 write r2[i]              for i in 1..l
-when x[i]=1 r1[i+1]=1 write r0[i] quotient[i]  for i in 1..l
-when x[i]=0 r2[i+1]=1 write r1[i] quotient[i]  for i in 1..l
-when x[i]=1 r2[i+1]=1 write r2[i] quotient[i]  for i in 1..l
-when quotient[i]=1 write quotient[i]           for i in 1..l
-input x
-output quotient
-output remainder = r2[1] r1[1]
-start r0[l+1]
-steps l
-ensure quotient == x // 3
-ensure remainder == x % 3
-"""
+BLINKER = "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\nhalt at fixed point\n"
+THIRD = (Path(__file__).parents[1] / "function" / "third.bw").read_text()
 
 
 def example(name, l):
@@ -164,11 +144,7 @@ def test_a_claim_names_the_size():
 
 
 def test_a_run_that_goes_in_circles_does_not_end():
-    blinker = bitwright.parse(
-        "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\n"
-        "input x\noutput x = x\nhalt at fixed point\nsteps 50\nensure x == in.x\n"
-    )
-    found = prove_at_size(blinker)
+    found = prove_at_size(bitwright.parse(BLINKER + "output x = x\nsteps 50\nensure x == in.x\n"))
     assert (found.verdict, found.counterexample) == ("refuted", {"x": 1})
 
 
@@ -182,11 +158,8 @@ def test_a_counterexample_that_is_none_when_replayed_decides_nothing(monkeypatch
 
 def test_endless_circles_are_seen(monkeypatch):
     """Without a number of steps, states that come again say that a run does not end."""
-    blinker = bitwright.parse(
-        "bits x y\nblock x\nblock y\nwhen x=1 write y\nwhen y=1 write x\ninput x\nhalt at fixed point\nensure x == 0\n"
-    )
     step, taken = Stepper.step, iter(range(50))
     monkeypatch.setattr(Stepper, "step", lambda self, state: step(self, state) if next(taken) >= 0 else None)
-    run = unroll(blinker)
+    run = unroll(bitwright.parse(BLINKER + "ensure x == 0\n"))
     (ended,) = run.ended
     assert [run.graph.evaluate([x])[ended >> 1] ^ (ended & 1) for x in (0, 1)] == [1, 0]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from bitwright.bits import shorten
-from bitwright.errors import InputError, counted, suggestion
+from bitwright.errors import InputError, Problem, ProgramError, counted, suggestion
 from bitwright.program.text.files import read_text
 
 MAX_WIDTH = 64
@@ -218,7 +218,7 @@ _WORD = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 def load_image(path: str | Path) -> list[int]:
-    """The words of a .dec file, as they are written; raises InputError where something in it is no word."""
+    """The words of a .dec file, as they are written; raises ProgramError where something in it is no word."""
     return parse_image(read_text(Path(path), ".dec"), str(path))
 
 
@@ -230,12 +230,11 @@ def parse_image(text: str, source: str = "the image") -> list[int]:
     """
     words: list[int] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        for piece in re.split(r"[\s,]+", re.split(r"[#;]", line, maxsplit=1)[0]):
-            if not piece:
-                continue
-            if not _WORD.fullmatch(piece):
-                raise InputError(f"{source}:{number}: '{shorten(piece)}' is not a word such as 12 or -1")
-            words.append(int(piece))
+        for piece in re.finditer(r"[^\s,]+", re.split(r"[#;]", line, maxsplit=1)[0]):
+            if not _WORD.fullmatch(piece[0]):
+                wrong = Problem(number, piece.start() + 1, f"'{shorten(piece[0])}' is not a word such as 12 or -1")
+                raise ProgramError([wrong], source)
+            words.append(int(piece[0]))
             if len(words) > 1 << MAX_ADDRESS_BITS:
                 raise InputError(f"{source} has more than 2^{MAX_ADDRESS_BITS} words, the most a machine can have")
     if not words:
