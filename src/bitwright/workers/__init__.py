@@ -70,9 +70,9 @@ def in_processes(
         try:
             yield from in_order(lambda job: pool.submit(_do, job), jobs, _AHEAD * count)
         except BrokenProcessPool:
-            raise BitwrightError(
-                _why_died({process.exitcode for process in (pool._processes or {}).values()})
-            ) from None
+            processes = list((pool._processes or {}).values())
+            pool.shutdown()  # until then another thread may be reading the exit codes
+            raise BitwrightError(_why_died({process.exitcode for process in processes})) from None
         finally:  # results are no longer wanted
             processes = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
