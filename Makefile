@@ -135,20 +135,23 @@ bench-peers: benchmarks/peers/requirements.txt
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
+# What decides what is installed; the script is copied into the environment, so that a change of it is installed again.
+INSTALLED := pyproject.toml constraints.txt src/scripts/bitwright
+
 # Without --no-compile half of the time goes into bytecode of modules that nobody imports.
-$(VENV)/ready: pyproject.toml constraints.txt $(VENV)/bin/python
+$(VENV)/ready: $(INSTALLED) $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.'
 	@touch $@
 
-$(VENV)/ready-dev: pyproject.toml constraints.txt $(VENV)/bin/python
+$(VENV)/ready-dev: $(INSTALLED) $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/ready $(VENV)/ready-docs
 
-$(VENV)/ready-plot: pyproject.toml constraints.txt $(VENV)/bin/python
+$(VENV)/ready-plot: $(INSTALLED) $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[plot]'
 	@touch $@ $(VENV)/ready
 
-$(VENV)/ready-docs: pyproject.toml constraints.txt $(VENV)/bin/python
+$(VENV)/ready-docs: $(INSTALLED) $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@ $(VENV)/ready
 

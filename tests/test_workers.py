@@ -60,6 +60,10 @@ def die(common: int, job: int) -> int:
     return common + job
 
 
+def leave(common: int, job: int) -> int:  # noqa: ARG001
+    os._exit(1)
+
+
 @pytest.mark.usefixtures("one_ray")
 @pytest.mark.parametrize("workers", EVERY, ids=lambda w: w.kind)
 def test_results_come_in_order_and_jobs_may_be_endless(workers: Workers, tmp_path: Path) -> None:
@@ -108,8 +112,12 @@ def test_a_job_that_kills_its_worker_is_not_tried_for_ever(monkeypatch: pytest.M
 
 
 def test_a_worker_that_dies_is_reported() -> None:
-    with pytest.raises(BitwrightError, match="worker process died"):
+    with pytest.raises(BitwrightError, match="worker process died") as caught:
         list(Workers("processes", 2).map(die, 0, range(3)))
+    assert "memory" in str(caught.value)
+    with pytest.raises(BitwrightError, match="worker process died") as caught:
+        list(Workers("processes", 2).map(leave, 0, range(3)))
+    assert "memory" not in str(caught.value)  # it ended by itself
 
 
 @for_each(

@@ -9,9 +9,12 @@ import pytest
 from decoders import bit_copier, every_input
 
 from bitwright import InputError, certify
+from bitwright.api.telling import Listener
 from bitwright.transformers import Decoder, load_decoder, read_certificate, read_task, save_decoder
+from bitwright.transformers.certificate import StepResult
 from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.modules import logits
+from bitwright.transformers.prover import BoxProof, _claim_of
 
 TEXT = """
 words a: 4 symbols 0..1
@@ -65,6 +68,47 @@ def test_the_margin_and_the_wrong_inputs_are_those_of_all_inputs() -> None:
             assert found.wrong is not None
             assert found.wrong.least <= (margins < 1e-9).any(1).sum()
             assert found.wrong.most >= (margins < -1e-9).any(1).sum()
+
+
+def test_a_share_has_two_ends_and_a_counterexample_is_counted() -> None:
+    task, decoder = bit_copier(0.0)
+    for seconds in (60.0, 0.0):
+        found = certify(task, decoder, measure=True, seconds=seconds)
+        assert found.wrong is not None
+        assert found.wrong.timed_out == (not seconds)
+        assert 1 <= found.wrong.least <= found.wrong.most
+        assert found.counterexample is not None
+        assert found.wrong.first[found.counterexample.step][0] >= 1
+        low, high = (f"{number / task.inputs:.2g}" for number in (found.wrong.least, found.wrong.most))
+        line = next(line for line in str(found).splitlines() if line.startswith("  wrong "))
+        assert f"{low} to {high} of all" in line or low == high
+        assert (low == high) or not seconds
+        assert ("time" in line) == (not seconds)
+
+
+def test_inputs_are_right_before_they_are_proved() -> None:
+    said: list[str] = []
+
+    class Notes(Listener):
+        def note(self, text: str) -> None:
+            said.append(text)
+
+    for sharp, right in ((6.0, True), (0.0, False)):
+        said.clear()
+        task, decoder = bit_copier(sharp)
+        certify(task, decoder, progress=Notes(None))
+        assert ([f"right on all {task.inputs:,} inputs" in text for text in said] == [True]) == right
+
+
+def test_open_boxes_are_summed_by_position() -> None:
+    task, decoder = bit_copier(8.0, length=20)
+    proof = BoxProof(decoder, task, task.columns.statement, "real", True, 0, 0.0, 0.0)
+    counts, none = [len(of) for of in proof.groups[:2]], np.zeros((0, *task.positions.shape), np.int64)
+    assert counts[1] > 1
+    first, second = (StepResult("time", 9, 0.0, (50,) * n, (b"",) * n, none) for n in counts)
+    open_ = _claim_of(proof, [first, second]).open
+    assert open_[:2] == tuple(f"z[{20 - at}]: {50 * n} boxes open" for at, n in enumerate(counts))
+    assert len(open_) == len(task.layout.answer)
 
 
 COPIER: Decoder = bit_copier(6.0)[1]

@@ -187,3 +187,11 @@ def test_long_work_says_how_far_it_is(
     assert main(list(command)) in (0, 1)
     said = capsys.readouterr().err.splitlines()
     assert [line for line in said if re.search(expected, line)], said
+
+
+def test_percent_are_said_once() -> None:
+    step = StepProgress(True, "percent of the count", clock=Clock(), terminal=False)
+    step.note(5, 100)
+    line = step.line(1000.0)
+    assert line.startswith("count: 5 %, ")
+    assert (line.count("5"), "100" in line) == (1, False)

@@ -89,6 +89,17 @@ def test_what_is_proved_is_accepted(name, arithmetic, tmp_path):
     assert "not checked: nothing\n" in found.out
 
 
+@pytest.mark.parametrize("verdict", ["tested", "not decided", "refuted"])
+def test_without_a_proof_there_is_nothing_to_check(verdict, proved, tmp_path):
+    network, certificate = proved
+    document = json.loads(certificate.read_text())
+    for claim in document["claims"]:
+        claim |= {"verdict": verdict, "trees": None}
+    (tmp_path / "edited").write_text(json.dumps(document))
+    found = checked(SCRIPT, network, tmp_path / "edited")
+    assert (found.code, "NOTHING TO CHECK" in found.out, "HOLD" in found.out) == (1, True, False)
+
+
 def test_no_arguments_give_the_usage():
     found = checked(SCRIPT)
     assert (found.code, found.out) == (2, "usage: python check_decoder.py DECODER.safetensors CERTIFICATE.json\n")

@@ -10,7 +10,7 @@ from bitwright.errors import EffortError, InputError
 from bitwright.transformers.counterexamples import exhaust, forced_margins, search
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import mixture_of
-from bitwright.transformers.modules import compare, runtime_of
+from bitwright.transformers.modules import compare, logits, runtime_of
 from bitwright.transformers.state_dicts import GptOptions, LlamaOptions, from_gpt2, from_llama
 from bitwright.transformers.task_text import read_task
 
@@ -74,6 +74,18 @@ def test_a_module_that_differs_a_little_does_not_agree(change):
         else:
             module.transformer.ln_f.eps = 2e-4
     assert not compare(decoder, module, WORDS, inputs=500).agrees
+
+
+@pytest.mark.parametrize(("times", "agrees"), [(0, True), (8, True), (800, False)])
+def test_a_module_may_round_worse_than_the_decoder_and_no_more(times, agrees):
+    """8 times the decoder's own error in float32 is another order of sums; 100 times as much is another network."""
+    decoder, _ = words()
+
+    def module(rows):
+        exact = logits(decoder, rows)
+        return exact + times * (logits(decoder, rows, np.float32) - exact)
+
+    assert compare(decoder, module, WORDS, inputs=200).agrees == agrees
 
 
 def test_modules_of_every_form_agree():

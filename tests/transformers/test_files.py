@@ -62,6 +62,22 @@ def test_a_file_gives_the_same_decoder(tmp_path, layers):
     assert path.read_bytes() == decoder_bytes(read)
 
 
+def test_weights_that_are_equal_in_the_file_are_all_used(tmp_path):
+    """Zeros instead of all weights: the file was altered, and has no tensor too many."""
+    path, data = tmp_path / "d.safetensors", decoder_bytes(decoder())
+    size = 8 + int.from_bytes(data[:8], "little")
+    path.write_bytes(data[:size] + bytes(len(data) - size))
+    with pytest.raises(InputError, match="is damaged"):
+        load_decoder(path)
+
+
+def test_a_file_has_a_suffix_that_is_read(tmp_path):
+    for suffix in (".pt", ".bin", ".pkl"):
+        with pytest.raises(InputError, match="safetensors"):
+            save_decoder(decoder(), tmp_path / f"d{suffix}")
+    assert not list(tmp_path.iterdir())
+
+
 def test_shared_keys_are_stored_once():
     from safetensors.numpy import load as tensors
 

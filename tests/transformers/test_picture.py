@@ -73,8 +73,40 @@ def test_nothing_stands_outside_of_400() -> None:
             x, y = float(part.get("x", 0)), float(part.get("y", 0))
             width = float(part.get("width", "0").rstrip("%"))
             long = text_width(part.text or "", 11) if part.tag.endswith("text") else width
-            low, high = (x - long, x) if part.get("text-anchor") == "end" else (x, x + long)
+            before = {"end": long, "middle": long / 2}.get(part.get("text-anchor", ""), 0.0)
+            low, high = x - before, x - before + long
             assert (low >= 0, high <= 400, y <= height) == (True, True, True), (name, part.attrib, part.text)
+
+
+def test_a_count_has_two_ends_and_a_legend() -> None:
+    """The pale bar is for inputs that may be wrong; without any there is no legend of it."""
+    task, decoder = bit_copier(0.0)
+    for seconds in (60.0, 0.0):
+        decision = certify(task, decoder, measure=True, seconds=seconds)
+        assert decision.wrong is not None
+        picture = decision_svg(decision)
+        open_ = any(least < most for least, most in decision.wrong.first)
+        assert (">at most</text>" in picture) == open_
+        for place, (least, most) in zip(task.layout.answer, decision.wrong.first, strict=True):
+            assert (f">{place}: {least} to {most}, " in picture) == bool(most)
+    assert open_
+
+
+def test_a_wrong_token_stands_in_the_middle_of_its_frame() -> None:
+    root = ElementTree.fromstring(decision_svg(decided(1.2)))
+    frames = [part for part in root.iter() if part.get("stroke") == WRONG and part.get("fill") == "none"]
+    words = [part for part in root.iter() if part.get("text-anchor") == "middle" and part.get("font-weight") == "bold"]
+    assert len(frames) == len(words) > 0
+    for frame, word in zip(frames, words, strict=True):
+        middle = float(frame.get("x", 0)) + float(frame.get("width", 0)) / 2
+        assert float(word.get("x", 0)) == pytest.approx(middle, abs=0.2)
+
+
+def test_rows_and_columns_of_squares_are_labelled() -> None:
+    root = ElementTree.fromstring(decision_svg(decided(6.0)))
+    labels = [part.text for part in root.iter() if part.get("font-size") == "7"]
+    size = len(COPY.tokens("z"))
+    assert labels[: 2 * size : 2] == labels[1 : 2 * size : 2] == [str(digit) for digit in range(size)]
 
 
 def test_a_page_loads_nothing_and_says_the_verdict(tmp_path: Path) -> None:
@@ -84,6 +116,9 @@ def test_a_page_loads_nothing_and_says_the_verdict(tmp_path: Path) -> None:
     assert page == decision_page(decision)
     assert not re.search(r"(src|href)=|url\(|@import|<script", page)
     assert "REFUTED" in page
+    colours = [re.search('style="color:(#[0-9a-f]{6})"', text) for text in (page, decision._repr_html_() or "")]
+    assert len({colour and colour[1] for colour in colours}) == 1
+    assert colours[0] is not None
 
 
 def test_long_answers_and_large_alphabets_are_drawn_in_part() -> None:

@@ -176,6 +176,12 @@ def test_heads_that_do_not_fit_are_refused():
         from_llama(Gpt().state_dict(), LLAMA)
 
 
+@pytest.mark.parametrize("heads", [2.0, True, "2", None])
+def test_numbers_of_heads_are_whole(heads):
+    with pytest.raises(InputError, match="heads must be a whole number"):
+        from_gpt2(randomized(Gpt()).state_dict(), GptOptions(heads))
+
+
 def test_no_heads_and_no_weights_are_refused():
     for make, module, options in ((from_gpt2, Gpt(), GptOptions), (from_llama, Llama(), LlamaOptions)):
         with pytest.raises(InputError, match="heads must be at least 1, got 0"):

@@ -178,7 +178,7 @@ MISTAKES = [
     (GOOD + "ensure z == a\n", "'z' is an input, or defined twice"),
     (GOOD + "ensure f == max(a[1..3])\n", r"max must run over a\[1..2\] here"),
     (GOOD + "ensure f == min(a[1..2])\n", "min needs a word of 3 digits here, got 2"),
-    (GOOD.replace("z == a + b", "y == (a < b)"), "no ensure line defines 'z'"),
+    (GOOD.replace("z == a + b", "y == (a < b)"), "task:4:8: no ensure line defines 'z'"),
     (GOOD.replace("a + b", "a" + " + a" * 300), "at most 200 signs"),
     (GOOD + "ensure f == a\n", "a flag takes comparisons"),
     (GOOD + "ensure f[i] == a[i] for i in 1..3\n", "'f' has no columns"),
@@ -198,8 +198,11 @@ MISTAKES = [
     (GOOD.replace("answer z", "answer 3 z"), "task:4:8: expected a place"),
     (GOOD.replace("z[1..3]", "z[1..3] z[1]"), r"the layout names z\[1\] twice"),
     (GOOD.replace("z[1..3]", "z[2..3]"), r"task:4:1: the answer lacks z\[1\]"),
-    (GOOD.replace("z[1..3]", "z[0..3]"), "columns are 1 to 1,000"),
-    (GOOD.replace("z[1..3]", "z[1..3] y"), "the answer cannot have y"),
+    (GOOD.replace("z[1..3]", "z[0..3]"), "columns are 1 to 1,001"),
+    (GOOD.replace("z[1..3]", "z[1..3] y"), "task:4:16: no ensure line defines 'y'"),
+    (GOOD.replace("z[1..3]", "z"), r"task:3:8: 'z' is a number; answer its digits, as in answer z\[1..n\]"),
+    (GOOD.replace("a + b", "99999999999999999999 * a + b"), "more than 63 bits"),
+    (None, "takes the text of a task, got NoneType"),
     (GOOD.replace("z[1..3]", "z[1..3] y[1]"), "one answer may have columns"),
     (GOOD.replace("b[2..1]", "b[3..1]"), r"task:2:18: the prompt cannot have b\[3\]"),
     (GOOD.replace("2 digits", "2000 digits"), "expected a number from 1 to 1,000"),
@@ -234,6 +237,20 @@ def test_words_of_symbols_have_the_length_of_the_task():
     text = "words s: 2 symbols 1..2\nnumbers a: 3 digits\nensure z == 2*a\nprompt a[1..3] s[1..2]\nanswer z[1..4]"
     with pytest.raises(InputError, match="'s' has 2 symbols, and the task 4"):
         read_task(text)
+
+
+def test_a_sum_of_1000_digits_has_1001():
+    task = read_task("numbers a b: 1000 digits\nensure z == a + b\nprompt a[1..1000] 10 b[1..1000]\nanswer z[1..1001]")
+    ones = np.zeros((1, 2, 1001), np.int64)
+    ones[0, :, 999] = 9
+    assert task.answers(ones)[0].tolist() == [0] * 999 + [8, 1]
+    assert len(repr(task)) < 100
+    assert "z == a + b" in repr(task)
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    (tmp_path / "a.task").write_text(GOOD, encoding="utf-8-sig")
+    assert load_task(tmp_path / "a.task").columns.statement == "z == a + b"
 
 
 def test_files_of_tasks(tmp_path):

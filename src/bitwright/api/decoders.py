@@ -29,7 +29,7 @@ from bitwright.transformers.files import (
 from bitwright.transformers.layout import ColumnTask
 from bitwright.transformers.margins import count_wrong, smallest_margin
 from bitwright.transformers.modules import Module
-from bitwright.transformers.prover import decide, not_covered
+from bitwright.transformers.prover import decide, is_wrong, not_covered
 from bitwright.transformers.report import describe_layer
 from bitwright.transformers.task_text import load_task, read_task
 from bitwright.transformers.training import Progress as Stage
@@ -67,7 +67,7 @@ def certify_decoder(
             if journal.known:
                 tell.note(f"{counted(len(journal.known), 'step')} of decoding had been tried before, as {resume} says")
         step = stack.enter_context(tell.working("boxes", at_most=True))
-        how: dict[str, Any] = {"workers": who, "journal": journal, "progress": step}
+        how: dict[str, Any] = {"workers": who, "journal": journal, "progress": step, "note": tell.note}
         decision = decide(decoder, columns, module=module, seconds=limit, **how)
     described = decision.comparison is None or decision.comparison.agrees
     return _measured(decision, limit, tell) if measure and described else decision
@@ -80,8 +80,13 @@ def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
         with tell.working("percent of the smallest margin") as step:
             smallest = smallest_margin(*of, seconds=seconds, progress=step)
     if not decision:
-        with tell.working("percent of the count") as step:
+        with tell.working("percent of the count of wrong inputs") as step:
             wrong = count_wrong(*of, seconds=seconds, progress=step)
+        example = decision.counterexample
+        if example is not None and wrong.first[example.step][0] == 0 and is_wrong(*of, example):
+            first = [*wrong.first]
+            first[example.step] = 1, first[example.step][1]
+            wrong = replace(wrong, least=max(wrong.least, sum(least for least, _ in first)), first=tuple(first))
     return replace(decision, smallest=smallest, wrong=wrong)
 
 

@@ -17,7 +17,7 @@ from bitwright.program import Algorithm, GraphAlgorithm, Program, summary
 from bitwright.program.trace import Trace
 from bitwright.running.run import Run
 from bitwright.transformers.decision import Decision
-from bitwright.transformers.picture import decision_svg
+from bitwright.transformers.picture import decision_svg, verdict_colour
 from bitwright.transformers.report import report_rows
 
 MOST_ROWS, MOST_STEPS, MOST_BITS, MOST_BYTES = 30, 120, 400, 4 << 20  # a notebook keeps all that it shows
@@ -111,9 +111,8 @@ def _(certificate: Certificate) -> str:
 @html_of.register
 def _(decision: Decision) -> str:
     rows = [[escape(part) for part in row] for row in report_rows(decision)]
-    colour = "#00815d" if decision else "#c8321f"
-    title = f'<strong style="color:{colour}">{escape(decision.sentence)}</strong>'
-    return f"<div>{title}{_table((), rows)}{decision_svg(decision)}</div>"
+    title = f'<strong style="color:{verdict_colour(decision)}">{escape(decision.sentence)}</strong>'
+    return f'<div style="overflow-wrap:anywhere">{title}{_table((), rows)}{decision_svg(decision)}</div>'
 
 
 @html_of.register

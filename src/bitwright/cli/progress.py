@@ -15,6 +15,7 @@ _SOON = 0.5  # seconds until a terminal shows anything, also after other output
 _OFTEN = 0.1  # seconds between two changes of its line
 SELDOM = 10.0  # seconds between two lines
 _CLEAR = "\r\x1b[K"
+PERCENT = "percent of the "  # begins the name of work that counts in percent
 _PULSE = 0.5  # seconds after which time itself is a reason to look
 
 
@@ -104,8 +105,10 @@ class StepProgress:
         spent = f"{_duration(now - self._begin)} so far"
         if not self._total:
             return f"{self._what}: {spent}" if not self._done else f"{self._what}: {self._done:,}, {spent}"
-        share = f"{self._done:,} of {self._total:,} ({100 * self._done / self._total:.0f} %)"
-        return ", ".join(part for part in (f"{self._what}: {share}", spent, self._left(now)) if part)
+        percent = f"{100 * self._done / self._total:.0f} %"
+        what = self._what.removeprefix(PERCENT)
+        share = percent if what != self._what else f"{self._done:,} of {self._total:,} ({percent})"
+        return ", ".join(part for part in (f"{what}: {share}", spent, self._left(now)) if part)
 
     def _left(self, now: float) -> str:
         """The time left, at the rate since the first call."""

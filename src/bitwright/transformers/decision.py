@@ -25,6 +25,8 @@ Group = tuple[
     int, int, int
 ]  # step of decoding, symbol that was written last (-1: a fixed token), right symbol (-1: stop)
 
+FACTOR = 16  # how much worse than the decoder's own evaluation in float32 a module may round
+
 
 @dataclass(frozen=True)
 class Counterexample(FrozenArrays):

@@ -31,7 +31,10 @@ PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 
 def save_decoder(decoder: Decoder, path: str | Path) -> None:
     """Writes a decoder to a .safetensors file."""
-    write_atomically(as_path(path, WHAT), decoder_bytes(decoder))
+    place = as_path(path, WHAT)
+    if place.suffix in PICKLES:
+        raise InputError(f"{place} would be read as a pickle of PyTorch; a decoder is written to a .safetensors file")
+    write_atomically(place, decoder_bytes(decoder))
 
 
 def decoder_bytes(decoder: Decoder) -> bytes:
@@ -54,17 +57,29 @@ def load_decoder(path: str | Path) -> Decoder:
         raise InputError(f"{place} is not {WHAT}, but perhaps a state dict; read it with read_state_dict")
     document = parse(file.metadata["bitwright"], place, WHAT)
     check_fields(document, place, WHAT, _FIELDS)
-    arrays = {name: file.read(name) for name in file.entries}
+    arrays = _CountedArrays({name: file.read(name) for name in file.entries})
     try:
         decoder: Decoder = build(Decoder, document["decoder"], "decoder", arrays)
         check(decoder)
-        if sorted(describe_decoder(decoder)[1]) != sorted(arrays):
+        if arrays.used != set(arrays):
             raise InputError("it has tensors that the decoder does not use")
     except InputError as error:
         raise InputError(f"{place} is not {WHAT}: {error}") from None
     if digest(decoder) != document["sha256"]:
         raise InputError(f"{place} is damaged: its weights or their structure are not those that were written")
     return decoder
+
+
+class _CountedArrays(dict[str, Any]):
+    """Arrays by name, and the names that were looked up: arrays of equal weights may be several."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        super().__init__(arrays)
+        self.used: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.used.add(name)
+        return super().__getitem__(name)
 
 
 def open_weights(path: Path, what: str) -> TensorFile:

@@ -49,7 +49,7 @@ class PromptLayout:
     stop: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ColumnTask:
     """What a transformer should answer: a function by columns, and its layout in tokens."""
 
@@ -117,6 +117,11 @@ class ColumnTask:
     def fixed(self) -> dict[int, int]:
         """The tokens of the prompt that are the same for every input, by position."""
         return {position: slot for position, slot in enumerate(self.layout.prompt) if isinstance(slot, int)}
+
+    def __repr__(self) -> str:
+        from bitwright.transformers.report import count_inputs
+
+        return f"ColumnTask({self.columns.statement!r}, {count_inputs(self.inputs)} inputs)"
 
     @property
     def vocabulary(self) -> int:

@@ -103,11 +103,16 @@ def _tell(progress: Progress | None, done: float, total: int) -> None:
 
 @dataclass(frozen=True)
 class WrongInputs:
-    """Between `least` and `most` inputs are answered wrongly; `first` tells at which step first, likewise."""
+    """Between `least` and `most` inputs are answered wrongly; `first` tells at which step first, likewise.
+
+    Args:
+        timed_out: whether the time ended the count.
+    """
 
     least: int
     most: int
     first: tuple[tuple[int, int], ...]
+    timed_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,22 +140,24 @@ def count_wrong(
         seconds: after which no more boxes are bounded, nor inputs told apart that two steps get wrong.
         progress: gets how much is done, in percent, and 100.
     """
-    table, pieces, end = tabulate(decoder, task, 0.0), [], time.monotonic() + seconds
+    table, pieces, end, late = tabulate(decoder, task, 0.0), [], time.monotonic() + seconds, False
     for number, groups in enumerate(of_steps := steps(task)):
 
         def over(bounded: int, left: float, number: int = number) -> bool:
+            nonlocal late
             _tell(progress, number + 1 - left, len(of_steps))
-            return bounded >= boxes or time.monotonic() > end
+            late = late or time.monotonic() > end
+            return bounded >= boxes or late
 
         pieces.append(_wrong_pieces(step_of(table, groups), over))
     wrong = [of[~of.possible] for of in pieces]
     try:
         least, most = (_count_first(table.edges, sets, end) for sets in (wrong, pieces))
-        found = WrongInputs(sum(least), sum(most), tuple(zip(least, most, strict=True)))
+        found = WrongInputs(sum(least), sum(most), tuple(zip(least, most, strict=True)), late)
     except TimeoutError:
         least, most = ([int(_count(table.edges, of).sum()) for of in sets] for sets in (wrong, pieces))
         first = tuple((max(0, n - sum(most[:at])), most[at]) for at, n in enumerate(least))
-        found = WrongInputs(max(least), min(sum(most), task.inputs), first)
+        found = WrongInputs(max(least), min(sum(most), task.inputs), first, True)
     _tell(progress, 1, 1)
     return found
 

@@ -18,13 +18,14 @@ from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.layout import mixture_of
 from bitwright.transformers.modules import forced_rows, logits
-from bitwright.transformers.report import count_inputs, count_wrong_inputs, report_rows
+from bitwright.transformers.report import count_inputs, count_wrong_inputs, report_rows, share_of
 
 WIDTH, LINE = 400, 15
 INPUTS, NUMBERS = 8192, 50_000_000  # inputs that are evaluated, and logits, at most
 MOST = 24  # positions that are drawn
 SYMBOLS = 20  # of an answer whose pairs are drawn
 PALE, DARK, WRONG = (232, 240, 248), (8, 48, 107), "#d55e00"  # far from a wrong answer, close to one, wrong
+UNSURE = "#f3b78c"  # perhaps wrong
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,13 @@ def decision_svg(decision: Decision) -> str:
     )
 
 
-def _text(x: float, y: float, text: str, *, soft: bool = False, bold: bool = False, end: bool = False) -> str:
+def _text(
+    x: float, y: float, text: str, *, soft: bool = False, bold: bool = False, anchor: str = "", size: int = 0
+) -> str:
     colour = "var(--soft, #5a6472)" if soft else "var(--text, #1d232b)"
-    more = ' font-weight="bold"' * bold + ' text-anchor="end"' * end
+    more = (
+        ' font-weight="bold"' * bold + f' text-anchor="{anchor}"' * bool(anchor) + f' font-size="{size}"' * bool(size)
+    )
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}"{more}>{escape(text)}</text>'
 
 
@@ -153,6 +158,13 @@ def _draw_margins(decision: Decision, y: float) -> tuple[list[str], float]:
         parts.append(_text(left, top - 4, f"{of.name}: {of.least:.3g}"))
         rows, columns = of.pairs.shape
         width, height = min(side / columns, 26), min(side / rows, 26)
+        if 1 < rows <= 10:  # there is room for one digit
+            for digit in range(rows):
+                parts.append(
+                    _text(left - 1, top + (digit + 0.5) * height + 2.5, f"{digit}", soft=True, anchor="end", size=7)
+                )
+                below = left + (digit + 0.5) * width
+                parts.append(_text(below, top + rows * height + 7, f"{digit}", soft=True, anchor="middle", size=7))
         for row, column in np.argwhere(~np.isnan(of.pairs)).tolist():
             margin = of.pairs[row, column]
             other = column if column < rows else "another token"
@@ -201,8 +213,8 @@ def _draw_splits(decision: Decision, y: float) -> tuple[list[str], float]:
     for step, name in enumerate(names):
         top = y + step * height
         if height > 9 or step % 5 == 0:
-            parts.append(_text(label, top + min(height, 12) - 2, name, end=True))
-            parts.append(_text(WIDTH - 8, top + min(height, 12) - 2, f"{boxes[step]:,}", soft=True, end=True))
+            parts.append(_text(label, top + min(height, 12) - 2, name, anchor="end"))
+            parts.append(_text(WIDTH - 8, top + min(height, 12) - 2, f"{boxes[step]:,}", soft=True, anchor="end"))
         for variable in np.flatnonzero(splits[step]).tolist():
             of, column = divmod(variable, length)
             state = f"the state before column {variable - length * len(task.columns.words) + 1}"
@@ -233,7 +245,7 @@ def _draw_wrong(decision: Decision, y: float) -> tuple[list[str], float]:
                         f'<rect x="{left:.1f}" y="{top:.1f}" width="{width - 1:.1f}" height="16" fill="none" '
                         f'stroke="{WRONG}" stroke-width="1.5"/>'
                     )
-                parts.append(_text(left + 3, top + 12, token, bold=wrong))
+                parts.append(_text(left + (width - 1) / 2, top + 12, token, bold=wrong, anchor="middle"))
         y += 42
     if decision.wrong is not None:
         more, y = _draw_counts(decision, y)
@@ -254,12 +266,18 @@ def _draw_counts(decision: Decision, y: float) -> tuple[list[str], float]:
     largest = max((most for _, most in wrong.first), default=0) or 1
     for name, (least, most) in zip(names, wrong.first, strict=True):
         if most:
-            parts.append(_text(46, y + 11, name, end=True))
-            parts.append(_cell(52, y + 1, max(1.0, 200 * least / largest), 11, WRONG, f"{name}: at least {least:,}"))
+            both = f"{least:,} to {most:,}, {share_of(least, most, task.inputs)}"
+            parts.append(_text(46, y + 11, name, anchor="end"))
+            parts.append(_cell(52, y + 1, max(1.0, 200 * least / largest), 11, WRONG, f"{name}: {both}"))
             extra = 200 * (most - least) / largest
-            parts.append(_cell(52 + 200 * least / largest, y + 1, extra, 11, "#f3b78c", f"{name}: at most {most:,}"))
-            parts.append(_text(258, y + 11, f"{most / task.inputs:.2g} of all", soft=True))
+            parts.append(_cell(52 + 200 * least / largest, y + 1, extra, 11, UNSURE, f"{name}: {both}"))
+            parts.append(_text(258, y + 11, share_of(least, most, task.inputs), soft=True))
             y += LINE
+    if any(least < most for least, most in wrong.first):
+        for left, colour, label in ((52, WRONG, "at least"), (132, UNSURE, "at most")):
+            parts.append(_cell(left, y + 5, 11, 11, colour, label))
+            parts.append(_text(left + 16, y + 14, label, soft=True))
+        y += LINE + 5
     return parts, y + 8
 
 
@@ -282,6 +300,11 @@ h1 { font-size: 18px; } dt { color: var(--soft); } dd { margin: 0 0 8px; } svg {
 """
 
 
+def verdict_colour(decision: Decision) -> str:
+    """The colour of a headline."""
+    return "#00815d" if decision else "#c8321f"
+
+
 def decision_page(decision: Decision) -> str:
     """A page with the report and the picture; it loads nothing."""
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>\n" for name, text in report_rows(decision))
@@ -289,5 +312,6 @@ def decision_page(decision: Decision) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(decision.task.columns.statement)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(decision.sentence)}</h1>\n<dl>\n{rows}</dl>\n{decision_svg(decision)}</body>\n</html>\n"
+        f'<h1 style="color:{verdict_colour(decision)}">{escape(decision.sentence)}</h1>'
+        f"\n<dl>\n{rows}</dl>\n{decision_svg(decision)}</body>\n</html>\n"
     )

@@ -44,6 +44,7 @@ def decide(
     workers: Workers | None = None,
     journal: StepJournal | None = None,
     progress: Progress | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Decision:
     """Whether a decoder answers a task rightly on every input: one claim on the answers, and one on the stop token.
 
@@ -57,6 +58,7 @@ def decide(
         workers: who proves the steps of decoding ; the result is the same.
         journal: the steps that were proved before; those that are proved now are added.
         progress: gets the number of boxes that are bounded, and about how many there will be.
+        note: gets what is known before the proof begins.
     """
     check_decoder(decoder)
     check_fit(decoder, task)
@@ -73,6 +75,8 @@ def decide(
         hunt = Hunt(decoder, task, runtime or evaluator_of(decoder))
         if task.inputs <= FEW:
             hunt.check_all()
+            if note and not hunt.examples and hunt.least > 0:
+                note(f"right on all {task.inputs:,} inputs; trying to prove it")
         else:
             hunt.check(mixture_of(task).vary(VARIED, np.random.default_rng(seed)))
         proofs = [prove(decoder, task, about, arithmetic, hunt, clock, how) for about in claim_names(task)]
@@ -128,6 +132,17 @@ def search_claims(
     return tuple(claims)
 
 
+def is_wrong(decoder: Decoder, task: ColumnTask, example: Counterexample) -> bool:
+    """Whether the decoder answers it wrongly in real arithmetic, at its step first, as far as bounds can tell."""
+    table = tabulate(decoder, task, 0.0)
+    before = (bound_input(table, example.symbols, step).lower[0] for step in range(example.step))
+    return _is_below(table, example) and all(lower > 0 for lower in before)
+
+
+def _is_below(table: AttentionTable, example: Counterexample) -> bool:
+    return bool(bound_input(table, example.symbols, example.step).upper[0] < 0)
+
+
 class ProofTimeError(Exception):
     """The time for a proof is up."""
 
@@ -178,7 +193,7 @@ class Hunt:
         """Whether a module wrote what is wrong, or the decoder does in real arithmetic, whatever float64 rounds."""
         if example.replayed_by == "module":
             return True
-        return bool(bound_input(self.table, example.symbols, example.step).upper[0] < 0)
+        return _is_below(self.table, example)
 
     @cached_property
     def table(self) -> AttentionTable:
@@ -346,12 +361,12 @@ def prove_step_alone(proof: BoxProof, number: int) -> StepResult:
 
 
 def _claim_of(proof: BoxProof, results: Sequence[StepResult]) -> DecoderClaim:
-    task, boxes, missing, trees = proof.task, sum(result.boxes for result in results), [], {}
+    task, boxes, missing = proof.task, sum(result.boxes for result in results), []
+    trees: dict[Group, bytes] = {}
     for of, result in zip(proof.groups, results, strict=False):
-        for group, left, tree in zip(of, result.left, result.trees, strict=False):
-            if left:
-                missing.append(f"{describe(task, group)}: {left:,} boxes")
-            trees[group] = tree
+        if some := sum(result.left):
+            missing.append(f"{_place(task, of)}: {some:,} {'box' if some == 1 else 'boxes'} open")
+        trees |= dict(zip(of, result.trees, strict=False))
         if len(result.left) != len(of) or (result.end != "done" and not any(result.left)):
             missing.append(f"{_place(task, of)}: not finished")
     missing += [f"{_place(task, of)}: not finished" for of in proof.groups[len(results) :]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bitwright.errors import counted, listing
-from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, ModuleComparison
+from bitwright.transformers.decision import FACTOR, Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.decoder import Decoder, Layer
 from bitwright.transformers.files import digest
 from bitwright.transformers.layout import ColumnTask
@@ -45,8 +45,11 @@ def describe_measurements(decision: Decision) -> list[tuple[str, str]]:
         least = f"; none is below {smallest.bound:.4g}"
         rows.append(("margin", f"{smallest.attained:.4g} at {at} of {smallest.inputs}{least}"))
     if wrong is not None:
-        share = wrong.most / decision.task.inputs
-        rows.append(("wrong", f"{count_wrong_inputs(wrong)}, {share:.2g} of all"))
+        number = count_wrong_inputs(wrong)
+        if wrong.least == 0 and decision.counterexample is not None:
+            number += " in real arithmetic"
+        late = "; the time ended the count" if wrong.timed_out else ""
+        rows.append(("wrong", f"{number}, {share_of(wrong.least, wrong.most, decision.task.inputs)}{late}"))
     return rows
 
 
@@ -55,6 +58,16 @@ def count_wrong_inputs(wrong: WrongInputs) -> str:
     if wrong.least == wrong.most:
         return counted(wrong.least, "input")
     return f"{wrong.least:,} to {counted(wrong.most, 'input')}"
+
+
+def share_of(least: int, most: int, inputs: int) -> str:
+    """What share of the inputs lies between two numbers.
+
+    >>> share_of(25, 92, 100), share_of(25, 25, 100)
+    ('0.25 to 0.92 of all', '0.25 of all')
+    """
+    low, high = (f"{number / inputs:.2g}" for number in (least, most))
+    return f"{low} of all" if low == high else f"{low} to {high} of all"
 
 
 def headline(decision: Decision) -> str:
@@ -74,7 +87,7 @@ def headline(decision: Decision) -> str:
         return f"TESTED: {what}, on all {count_inputs(task.inputs)} inputs with {worst.runtime}, which is no proof"
     if decision.comparison is not None and not decision.comparison.agrees:
         apart, bound = decision.comparison.largest_difference, decision.comparison.bound
-        differ = f"their logits differ by up to {apart:.2g}, where rounding explains {bound:.2g}"
+        differ = f"their logits differ by up to {apart:.2g}, {FACTOR} times the rounding of float32 is {bound:.2g}"
         return f"NOT DECIDED: the description is not your module: {differ}; check heads, activation and eps"
     return f"NOT DECIDED: whether {what}"
 
@@ -161,7 +174,8 @@ def describe_comparison(comparison: ModuleComparison | None) -> str:
     if comparison is None:
         return "not compared: no module was given, so the verdict is about the decoder as described"
     if not comparison.agrees:
-        return f"differs by up to {comparison.largest_difference:.2g}, more than rounding ({comparison.bound:.2g})"
+        bound = f"{FACTOR} times rounding ({comparison.bound:.2g})"
+        return f"differs by up to {comparison.largest_difference:.2g}, more than {bound}"
     return f"logits on {comparison.inputs:,} inputs agree within {comparison.bound:.2g}"
 
 
@@ -221,6 +235,7 @@ def _measurements(decision: Decision) -> dict[str, Any]:
         found["smallest_margin"] = {name: of for name, of in vars(smallest).items() if name != "symbols"}
     if (wrong := decision.wrong) is not None:
         found["wrong_inputs"] = {"least": wrong.least, "most": wrong.most, "first": [[*of] for of in wrong.first]}
+        found["wrong_inputs"]["timed_out"] = wrong.timed_out
     return found
 
 

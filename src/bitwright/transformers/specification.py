@@ -230,6 +230,10 @@ class _Circuit:
         if name.text != self.task.answer:
             if name.index is not None or line.ranges:
                 raise WrongError(name.token, f"'{name.text}' has no columns in the answer: {name.text}[1..n]")
+            if _is_number(tree):
+                cure = f"answer its digits, as in answer {name.text}[1..n]"
+                flag = f"a flag takes comparisons, as in {name.text} == (a < b)"
+                raise WrongError(name.token, f"'{name.text}' is a number; {cure} ({flag})")
             self.flags[name.text] = _compiled(tree, self._of_flag)
         elif name.index is None:
             self._define_number(tree, line)
@@ -439,6 +443,13 @@ def _parts(tree: Tree) -> tuple[Tree, ...]:
 
 def _has_numbers(tree: Tree) -> bool:
     return (isinstance(tree, Named) and tree.index is None) or any(_has_numbers(part) for part in _parts(tree))
+
+
+def _is_number(tree: Tree) -> bool:
+    """Whether an expression has numbers outside of comparisons."""
+    if isinstance(tree, Negation) or (isinstance(tree, Combined) and tree.sign in COMPARISONS):
+        return False
+    return (isinstance(tree, Named) and tree.index is None) or any(_is_number(part) for part in _parts(tree))
 
 
 def _is_running(tree: Tree) -> bool:

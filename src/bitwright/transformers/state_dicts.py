@@ -143,6 +143,9 @@ def _heads(
     rope: Rope | None = None,
 ) -> tuple[tuple[Head, ...], Chain]:
     """The heads of a layer, and what is applied to their sum."""
+    for name, number in (("heads", heads), ("key_heads", key_heads)):
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise InputError(f"{name} must be a whole number, got {shorten(repr(number))}")
     if heads < 1:
         raise InputError(f"heads must be at least 1, got {heads}")
     if not 1 <= key_heads <= heads or heads % key_heads:

@@ -28,13 +28,15 @@ from bitwright.files.documents import read_file
 from bitwright.files.storage import as_path
 from bitwright.program.ensure_text import ENSURE_SCANNER
 from bitwright.program.ensures import EnsureLine
+from bitwright.program.expressions import Combined, Named
 from bitwright.text.scanner import END, MAX_LINE, Token, WrongError
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 
 COMMENTS = re.compile(r"^\s*(//|/\*|--|;|%|'|\")|^(?!\s*ensure).*?(//|/\*)")  # signs of other languages
 MAX_TEXT = 1 << 20  # bytes
-MAX_LENGTH = 1_000  # columns
+MAX_LENGTH = 1_000  # symbols of a word
+MAX_COLUMNS = MAX_LENGTH + 1  # of an answer: a sum may have one digit more
 MAX_TOKEN = 1 << 16
 MAX_SLOTS = 1 << 16  # of a line
 Slots = list[tuple[Token, int | Place]]
@@ -52,7 +54,7 @@ def load_task(path: str | Path) -> ColumnTask:
     """The task that a text file describes."""
     place = as_path(path, "a task")
     try:
-        return read_task(read_file(place, MAX_TEXT).decode(), str(place))
+        return read_task(read_file(place, MAX_TEXT).decode("utf-8-sig"), str(place))
     except UnicodeDecodeError:
         raise InputError(f"{place} is not the text of a task: it is not UTF-8") from None
 
@@ -69,6 +71,10 @@ def read_task(text: str, source: str = "task") -> ColumnTask:
     >>> task.columns.statement, task.prompt_length, task.inputs == 10**20
     ('z == a + b', 22, True)
     """
+    if not isinstance(text, str):
+        raise InputError(
+            f"read_task takes the text of a task, got {shorten(type(text).__name__)}; load_task reads a file"
+        )
     parts, lines = _Parts(), text.splitlines()
     try:
         for number, line in enumerate(lines, 1):
@@ -78,6 +84,9 @@ def read_task(text: str, source: str = "task") -> ColumnTask:
         raise TaskError(source, Problem(error.token.line, error.token.column, error.message)) from None
     except InputError as error:
         raise TaskError(source, Problem(0, 0, str(error))) from None
+    except OverflowError:
+        message = "its answers or flags can have more than 63 bits; use smaller constants, or mod a power of the base"
+        raise TaskError(source, Problem(0, 0, message)) from None
 
 
 class _Parts:
@@ -128,6 +137,7 @@ def _task(parts: _Parts, end: Token) -> ColumnTask:
     if len(columned) > 1:
         raise WrongError(parts.rows["answer"][0], f"one answer may have columns, here {' and '.join(columned)} have")
     answer = next(iter(columned), "")
+    _check_defined(parts)
     length = max(*lengths.values(), digits.get(answer, 1))
     columns = compile_lines(parts.ensures, [*parts.words.values()], answer, digits.get(answer, 0), length)
     _check_places(*parts.rows["prompt"], lengths)
@@ -138,6 +148,18 @@ def _task(parts: _Parts, end: Token) -> ColumnTask:
     stop = tuple(slot for slot in rows.get("stop", ()) if isinstance(slot, int))
     tokens = {name.text: symbols for name, symbols in parts.tokens.items()}
     return ColumnTask(columns, PromptLayout(rows["prompt"], places, tokens, stop))
+
+
+def _check_defined(parts: _Parts) -> None:
+    """Raises WrongError for an answer that no line defines, if all lines define something."""
+    truths = [line.truth for line in parts.ensures.values()]
+    names = {of.left.text for of in truths if isinstance(of, Combined) and isinstance(of.left, Named)}
+    if len(names) < len(truths) or names & {*parts.words}:
+        return  # these mistakes are told with the lines
+    for token, slot in parts.rows["answer"][1]:
+        if isinstance(slot, Place) and slot.word not in names:
+            cure = f"add ensure {slot.word} == ..., or leave {slot.word} out of the answer"
+            raise WrongError(token, f"no ensure line defines '{slot.word}'; {cure}")
 
 
 def _check_places(row: Token, slots: Slots, lengths: dict[str, int]) -> None:
@@ -203,8 +225,8 @@ class _TaskReader(SpecificationReader):
             return [Place(part.text)]
         bounds = (part.first, part.last) if isinstance(part, Span) else (part.index, part.index)
         first, last = (constant(bound) for bound in bounds)
-        if not 1 <= min(first, last) <= max(first, last) <= MAX_LENGTH:
-            raise WrongError(part.token, f"columns are 1 to {MAX_LENGTH:,}, got {shorten(first)}..{shorten(last)}")
+        if not 1 <= min(first, last) <= max(first, last) <= MAX_COLUMNS:
+            raise WrongError(part.token, f"columns are 1 to {MAX_COLUMNS:,}, got {shorten(first)}..{shorten(last)}")
         way = 1 if first <= last else -1
         return [Place(part.text, column - 1) for column in range(first, last + way, way)]
 

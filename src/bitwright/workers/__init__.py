@@ -70,13 +70,22 @@ def in_processes(
         try:
             yield from in_order(lambda job: pool.submit(_do, job), jobs, _AHEAD * count)
         except BrokenProcessPool:
-            raise BitwrightError("a worker process died, perhaps for lack of memory; use fewer workers") from None
+            processes = list((pool._processes or {}).values())
+            pool.shutdown()  # until then another thread may be reading the exit codes
+            raise BitwrightError(_why_died({process.exitcode for process in processes})) from None
         finally:  # results are no longer wanted
             processes = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 with suppress(OSError, ValueError):
                     process.terminate()
+
+
+def _why_died(codes: set[int | None]) -> str:
+    """What to do about worker processes with these exit codes; the kernel kills those that lack memory."""
+    if -9 in codes:
+        return "a worker process died, killed from outside, perhaps for lack of memory; use fewer workers"
+    return "a worker process died, and what it printed says why; after an update install bitwright again"
 
 
 _mine: tuple[Callable[[Any, Any], Any], Any] | None = None  # in a worker: the work and what all jobs share
