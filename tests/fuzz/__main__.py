@@ -1,7 +1,5 @@
 """Attacks every reader: `python -m tests.fuzz --minutes 10 --seed 1`, or `--cases 500` of each; exit 1 on a breach."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """The command line itself: every verb that is quick, with arguments and options of its own, and values of all sorts."""
 
-from __future__ import annotations
-
 import io
 from contextlib import redirect_stderr, redirect_stdout
 from random import Random

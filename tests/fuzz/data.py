@@ -1,7 +1,5 @@
 """Readers of data: executions (.npz), graphs in every format and tables of their values, networks of cells."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

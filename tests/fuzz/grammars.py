@@ -4,8 +4,6 @@
 it comes to an end.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from random import Random

@@ -2,8 +2,6 @@
 with each row alone or all together; and good models with edits, which end in a verdict or in one line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Hostile input from good input: edits of text, of bytes, and of JSON documents, all decided by a seeded generator."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from random import Random

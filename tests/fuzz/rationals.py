@@ -1,7 +1,5 @@
 """ONNX operators written out naively on fractions: in real arithmetic, or rounded in any order as a runtime might."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import trunc

@@ -1,7 +1,5 @@
 """One reader under attack: how its input is made, and how it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random

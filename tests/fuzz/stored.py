@@ -1,7 +1,5 @@
 """Readers of files: networks, certificates, proofs, checkpoints, progress, tables, any bytes as rules."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """No reader can be brought to anything but a result or one line of refusal, whatever it is given to read."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

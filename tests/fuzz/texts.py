@@ -1,7 +1,5 @@
 """Readers of text: rule files, assembly languages, the small language, and images."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

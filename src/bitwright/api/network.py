@@ -169,6 +169,12 @@ class Network(Shown, Report):
         return f"Network: {self.sentence}"
 
     def rows(self) -> list[str]:
+        """What is known of the cells that it was trained on.
+
+        >>> from bitwright import addition, train
+        >>> train(addition(4)).rows()[0].partition(";")[0]
+        'proved on all 16 local states'
+        """
         return [] if self.trained_cells is None else [self.trained_cells.sentence]
 
     def engine(self, what: Algorithm | Program, **settings: Any) -> Engine:
