@@ -58,6 +58,16 @@ def test_no_verdict_on_a_random_decoder_is_wrong():
     assert {verdict for verdict, _ in verdicts} >= {"proved", "refuted"}
 
 
+def test_logits_that_are_no_numbers_refute_nothing():
+    """A norm of a row of zeros without eps: the float64 logits are NaN, and real arithmetic says nothing."""
+    rng = np.random.default_rng(113)
+    task = random_task(rng)
+    inputs = np.concatenate(list(task.every_input()))
+    decoder = nearly(rng, random_network(rng, task), task, inputs)
+    assert np.isnan(margins_of(Evaluation(decoder, torch.float64), task, inputs)).all()
+    assert {claim.verdict for claim in decide(decoder, task, seconds=5).claims} == {"not decided"}
+
+
 # ---- decoders that violate what bounds may assume
 
 

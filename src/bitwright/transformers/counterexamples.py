@@ -88,6 +88,8 @@ def _claim(runtime: Evaluator, task: ColumnTask, about: str, margin: float, wron
         return claim
     if example := next(replay(runtime, task, wrong), None):
         return replace(claim, verdict="refuted", counterexample=example)
+    if not np.isfinite(forced_margins(runtime, task, wrong)).all():
+        return replace(claim, verdict="not decided", margin=None, open=("some logits are NaN or infinite",))
     tie = f"{task.describe(wrong[0])} is answered rightly one input at a time, and not in a batch, or by a tie"
     return replace(claim, verdict="not decided", open=(tie,))
 
@@ -107,12 +109,16 @@ REPLAYS = 64  # inputs that are decoded, at most
 
 
 def greedy(model: Callable[[Ints], Any], task: ColumnTask, inputs: Ints) -> Ints:
-    """(n, answers, and one more if there are stop tokens) what greedy decoding writes after each prompt."""
+    """(n, answers, and one more if there are stop tokens) what greedy decoding writes after each prompt.
+
+    Where a logit is NaN or infinite, no token is written, which is -1.
+    """
     rows = task.prompts(inputs)
     steps = len(task.layout.answer) + bool(task.layout.stop)
     for _ in range(steps):
         last = np.asarray(model(rows))[:, -1]
-        rows = np.concatenate([rows, last.argmax(-1)[:, None]], 1)
+        token = np.where(np.isfinite(last).all(-1), last.argmax(-1), -1)
+        rows = np.concatenate([rows, token[:, None]], 1)
     return rows[:, task.prompt_length :]
 
 
@@ -142,7 +148,7 @@ def replay(model: Evaluator, task: ColumnTask, inputs: Ints) -> Iterator[Counter
     for symbols in inputs[:REPLAYS]:
         written = greedy(model, task, symbols[None])
         right = right_steps(task, symbols[None], written)[0]
-        if not right.all():
+        if not right.all() and written[0, right.argmin()] >= 0:
             answers = tuple(task.answers(symbols[None])[0].tolist())
             yield Counterexample(
                 symbols, task.describe(symbols), int(right.argmin()), answers, tuple(written[0].tolist()), model.by
