@@ -28,7 +28,7 @@ def main() -> None:
 
 def on_a_gpu() -> None:
     """Training and proofs on a CUDA device, as lines of JSON with their shares of what the device can do."""
-    from bitwright.api.devices import gpu_name
+    from bitwright.verbs.devices import gpu_name
 
     if gpu_name() is None:
         print("no CUDA device here: benchmarks.gpu_training and benchmarks.gpu_proofs are left out")

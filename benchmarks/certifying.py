@@ -14,11 +14,11 @@ import numpy as np
 
 from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.cells import quantized
-from bitwright.program.pattern import Pattern
+from bitwright.common.workers import cores, in_threads
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.proofs.exhaustion import certify_network
-from bitwright.workers import cores, in_threads
-from bitwright.workers.linear_algebra import one_thread
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import quantized
 
 _SIZE = 2_048
 

@@ -20,12 +20,12 @@ import numpy as np
 import torch
 
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.cells import quantized
 from bitwright.engines.integer import DeviceSums
 from bitwright.networks.integer import ExactSums
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import ProofTask, certify_network
 from bitwright.proofs.exhaustion.device import DeviceProver
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import quantized
 
 LINES: list[dict[str, Any]] = []
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Row, readable, seconds
 from bitwright import Algorithm, Program, addition, multiplication, run
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.rules import RuleEngine
 
 

@@ -26,14 +26,14 @@ from benchmarks.measure import Row, alone, readable, seconds
 from benchmarks.page import write_table
 from benchmarks.stepping import random_states
 from bitwright import Algorithm, addition, multiplication, permutation, run
-from bitwright.api.engines import EngineChoice, choose_engine
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.storage import write_atomically
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
-from bitwright.files.storage import write_atomically
-from bitwright.running.sliced import SlicedRuns, counting
+from bitwright.runs.sliced import SlicedRuns, counting
 from bitwright.theory.decisions import decide
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation import Arithmetic, make_task, validate
+from bitwright.verbs.engines import EngineChoice, choose_engine
 from paper.style import COLOURS, plot_style
 
 ROOT = Path(__file__).parent.parent

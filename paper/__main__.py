@@ -11,7 +11,7 @@ import click
 from bitwright.cli import options as opt
 from bitwright.cli.progress import note, working
 from bitwright.cli.targets import Target
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 
 
 @click.command("paper")
@@ -72,8 +72,8 @@ def command(
     from dataclasses import replace
     from math import inf
 
-    from bitwright.api.numbers import parse_values
-    from bitwright.workers import Workers
+    from bitwright.common.workers import Workers
+    from bitwright.verbs.numbers import parse_values
     from paper import FIGURES, Setting, make_figure, write_tables
 
     if not target.name and (inputs or (target.bits, target.order, target.machine) != (None, None, None)):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from bitwright.program.layout import IntArray
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, variance, weights
 from bitwright.theory.rounding import Rounding
 

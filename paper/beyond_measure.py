@@ -8,20 +8,20 @@ from itertools import product
 
 import numpy as np
 
-from bitwright.algorithms import addition, multiplication
-from bitwright.bits import BoolArray, to_bits
+from bitwright.common.bits import BoolArray, to_bits
+from bitwright.common.errors import InputError
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import RuleEngine
-from bitwright.errors import InputError
 from bitwright.machines import Code, Instruction, Machine, Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.descent import STARTS, Descent, Start
-from bitwright.program import Algorithm, Program
-from bitwright.running.loop import drive, ending_of
-from bitwright.running.observers import Margins
-from bitwright.running.sliced import plan
-from bitwright.running.successors import random_states
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.algorithms import addition, multiplication
+from bitwright.runs.loop import drive, ending_of
+from bitwright.runs.observers import Margins
+from bitwright.runs.sliced import plan
+from bitwright.runs.successors import random_states
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import ROUNDINGS, round_outputs
 from bitwright.validation.judge import Comparison, Definition

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
 from bitwright.networks import History, Plan, Recipe
 from bitwright.networks.descent import NetworkShape, check_device, descend_many, torch_module
-from bitwright.program import Program
+from bitwright.rules import Program
 from bitwright.theory.encoding.training_set import TrainingSet
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.algorithms import addition, multiplication, permutation
 from bitwright.machines import Sizes, machine_a, machine_b
-from bitwright.program import Program
+from bitwright.rules import Program
+from bitwright.rules.algorithms import addition, multiplication, permutation
 from bitwright.theory.decisions import Range, blocks_range, declared_range
 from bitwright.theory.ensemble import calibrated_size, log_inputs, sign_size
 from paper.figures import Figure, Setting, Tables

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.algorithms import addition
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.network import LearntFrom
 from bitwright.networks.train import ExecutionSet
-from bitwright.program import Algorithm, Program
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
-from bitwright.running.successors import random_executions, random_states, successors
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.algorithms import addition
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.successors import random_executions, random_states, successors
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.training_set import LABELS, StateSet, check_labels
 from bitwright.theory.predictor import Predictor

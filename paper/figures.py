@@ -12,10 +12,10 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bitwright.errors import InputError, suggestion
-from bitwright.files.storage import make_folder, write_atomically
-from bitwright.program import Algorithm
-from bitwright.workers import Workers
+from bitwright.common.errors import InputError, suggestion
+from bitwright.common.files.storage import make_folder, write_atomically
+from bitwright.common.workers import Workers
+from bitwright.rules import Algorithm
 from paper.style import plot_style
 from paper.table import Row, Table, load_table
 

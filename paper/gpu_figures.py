@@ -16,8 +16,8 @@ from pathlib import Path
 
 import torch
 
-from bitwright.errors import BitwrightError
-from bitwright.files.storage import write_atomically
+from bitwright.common.errors import BitwrightError
+from bitwright.common.files.storage import write_atomically
 from paper import Setting, Table, write_tables
 from paper.beyond_measure import EVERYTHING
 

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.networks import Recipe, train
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, covariance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.rounding import Rounding, Thresholds

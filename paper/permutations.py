@@ -7,10 +7,10 @@ from math import log
 
 import numpy as np
 
-from bitwright.algorithms import permutation
 from bitwright.networks import Plan, Recipe
 from bitwright.networks.descent import PARAMETRIZATIONS
-from bitwright.running.successors import random_starts
+from bitwright.rules.algorithms import permutation
+from bitwright.runs.successors import random_starts
 from bitwright.theory.closed_form import Kind, variance, weights
 from paper.members import Growing, LimitMembers, TestSet, TrainedMembers
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, counted
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.predictor import Predictor, ntk
 from paper.figures import Figure, Setting, Tables

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
 from bitwright.theory.closed_form import FloatArray
 
 Value = str | int | float | None  # None: there is no such number, an empty cell

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import counted
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import counted
 from bitwright.theory.closed_form import FloatArray
 from paper.figures import Figure, Setting, Tables
 from paper.style import COLOURS, RIGHT

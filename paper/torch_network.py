@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
 from bitwright.engines.cells.network import check_finite, check_networks
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned, padded
 from bitwright.engines.protocol import Batch, Engine
-from bitwright.errors import InputError
 from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import check_device, torch_module
-from bitwright.program import Program
+from bitwright.rules import Program
 from bitwright.theory.rounding import Rounding, scale_weights
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")

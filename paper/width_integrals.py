@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind, check_matches, diagonal, variance, weights
 
 _O = 1 / (2 * np.pi)  # E[h]^2

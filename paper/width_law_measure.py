@@ -8,17 +8,17 @@ from functools import cache
 
 import numpy as np
 
-from bitwright.algorithms import addition, multiplication, permutation
-from bitwright.api.cells import pattern_of
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.machines import Sizes, machine_b
 from bitwright.networks import Plan, Recipe, TrainingError, train
 from bitwright.networks.descent import NetworkShape, initial_weights
-from bitwright.program import Builder, Program, span
-from bitwright.program.pattern import Pattern
+from bitwright.rules import Builder, Program, span
+from bitwright.rules.algorithms import addition, multiplication, permutation
+from bitwright.rules.pattern import Pattern
 from bitwright.theory import width_plan
 from bitwright.theory.closed_form import FloatArray, weights
 from bitwright.theory.width_plan import Region, WidthField, label_matrix, worst_error
+from bitwright.verbs.cells import pattern_of
 from paper.table import Row
 from paper.width_integrals import Sums, spread
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.algorithms import addition
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
 from bitwright.pages.svg import block_kinds
-from bitwright.program import Algorithm, Program
-from bitwright.program.layout import IntArray
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.algorithms import addition
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding.training_set import TrainingSet
 from paper.figures import Setting

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bitwright.cli import progress
-from bitwright.workers.ray_jobs import ray_module
+from bitwright.common.workers.ray_jobs import ray_module
 
 # No test depends on how fast the machine is: no deadlines, and no complaints about slow examples.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,16 +14,16 @@ from long import LONG
 from whole import odd_program, whole, with_weights
 
 from bitwright import Algorithm, addition, multiplication, parse
-from bitwright.api.cells import pattern_of, train_on_pattern
-from bitwright.api.export import Exported, exported_cells
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
+from bitwright.export import Exported, exported_cells
 from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import decide_bits
-from bitwright.program.pattern import Pattern
-from bitwright.program.text.files import load_any
-from bitwright.running.run import run_batch
+from bitwright.rules.pattern import Pattern
+from bitwright.rules.text.files import load_any
+from bitwright.runs.run import run_batch
+from bitwright.verbs.cells import pattern_of, train_on_pattern
 
 Ask = Callable[[str, str, Sequence[str]], list[str]]
 

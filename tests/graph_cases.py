@@ -6,7 +6,7 @@ import numpy as np
 from graph_programs import TEXTS
 
 from bitwright import Algorithm
-from bitwright.program import Topology, Word, parse_node_program
+from bitwright.rules import Topology, Word, parse_node_program
 
 EDGES = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4)]
 NODES = 5

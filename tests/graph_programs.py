@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.program import NodeProgram, Topology, parse_node_program
+from bitwright.rules import NodeProgram, Topology, parse_node_program
 
 FOLDER = Path(__file__).parent.parent / "examples" / "graphs"
 TEXTS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.bw"))}

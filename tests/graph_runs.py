@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bitwright import Run, run
-from bitwright.program import NodeProgram, Topology, parse_node_program
+from bitwright.rules import NodeProgram, Topology, parse_node_program
 
 GRAPHS = Path(__file__).parent.parent / "examples" / "graphs"
 EDGES = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5), (5, 6), (6, 4), (1, 7), (8, 9)]

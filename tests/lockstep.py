@@ -9,7 +9,7 @@ import numpy as np
 from bitwright.engines.rules import PackedBatch, RuleEngine
 from bitwright.machines import Code, Instruction, Machine, Sizes, interpret
 from bitwright.machines.sbn.code import Executed
-from bitwright.program import Program, parse
+from bitwright.rules import Program, parse
 
 Steps = Callable[[Sizes, int, Instruction], int]
 

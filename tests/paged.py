@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import addition, multiplication
-from bitwright.api.cells import pattern_of, train_on_pattern
-from bitwright.api.export import Exported, claim_of
-from bitwright.api.export.page_file import engine_text, joined, network_facts
+from bitwright.export import Exported, claim_of
+from bitwright.export.page_file import engine_text, joined, network_facts
 from bitwright.machines.programs import SubleqProgram, open_program, open_subleq
 from bitwright.networks import IntegerNetwork, Plan, Recipe
 from bitwright.pages.library import library_script
-from bitwright.program import NodeProgram, parse_node_program
-from bitwright.program.pattern import Pattern
+from bitwright.rules import NodeProgram, parse_node_program
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import pattern_of, train_on_pattern
 
 ROOT = Path(__file__).parents[1]
 

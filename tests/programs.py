@@ -9,8 +9,8 @@ import numpy as np
 from graph_cases import graph_cases
 
 from bitwright import Algorithm, Builder, Program, addition, multiplication, permutation, run
-from bitwright.bits import BoolArray
-from bitwright.program import load, span
+from bitwright.common.bits import BoolArray
+from bitwright.rules import load, span
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 Values = dict[str, int]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.bits import BoolArray, from_bits
+from bitwright.common.bits import BoolArray, from_bits
 from bitwright.engines.protocol import Batch
 from bitwright.engines.rules import RuleEngine
 from bitwright.machines.subleq import Assembly, Interpreter, MachineV, Shape, find_dialect, machine_v

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import Algorithm, Network
-from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.validation import Oracle, Task, make_task
+from bitwright.verbs.engines import EngineChoice, choose_engine
 
 
 def task_of(

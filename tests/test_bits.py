@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitwright import bits
-from bitwright.bits import from_bits, parse_number, shorten, to_bits
-from bitwright.errors import InputError
+from bitwright.common.bits import from_bits, parse_number, shorten, to_bits
+from bitwright.common.errors import InputError
 
 HUGE = st.integers(0, 2**4000) | st.integers(0, 300)
 

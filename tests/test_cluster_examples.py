@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from bitwright.workers.ray_jobs import ray_module
+from bitwright.common.workers.ray_jobs import ray_module
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "examples" / "cluster"

@@ -9,7 +9,7 @@ from pathlib import Path
 from waiting import PATIENCE
 
 LOOP = """
-from bitwright.compiling import compiled, entry
+from bitwright.common.compiling import compiled, entry
 
 def total(count):
     found = 0

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from bitwright.errors import BitwrightError, InputError, Problem, ProgramError
+from bitwright.common.errors import BitwrightError, InputError, Problem, ProgramError
 
 HOSTILE = "two\nlines, \x1b[31mred\x1b[0m, \u2028 and \u202e back"
 

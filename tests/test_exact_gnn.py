@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import bitwright
 from bitwright import BitwrightWarning, InputError, NodeProgram, parse, run
-from bitwright.api.graphs import open_graph
+from bitwright.verbs.graphs import open_graph
 
 FOLDER = Path(__file__).parent.parent / "examples"
 FLOOD = parse("graph directed\nbits x\nblock x\nwhen x=1 write x far.x\ninput source = x\n", "flood")

@@ -14,9 +14,9 @@ from graph_programs import EXAMPLES, FOLDER, TEXTS
 from long import LONG
 
 from bitwright import run
-from bitwright.program import GraphAlgorithm, Topology, parse_node_program
-from bitwright.program.pattern import Pattern
-from bitwright.running.run import Run
+from bitwright.rules import GraphAlgorithm, Topology, parse_node_program
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.run import Run
 
 
 def topology_of(graph: nx.Graph) -> Topology:

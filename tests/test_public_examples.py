@@ -12,7 +12,7 @@ from cases import for_each
 import bitwright
 from bitwright.machines import Machine
 from bitwright.machines.subleq import MachineV
-from bitwright.program.trace import Trace
+from bitwright.rules.trace import Trace
 from bitwright.theory import Predictor
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation import Validation

@@ -15,9 +15,9 @@ import pytest
 from cases import for_each
 from waiting import PATIENCE, is_running, wait_until
 
-from bitwright.errors import BitwrightError, InputError
-from bitwright.workers import Workers
-from bitwright.workers.ray_jobs import ray_module
+from bitwright.common.errors import BitwrightError, InputError
+from bitwright.common.workers import Workers
+from bitwright.common.workers.ray_jobs import ray_module
 
 EVERY = [Workers(), Workers("processes", 2), Workers("ray", 2)]
 
@@ -106,7 +106,7 @@ def test_a_machine_that_lacks_a_module_is_one_line() -> None:
 
 @pytest.mark.usefixtures("one_ray")
 def test_a_job_that_kills_its_worker_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitwright.workers.ray_jobs._RETRIES", 1)
+    monkeypatch.setattr("bitwright.common.workers.ray_jobs._RETRIES", 1)
     with pytest.raises(BitwrightError, match=r"^Ray stopped: "):
         list(Workers("ray", 2).map(die, 0, range(1)))
 
@@ -210,7 +210,7 @@ def test_a_worker_that_goes_on_has_the_oracle_and_the_network_of_each_validation
 def test_a_ray_that_is_there_is_found_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     import ray
 
-    monkeypatch.setattr("bitwright.workers.ray_jobs._PATIENCE", PATIENCE)
+    monkeypatch.setattr("bitwright.common.workers.ray_jobs._PATIENCE", PATIENCE)
     address = ray.get_runtime_context().gcs_address
     assert list(Workers.parse(f"ray:{address}").map(power, (3, None), range(4))) == [(job, job**3) for job in range(4)]
 
@@ -219,7 +219,7 @@ ORPHANS = """
 import sys
 sys.path.insert(0, {folder!r})
 from test_workers import endless
-from bitwright.workers import Workers
+from bitwright.common.workers import Workers
 if __name__ == "__main__":
     for pid in Workers("processes", 2).map(endless, 2, range(9)):
         print(pid, flush=True)

@@ -12,7 +12,7 @@ from checking import SCEPTIC, checked
 
 import bitwright
 from bitwright import Algorithm, Certificate, addition, certify
-from bitwright.errors import InputError, ProofError
+from bitwright.common.errors import InputError, ProofError
 from bitwright.networks import IntegerNetwork, Plan, Recipe, load_any_network, quantize, save_network, train
 
 CHECKER = SCEPTIC / "check_network.py"

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright import Algorithm, Program, addition, parse
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.cells import KernelDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.network import WholeNumbers
 from bitwright.networks import IntegerNetwork, Plan, Recipe, quantize, train
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from bitwright import Run, run
-from bitwright.files.storage import write_atomically
+from bitwright.common.files.storage import write_atomically
 from bitwright.pages import graph_steps_svg, graph_svg
-from bitwright.program import NodeProgram, Topology, parse_node_program
+from bitwright.rules import NodeProgram, Topology, parse_node_program
 
 ROOT = Path(__file__).parent.parent
 GENERATIONS = (0, 10, 20, 30, 60, 90)

@@ -13,7 +13,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 
-from bitwright.api.examples import ExampleFile
+from bitwright.verbs.examples import ExampleFile
 
 # Pages of the repository that are shown on the site, and where.
 PAGES = {

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import bitwright
-from bitwright.program import NodeProgram, Topology
+from bitwright.rules import NodeProgram, Topology
 
 Sample = Mapping[str, np.ndarray]
 Outputs = dict[str, np.ndarray]

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from bitwright import Program, addition, multiplication
-from bitwright.api.cells import pattern_of, quantized, train_on_pattern
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
-from bitwright.workers.linear_algebra import one_thread
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import pattern_of, quantized, train_on_pattern
 from paper.measurements.cells_large import LARGE, SEEDS, measure_large
 
 WIDTHS = [32 << power for power in range(11)]

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.api.cells import as_algorithm, train_on_pattern
 from bitwright.networks import Plan, Recipe, TrainingError
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.certificate import margin_of
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.task import prove_part
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import as_algorithm, train_on_pattern
 
 SEEDS = range(10)
 LARGE = {

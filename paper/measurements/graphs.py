@@ -20,14 +20,14 @@ import networkx as nx
 import numpy as np
 
 from bitwright import NodeProgram, run
-from bitwright.api.cells import train_on_pattern
-from bitwright.api.graphs import on_graph
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.graphs.named import from_networkx
 from bitwright.networks import Plan, Recipe
-from bitwright.program import parse_node_program
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_width
+from bitwright.rules import parse_node_program
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import train_on_pattern
+from bitwright.verbs.graphs import on_graph
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 LINES: list[dict[str, Any]] = []

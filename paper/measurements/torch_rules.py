@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitwright.networks.descent import check_device, torch_module
-from bitwright.program import Program
+from bitwright.rules import Program
 
 
 class TorchRules:

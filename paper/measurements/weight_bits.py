@@ -16,13 +16,13 @@ from functools import cache
 from pathlib import Path
 
 from bitwright import Algorithm, addition, multiplication, train
-from bitwright.api.cells import quantized
 from bitwright.machines import assemble
 from bitwright.machines.programs import on_sbn_machine
 from bitwright.networks import FloatNetwork
 from bitwright.networks.descent import TrainingError
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import quantized
 
 SEEDS = (0, 1, 2)
 BITS = (8, 7, 6, 5, 4, 3, 2)

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from bitwright import Algorithm, addition, multiplication, parse, permutation
-from bitwright.api.cells import pattern_of, quantized, train_on_pattern
 from bitwright.networks import Plan, Recipe, TrainingError, train
-from bitwright.program import load
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.proofs.width import NetworkWidth, network_width
+from bitwright.rules import load
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import pattern_of, quantized, train_on_pattern
 from paper.width_law_measure import SpreadJob, spread_rows, star
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -12,7 +12,7 @@ from cases import for_each
 from long import LONG
 
 from bitwright import Algorithm, addition, multiplication, parse, permutation, run
-from bitwright.program import FIXED_POINT
+from bitwright.rules import FIXED_POINT
 from paper import Setting
 from paper.figures import find_figure
 from paper.worked import window_of

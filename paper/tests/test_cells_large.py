@@ -13,8 +13,8 @@ pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bitwright import addition
-from bitwright.api.cells import pattern_of, train_on_pattern
 from bitwright.networks import Plan, Recipe
+from bitwright.verbs.cells import pattern_of, train_on_pattern
 from paper.measurements.cells_large import measure_large
 
 NAME = "addition, 2 positions a cell"

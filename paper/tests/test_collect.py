@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bitwright import InputError
-from bitwright.workers import Workers
+from bitwright.common.workers import Workers
 from paper import Setting, load_table
 from paper.beyond_measure import MARGINS, Single, margin_rows
 from paper.figures import collect

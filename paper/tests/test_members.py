@@ -7,7 +7,7 @@ import pytest
 
 from bitwright import addition
 from bitwright.networks import Plan, Recipe
-from bitwright.running.successors import random_states
+from bitwright.runs.successors import random_states
 from bitwright.theory.closed_form import KINDS, Kind, variance, weights
 from bitwright.theory.rounding import ROUNDINGS, Rounding, round_outputs
 from paper.accuracy import expected_accuracy

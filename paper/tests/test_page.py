@@ -12,7 +12,7 @@ from docs.test_words import find
 from sessions import ROOT
 
 from bitwright.cli.main import cli
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from paper import check
 from paper.__main__ import command as figure
 from paper.figures import find_figure

@@ -10,7 +10,7 @@ import pytest
 from cases import for_each
 from long import LONG
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.theory.closed_form import FloatArray, Kind, variance, weights
 from paper.width_integrals import Integrals, Sums, gate_coefficients, spread, unit_variance
 

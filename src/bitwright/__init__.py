@@ -9,42 +9,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bitwright.lazy import lazy_names
+from bitwright.common.lazy import lazy_names
 from bitwright.version import __version__
 
 if TYPE_CHECKING:
-    from bitwright.algorithms import addition as addition
-    from bitwright.algorithms import multiplication as multiplication
-    from bitwright.algorithms import permutation as permutation
-    from bitwright.api.certificates import Certificate as Certificate
-    from bitwright.api.certify import certify as certify
-    from bitwright.api.check import check as check
-    from bitwright.api.executions import executions as executions
-    from bitwright.api.exports import export as export
-    from bitwright.api.infer import infer as infer
-    from bitwright.api.machine import machine as machine
-    from bitwright.api.network import Network as Network
-    from bitwright.api.open import open_program
-    from bitwright.api.run import run as run
-    from bitwright.api.size import size as size
-    from bitwright.api.train import train as train
-    from bitwright.api.validate import validate as validate
-    from bitwright.errors import BitwrightError as BitwrightError
-    from bitwright.errors import BitwrightWarning as BitwrightWarning
-    from bitwright.errors import InputError as InputError
-    from bitwright.errors import ProgramError as ProgramError
-    from bitwright.errors import ProofError as ProofError
-    from bitwright.files.executions import Executions as Executions
+    from bitwright.common.errors import BitwrightError as BitwrightError
+    from bitwright.common.errors import BitwrightWarning as BitwrightWarning
+    from bitwright.common.errors import InputError as InputError
+    from bitwright.common.errors import ProgramError as ProgramError
+    from bitwright.common.errors import ProofError as ProofError
+    from bitwright.common.files.executions import Executions as Executions
     from bitwright.networks import Recipe as Recipe
     from bitwright.networks import TrainingError as TrainingError
-    from bitwright.networks.foreign import Model as Model
-    from bitwright.program import Algorithm as Algorithm
-    from bitwright.program import Builder as Builder
-    from bitwright.program import NodeProgram as NodeProgram
-    from bitwright.program import Program as Program
-    from bitwright.program import Word as Word
-    from bitwright.program.text.lint import parse as parse
-    from bitwright.running.run import Run as Run
+    from bitwright.networks.external import Model as Model
+    from bitwright.rules import Algorithm as Algorithm
+    from bitwright.rules import Builder as Builder
+    from bitwright.rules import NodeProgram as NodeProgram
+    from bitwright.rules import Program as Program
+    from bitwright.rules import Word as Word
+    from bitwright.rules.algorithms import addition as addition
+    from bitwright.rules.algorithms import multiplication as multiplication
+    from bitwright.rules.algorithms import permutation as permutation
+    from bitwright.rules.text.lint import parse as parse
+    from bitwright.runs.run import Run as Run
+    from bitwright.verbs.certificates import Certificate as Certificate
+    from bitwright.verbs.certify import certify as certify
+    from bitwright.verbs.check import check as check
+    from bitwright.verbs.executions import executions as executions
+    from bitwright.verbs.exports import export as export
+    from bitwright.verbs.infer import infer as infer
+    from bitwright.verbs.machine import machine as machine
+    from bitwright.verbs.network import Network as Network
+    from bitwright.verbs.open import open_program
+    from bitwright.verbs.run import run as run
+    from bitwright.verbs.size import size as size
+    from bitwright.verbs.train import train as train
+    from bitwright.verbs.validate import validate as validate
 
     open = open_program
 
@@ -52,27 +52,27 @@ if TYPE_CHECKING:
 _names, __getattr__ = lazy_names(
     __name__,
     {
-        "bitwright.algorithms": "addition multiplication permutation",
-        "bitwright.api.certificates": "Certificate",
-        "bitwright.api.certify": "certify",
-        "bitwright.api.check": "check",
-        "bitwright.api.exports": "export",
-        "bitwright.api.infer": "infer",
-        "bitwright.api.executions": "executions",
-        "bitwright.api.machine": "machine",
-        "bitwright.api.network": "Network",
-        "bitwright.api.open": "open_program=open",
-        "bitwright.api.run": "run",
-        "bitwright.api.size": "size",
-        "bitwright.api.train": "train",
-        "bitwright.api.validate": "validate",
-        "bitwright.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
-        "bitwright.files.executions": "Executions",
+        "bitwright.rules.algorithms": "addition multiplication permutation",
+        "bitwright.verbs.certificates": "Certificate",
+        "bitwright.verbs.certify": "certify",
+        "bitwright.verbs.check": "check",
+        "bitwright.verbs.exports": "export",
+        "bitwright.verbs.infer": "infer",
+        "bitwright.verbs.executions": "executions",
+        "bitwright.verbs.machine": "machine",
+        "bitwright.verbs.network": "Network",
+        "bitwright.verbs.open": "open_program=open",
+        "bitwright.verbs.run": "run",
+        "bitwright.verbs.size": "size",
+        "bitwright.verbs.train": "train",
+        "bitwright.verbs.validate": "validate",
+        "bitwright.common.errors": "BitwrightError BitwrightWarning InputError ProgramError ProofError",
+        "bitwright.common.files.executions": "Executions",
         "bitwright.networks": "Recipe TrainingError",
-        "bitwright.networks.foreign": "Model",
-        "bitwright.program": "Algorithm Builder NodeProgram Program Word",
-        "bitwright.program.text.lint": "parse",
-        "bitwright.running.run": "Run",
+        "bitwright.networks.external": "Model",
+        "bitwright.rules": "Algorithm Builder NodeProgram Program Word",
+        "bitwright.rules.text.lint": "parse",
+        "bitwright.runs.run": "Run",
     },
 )
 # `bitwright.open` is there, but `from bitwright import *` leaves Python's own open as it is.

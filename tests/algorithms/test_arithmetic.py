@@ -11,8 +11,8 @@ from long import LONG
 from programs import EXAMPLES
 
 from bitwright import Algorithm, InputError, addition, multiplication, permutation, run
-from bitwright.algorithms import arithmetic
-from bitwright.program import load
+from bitwright.rules import load
+from bitwright.rules.algorithms import arithmetic
 
 
 def check_pairs(algorithm: Algorithm, pairs: list[tuple[int, int]], meaning: Callable[[int, int], int]) -> None:

@@ -12,7 +12,7 @@ from long import LONG
 
 from bitwright import Certificate, addition, certify, open, size, train
 from bitwright.cli.main import main
-from bitwright.program import Topology, parse_node_program
+from bitwright.rules import Topology, parse_node_program
 
 ROOT = Path(__file__).parents[2]
 HELLO, GCD = ROOT / "examples" / "subleq" / "hello.sq", ROOT / "examples" / "sbn" / "gcd.sbn"

@@ -74,7 +74,7 @@ def test_completion_completes() -> None:
 @for_each(
     ("arguments", "heavy"),
     [
-        (["--help"], ("numpy", "rich", "bitwright.engines", "bitwright.program")),
+        (["--help"], ("numpy", "rich", "bitwright.engines", "bitwright.rules")),
         (["add", "719", "483"], ("numba", "scipy.sparse", "torch")),
     ],
 )
@@ -105,7 +105,7 @@ def test_few_modules_are_loaded_and_machines_only_where_one_is_named(tmp_path: P
     assert done.returncode == 0, done.stderr
     few, more, all_of_them = (line.split() for line in done.stderr.splitlines() if line.startswith("bitwright "))
     assert len(few) <= 120
-    unneeded = ("bitwright.machines", "bitwright.networks.foreign", "bitwright.graphs", "bitwright.program.graph")
+    unneeded = ("bitwright.machines", "bitwright.networks.external", "bitwright.graphs", "bitwright.rules.graph")
     assert [name for name in few if name.startswith(unneeded)] == []
     assert [name for name in more if name.startswith("bitwright.machines")] == []
     assert "bitwright.machines.sbn.machine_b" in all_of_them

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from bitwright import Network, addition
-from bitwright.api import devices
-from bitwright.api.telling import teller
-from bitwright.api.validate import _device
 from bitwright.cli.main import main
-from bitwright.workers import Workers
+from bitwright.common.workers import Workers
+from bitwright.verbs import devices
+from bitwright.verbs.telling import teller
+from bitwright.verbs.validate import _device
 
 
 @pytest.fixture(scope="module")

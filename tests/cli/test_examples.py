@@ -7,9 +7,9 @@ import click
 import pytest
 from calling import Captured
 
-from bitwright.api import examples
 from bitwright.cli.main import VERBS, cli, main
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.verbs import examples
 
 ROOT = Path(__file__).parents[2]
 KEPT = [

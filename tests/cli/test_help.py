@@ -4,11 +4,11 @@ import click
 import pytest
 from cases import for_each
 
-from bitwright.api.open import NAMES
 from bitwright.cli.main import VERBS, cli
 from bitwright.cli.options import grouped
 from bitwright.engines.make import ENGINES
 from bitwright.theory import ROUNDINGS
+from bitwright.verbs.open import NAMES
 
 
 def verb(name: str) -> click.Command:

@@ -11,7 +11,7 @@ from programs import EXAMPLES
 
 import bitwright
 from bitwright import InputError, ProgramError, multiplication, parse
-from bitwright.program import load, parse_node_program
+from bitwright.rules import load, parse_node_program
 
 SUBTRACTION, GRAY = EXAMPLES / "subtraction.bw", EXAMPLES / "gray.bw"
 

@@ -254,7 +254,7 @@ def test_streams_that_are_closed(tmp_path: Path) -> None:
 
 
 EAGER = (  # the command line, with a checkpoint at every look instead of one a minute
-    "import sys, bitwright.api.images as c; c.SAVE_EVERY = 0.0; "
+    "import sys, bitwright.verbs.images as c; c.SAVE_EVERY = 0.0; "
     "from bitwright.cli.main import main; sys.exit(main(sys.argv[1:]))"
 )
 

@@ -18,12 +18,12 @@ from facts import missing
 from safetensors.numpy import load
 
 from bitwright import addition, certify, train
-from bitwright.api.executions import Sample
 from bitwright.cli.main import main
-from bitwright.files.executions import Executions, save_executions
+from bitwright.common.files.executions import Executions, save_executions
 from bitwright.networks import load_network
 from bitwright.networks.store import read_about
-from bitwright.running.successors import executions_of_inputs, random_executions, successors
+from bitwright.runs.successors import executions_of_inputs, random_executions, successors
+from bitwright.verbs.executions import Sample
 
 OWN = "bits x y\nblock x y\nwhen x=1 y=0 write y\nwhen x=1 y=1 write x\ninput x\noutput y\nsteps 1\n"
 SOME = """

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from bitwright import permutation
-from bitwright.files.journal import Journal
+from bitwright.common.files.journal import Journal
+from bitwright.common.workers import Workers
 from bitwright.networks import Recipe, train
 from bitwright.networks.store import network_bytes
-from bitwright.program import Program
-from bitwright.workers import Workers
+from bitwright.rules import Program
 
 PROGRAM = permutation([3, 1, 2, 5, 4]).program
 Common = tuple[Program, Recipe, bool]

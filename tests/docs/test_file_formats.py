@@ -57,7 +57,7 @@ def test_every_reader_is_on_the_page() -> None:
     """A list of fields in the sources is a dictionary of checks, under a name in capitals."""
     readers = set()
     for path in SOURCE.rglob("*.py"):
-        if "bitwright.files.documents import" in (text := path.read_text()):
+        if "bitwright.common.files.documents import" in (text := path.read_text()):
             module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
             named = re.findall(
                 r"^([A-Z_]+: dict\[str, Check\]|[A-Z_]*FIELDS) = (?:\{|checks_of)", text, flags=re.MULTILINE

@@ -9,16 +9,16 @@ from cases import for_each
 from long import LONG
 
 from bitwright import Algorithm, Builder, InputError, addition, multiplication, run, train, validate
-from bitwright.api.cells import pattern_of
-from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.cells import Deviations, KernelDecider, LimitDecider, SampledDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
-from bitwright.program import span
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.certificate import cell_sizes
+from bitwright.rules import span
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
 from bitwright.theory import calibrated_size, covariance
+from bitwright.verbs.cells import pattern_of
+from bitwright.verbs.engines import EngineChoice, choose_engine
 
 SEEDS = 2_000 if LONG else 700
 

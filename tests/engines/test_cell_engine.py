@@ -7,8 +7,6 @@ import pytest
 from whole import with_weights
 
 from bitwright import Algorithm, InputError, Network, addition, multiplication, parse, permutation, run, validate
-from bitwright.api.cells import TrainedCells, pattern_of, train_on_pattern
-from bitwright.api.trace import trace_states, trace_text
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe
@@ -16,6 +14,8 @@ from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
 from bitwright.proofs.width import suggested_width
 from bitwright.validation import Arithmetic
+from bitwright.verbs.cells import TrainedCells, pattern_of, train_on_pattern
+from bitwright.verbs.trace import trace_states, trace_text
 
 
 @cache

@@ -4,9 +4,9 @@ import pytest
 
 import bitwright
 from bitwright import InputError, Network, addition
-from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.engines.make import ENGINES
 from bitwright.networks import FloatNetwork, Plan, Recipe, train
+from bitwright.verbs.engines import EngineChoice, choose_engine
 
 ADDER = addition(2)
 

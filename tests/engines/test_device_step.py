@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bitwright import addition, multiplication
-from bitwright.errors import BitwrightError
+from bitwright.common.errors import BitwrightError
 from bitwright.theory.encoding import PackedRules
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

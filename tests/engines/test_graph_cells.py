@@ -8,12 +8,12 @@ from graph_programs import EXAMPLES, inputs_of, random_edges, random_program
 from long import LONG
 
 from bitwright import Network
-from bitwright.api.cells import train_on_pattern
-from bitwright.api.run import run
 from bitwright.networks import Plan, Recipe
-from bitwright.program import GraphAlgorithm, Topology, parse_node_program
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import suggested_width
+from bitwright.rules import GraphAlgorithm, Topology, parse_node_program
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import train_on_pattern
+from bitwright.verbs.run import run
 
 
 def trained(pattern: Pattern) -> Network:

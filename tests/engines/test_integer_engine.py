@@ -10,8 +10,8 @@ from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.engines.make import network_engine
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import ExactSums
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
+from bitwright.rules.pattern import Pattern
 
 CASES = {"addition": addition(3), "odd": odd_program(), "one bit": addition(1)}
 

@@ -7,12 +7,12 @@ import pytest
 from random_programs.checks import exact_network
 
 from bitwright import Algorithm, InputError, Network, certify, multiplication, parse, run
-from bitwright.api.cells import pattern_of
-from bitwright.api.engines import EngineChoice, choose_engine
 from bitwright.cli.main import main
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.networks.quantize import local_sample
-from bitwright.program.local import draw_numbers
+from bitwright.rules.local import draw_numbers
+from bitwright.verbs.cells import pattern_of
+from bitwright.verbs.engines import EngineChoice, choose_engine
 
 
 def shifted(blocks: int) -> Algorithm:

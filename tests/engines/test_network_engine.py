@@ -9,7 +9,7 @@ import pytest
 from cases import for_each
 
 from bitwright import InputError, Program, addition, run
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.cells.network import check_networks
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine

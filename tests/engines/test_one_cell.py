@@ -17,11 +17,11 @@ from bitwright.engines.make import make_engine
 from bitwright.machines import Sizes, machine_b
 from bitwright.networks.train import Recipe
 from bitwright.networks.train import train as descend
-from bitwright.program import Topology, load
-from bitwright.program.pattern import Pattern, pattern_of
-from bitwright.program.text.files import load_any
 from bitwright.proofs.exhaustion.domains import StatesDomain
-from bitwright.running.successors import random_executions, successors
+from bitwright.rules import Topology, load
+from bitwright.rules.pattern import Pattern, pattern_of
+from bitwright.rules.text.files import load_any
+from bitwright.runs.successors import random_executions, successors
 from bitwright.theory.rounding import Rounding
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -8,7 +8,7 @@ from long import examples
 from programs import next_state, random_program
 
 from bitwright.engines.rules import RuleEngine
-from bitwright.program import Builder
+from bitwright.rules import Builder
 
 
 @settings(max_examples=examples(60))

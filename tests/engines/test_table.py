@@ -14,7 +14,7 @@ from long import LONG, examples
 from programs import random_program
 
 from bitwright import Algorithm, addition, multiplication, parse, run
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.cells import Decider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import LimitEngine, PackedBatch, RuleEngine
@@ -22,11 +22,11 @@ from bitwright.engines.table import pack_rules
 from bitwright.engines.table.batch import TableBatch
 from bitwright.machines import Sizes, machine_b, steps_per_instruction
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
-from bitwright.program import Program, Topology, load
-from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern, pattern_of
-from bitwright.running.loop import drive, ending_of, step_limit
-from bitwright.running.observers import Margins, Watch
+from bitwright.rules import Program, Topology, load
+from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import Pattern, pattern_of
+from bitwright.runs.loop import drive, ending_of, step_limit
+from bitwright.runs.observers import Margins, Watch
 from bitwright.theory.closed_form import FloatArray
 
 

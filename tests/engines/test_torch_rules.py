@@ -13,7 +13,7 @@ from bitwright import addition
 from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
-from bitwright.running.sliced import counting
+from bitwright.runs.sliced import counting
 from bitwright.theory.encoding import PackedRules
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.validation.judge import Definition, Walker

@@ -20,8 +20,8 @@ from bitwright import (
     train,
     validate,
 )
-from bitwright.program import NodeProgram
-from bitwright.program.pattern import pattern_of
+from bitwright.rules import NodeProgram
+from bitwright.rules.pattern import pattern_of
 
 GRAPHS = Path(__file__).parents[2] / "examples" / "graphs"
 

@@ -7,8 +7,8 @@ from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitwright.errors import InputError
-from bitwright.files.documents import (
+from bitwright.common.errors import InputError
+from bitwright.common.files.documents import (
     MAX_DEPTH,
     each,
     flag,

@@ -12,10 +12,10 @@ import pytest
 from cases import for_each
 
 from bitwright import InputError, addition, run
-from bitwright.files.executions import Executions, load_executions, save_executions
+from bitwright.common.files.executions import Executions, load_executions, save_executions
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.machines.subleq.computer import load_checkpoint
-from bitwright.running.successors import executions_of_inputs, executions_of_trace, random_executions
+from bitwright.runs.successors import executions_of_inputs, executions_of_trace, random_executions
 
 ADDITION = addition(3)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from cases import for_each
 
-from bitwright.errors import InputError
-from bitwright.files.journal import Journal
+from bitwright.common.errors import InputError
+from bitwright.common.files.journal import Journal
 
 HEADER = {"format": "test 1", "seed": 3}
 RECORDS = [b"", b"one", bytes(range(256)) * 5]

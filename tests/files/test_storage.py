@@ -8,7 +8,7 @@ from stat import S_ISDIR
 import pytest
 
 from bitwright import InputError
-from bitwright.files.storage import write_atomically
+from bitwright.common.files.storage import write_atomically
 
 
 def test_replaces_what_was_there(tmp_path: Path) -> None:

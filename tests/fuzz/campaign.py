@@ -19,7 +19,7 @@ from typing import Any
 
 from fuzz.reader import Reader
 
-from bitwright.errors import BitwrightError
+from bitwright.common.errors import BitwrightError
 
 MEMORY = 512 << 20  # bytes that one input may take, beyond what the process begins with
 WORK = (

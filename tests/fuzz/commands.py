@@ -10,7 +10,7 @@ from fuzz.reader import Reader
 from fuzz.texts import EXAMPLES
 
 from bitwright.cli.main import cli, main
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 
 VERBS = ("add", "multiply", "run", "check", "show", "trace", "certify", "size", "compile")
 _WRITES = {"output", "checkpoint", "output_format"}  # options that write files

@@ -14,11 +14,11 @@ from fuzz.stored import edit_archive, edit_safetensors, edited, folder, in_file
 from fuzz.texts import examples
 
 from bitwright import Network, addition, infer, run, train
-from bitwright.api.graphs import on_graph
-from bitwright.files.executions import Executions, load_executions, save_executions
+from bitwright.common.files.executions import Executions, load_executions, save_executions
 from bitwright.graphs.files import SUFFIXES, read_graph
-from bitwright.program import parse_node_program
-from bitwright.running.successors import random_executions
+from bitwright.rules import parse_node_program
+from bitwright.runs.successors import random_executions
+from bitwright.verbs.graphs import on_graph
 
 # Executions: an archive of arrays.
 

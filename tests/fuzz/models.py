@@ -21,10 +21,10 @@ from onnx import helper, numpy_helper
 from own_networks import as_onnx, layers_of
 
 from bitwright import addition, certify
-from bitwright.networks.foreign import HeldModel, as_model
-from bitwright.networks.foreign.model import Answers
-from bitwright.networks.foreign.operators import OPERATORS
-from bitwright.networks.foreign.tensors import NotReadError
+from bitwright.networks.external import HeldModel, as_model
+from bitwright.networks.external.model import Answers
+from bitwright.networks.external.operators import OPERATORS
+from bitwright.networks.external.tensors import NotReadError
 
 _FLOATS, _INTEGERS = ("float32", "float64"), ("int8", "uint8", "int32", "int64")
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")

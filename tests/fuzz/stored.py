@@ -19,9 +19,9 @@ from fuzz.reader import Reader
 from two_readers import Both
 
 from bitwright import Certificate, addition, certify
+from bitwright.common.errors import InputError
+from bitwright.common.files import documents
 from bitwright.engines import make_engine
-from bitwright.errors import InputError
-from bitwright.files import documents
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
 from bitwright.networks import (
@@ -35,9 +35,9 @@ from bitwright.networks import (
     train,
 )
 from bitwright.networks.cache import cache_folder, cached_network
-from bitwright.program import load
 from bitwright.proofs.exhaustion import ProofTask
 from bitwright.proofs.exhaustion.task import prove
+from bitwright.rules import load
 from bitwright.validation import make_task, validate
 from paper.table import Table, load_table
 

@@ -17,7 +17,7 @@ from fuzz.campaign import attack
 from fuzz.reader import Reader
 from long import LONG
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 
 READERS = (*texts.READERS, *stored.READERS, *data.READERS, *models.READERS, *commands.READERS)
 CASES = 300 if LONG else 12  # of each reader: a fault that one input in 4 meets is found with a probability of 97%

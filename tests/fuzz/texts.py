@@ -14,7 +14,7 @@ from fuzz.reader import Reader
 from bitwright import addition, multiplication, parse, permutation
 from bitwright.machines import assemble, compile_function
 from bitwright.machines.subleq import assemble_sq, parse_image
-from bitwright.program import Topology, parse_node_program
+from bitwright.rules import Topology, parse_node_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, parse, run, train
-from bitwright.api.export.pages import graph_page
-from bitwright.bits import BoolArray
-from bitwright.files.executions import Executions
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.executions import Executions
+from bitwright.export.pages import graph_page
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
-from bitwright.program.pattern import Pattern
+from bitwright.rules.pattern import Pattern
 
 
 def life(boards: BoolArray) -> BoolArray:

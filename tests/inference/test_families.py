@@ -11,10 +11,10 @@ from calling import ask
 from long import LONG, seeds
 
 from bitwright import executions, infer, run
-from bitwright.errors import InputError, ProgramError
-from bitwright.files.executions import Executions, save_executions
-from bitwright.program import Program, load, parse
-from bitwright.running.successors import executions_of_inputs, random_executions, successors
+from bitwright.common.errors import InputError, ProgramError
+from bitwright.common.files.executions import Executions, save_executions
+from bitwright.rules import Program, load, parse
+from bitwright.runs.successors import executions_of_inputs, random_executions, successors
 from tests.cases import for_each
 
 Capture = pytest.CaptureFixture[str]

@@ -11,10 +11,10 @@ from waiting import PATIENCE
 
 from bitwright import infer
 from bitwright.cli.main import main
-from bitwright.files.executions import Executions, save_executions
-from bitwright.program import load
-from bitwright.running import progress
-from bitwright.running.successors import random_executions, successors
+from bitwright.common.files.executions import Executions, save_executions
+from bitwright.rules import load
+from bitwright.runs import progress
+from bitwright.runs.successors import random_executions, successors
 from tests.cases import for_each
 from tests.inference.test_families import states_of, text_at
 
@@ -135,7 +135,7 @@ def test_work_in_compiled_code_can_be_interrupted() -> None:
     """Ctrl-C while a thread sleeps without asking for signals: the caller hears of it at once."""
     program = (
         "import signal, threading, time, os\n"
-        "from bitwright.running.progress import interruptible\n"
+        "from bitwright.runs.progress import interruptible\n"
         "def work():\n"
         "    assert threading.current_thread() is not threading.main_thread()\n"
         "    os.kill(os.getpid(), signal.SIGINT); time.sleep(10**6)\n"

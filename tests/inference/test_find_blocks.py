@@ -10,12 +10,12 @@ from long import examples, seeds
 from programs import EXAMPLES
 
 from bitwright import Algorithm, addition, multiplication, permutation
-from bitwright.files.executions import Executions
+from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import SearchBudget, hitting_sets
 from bitwright.inference.find_blocks import find_blocks
-from bitwright.program import load
-from bitwright.running.successors import executions_of_inputs, random_executions
+from bitwright.rules import load
+from bitwright.runs.successors import executions_of_inputs, random_executions
 
 PROGRAMS: dict[str, Algorithm] = {
     "addition": addition(4),

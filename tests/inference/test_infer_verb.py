@@ -10,9 +10,9 @@ from inference.test_boards import boards, life
 
 from bitwright import addition
 from bitwright.cli.main import main
-from bitwright.files.executions import Executions, load_executions, save_executions
-from bitwright.program import load
-from bitwright.program.text.files import load_any
+from bitwright.common.files.executions import Executions, load_executions, save_executions
+from bitwright.rules import load
+from bitwright.rules.text.files import load_any
 
 Capture = pytest.CaptureFixture[str]
 LAYOUT = """

@@ -10,13 +10,13 @@ from long import examples
 from programs import EXAMPLES, random_program
 
 from bitwright import Algorithm, Program, addition, multiplication, permutation
-from bitwright.errors import InputError
-from bitwright.files.executions import Executions
+from bitwright.common.errors import InputError
+from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import find_contradiction
 from bitwright.inference.recovered import Recovered, compare
-from bitwright.program import load
-from bitwright.running.successors import executions_of_inputs, random_executions
+from bitwright.rules import load
+from bitwright.runs.successors import executions_of_inputs, random_executions
 
 PROGRAMS: dict[str, tuple[Algorithm, int]] = {
     "addition": (addition(8), 300),

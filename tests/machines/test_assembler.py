@@ -8,7 +8,7 @@ from facts import missing
 from long import LONG
 from marked import marked
 
-from bitwright.errors import Problem, ProgramError
+from bitwright.common.errors import Problem, ProgramError
 from bitwright.machines.assembly import macros, sbn_assembler
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.sbn.code import MAX_SIZE, Code, run_interpreter

@@ -9,8 +9,8 @@ from long import LONG
 
 from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
-from bitwright.program import Program
-from bitwright.program.cells import Kind
+from bitwright.rules import Program
+from bitwright.rules.cells import Kind
 
 
 def kinds_of(program: Program) -> set[Kind]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from long import LONG
 from marked import marked
 
-from bitwright.errors import InputError, Problem, ProgramError
+from bitwright.common.errors import InputError, Problem, ProgramError
 from bitwright.machines.assembly.sbn_assembler import assemble
 from bitwright.machines.sbn.code import Code, run_interpreter
 from bitwright.machines.sbn.compiler import compile_function

@@ -12,7 +12,7 @@ from bitwright.machines.sbn import proof as instructions
 from bitwright.machines.sbn.proof import CodeProof
 from bitwright.proofs.unrolling import prove_at_size
 from bitwright.proofs.unrolling.solver import Prover, UndecidedError
-from bitwright.running.run import run_batch
+from bitwright.runs.run import run_batch
 
 LARGER = ".width 4\n.in a b\n.out a\n sbn a b halt\n sub b t\n sub t a\n"  # a is the larger of both
 ENSURED = "in.a >= 0 and in.b >= 0 => a >= in.a and a >= in.b and (a == in.a or a == in.b)"

@@ -7,13 +7,13 @@ import torch
 from whole import choices, indicator, odd_program, trained, whole, with_weights
 
 from bitwright import Algorithm, addition, multiplication, parse
-from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer.fused import FusedSums
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL
 from bitwright.proofs.exhaustion.findings import IntegerJudge, Truth
+from bitwright.verbs.cells import as_algorithm, pattern_of
 
 
 def large() -> tuple[Algorithm, IntegerNetwork]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bitwright import permutation
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.networks import Plan, Recipe
-from bitwright.running.successors import random_starts
+from bitwright.runs.successors import random_starts
 from bitwright.theory.closed_form import variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 

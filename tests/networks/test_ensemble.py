@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from bitwright import addition, permutation
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.common.workers import Workers
 from bitwright.networks import Plan, Recipe, TrainingError, load_network
 from bitwright.networks.cache import member_file, network_files, train_members
-from bitwright.running.successors import random_starts, random_states
-from bitwright.workers import Workers
+from bitwright.runs.successors import random_starts, random_states
 
 
 @pytest.mark.parametrize("workers", [Workers(), Workers("processes", 2)])

@@ -10,7 +10,7 @@ from programs import all_states
 from whole import outputs_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, run
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import PackedBatch, RuleEngine

@@ -11,16 +11,16 @@ from safetensors.numpy import load_file, save
 from whole import kernel_engine, outputs_of
 
 from bitwright import InputError, addition
-from bitwright.api.executions import Sample, cell_set
 from bitwright.engines.make import network_engine
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, quantize, save_network, train
 from bitwright.networks.train import ExecutionSet
-from bitwright.program.pattern import Pattern
-from bitwright.running.successors import successors
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.successors import successors
 from bitwright.theory.closed_form import spectrum
 from bitwright.theory.encoding.training_set import LABELS, Labels, StateSet, TrainingSet
 from bitwright.theory.predictor import Predictor, kernel_ends
 from bitwright.theory.rounding import round_outputs
+from bitwright.verbs.executions import Sample, cell_set
 
 ALGORITHM = addition(2)
 PROGRAM = ALGORITHM.program

@@ -27,9 +27,9 @@ from sessions import ROOT, commands_of
 from whole import whole, with_weights
 
 from bitwright import InputError, addition, multiplication, permutation
-from bitwright.api.export import c_text, claim_of, exported_cells, model
 from bitwright.cli.main import main
-from bitwright.program.pattern import Pattern
+from bitwright.export import c_text, claim_of, exported_cells, model
+from bitwright.rules.pattern import Pattern
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"]
 FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

@@ -25,9 +25,9 @@ from exported import (
 from whole import whole, with_weights
 
 from bitwright import InputError, addition
-from bitwright.api.export import claim_of, exported_cells, js_text, js_types
 from bitwright.cli.main import main
-from bitwright.program.pattern import Pattern
+from bitwright.export import claim_of, exported_cells, js_text, js_types
+from bitwright.rules.pattern import Pattern
 
 HARNESS = """
 import { readFileSync } from "node:fs";

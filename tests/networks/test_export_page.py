@@ -16,18 +16,18 @@ from paged import computer, evaluate, network_for, node_program
 from whole import whole, with_weights
 
 from bitwright import Algorithm, addition, certify, multiplication, open, run
-from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
-from bitwright.api.export import exported_cells
-from bitwright.api.export.every_size import PageSizes, describe, every_size, progressions
-from bitwright.api.export.pages import computer_page
-from bitwright.api.graphs import on_graph
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
+from bitwright.export import exported_cells
+from bitwright.export.every_size import PageSizes, describe, every_size, progressions
+from bitwright.export.pages import computer_page
 from bitwright.graphs.named import shaped_graph
 from bitwright.machines.programs import open_program
 from bitwright.machines.subleq.images import run_images
 from bitwright.networks import Plan, Recipe
-from bitwright.program.pattern import Pattern
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import as_algorithm, pattern_of, train_on_pattern
+from bitwright.verbs.graphs import on_graph
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 MADE = {"addition": addition, "multiplication": multiplication}

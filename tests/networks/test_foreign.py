@@ -9,8 +9,8 @@ import pytest
 from own_networks import as_function, as_module, as_onnx, layers_of
 
 from bitwright import InputError, Model, addition, export, train
-from bitwright.networks.foreign import as_model
-from bitwright.networks.foreign.graph import Node, OperatorGraph
+from bitwright.networks.external import as_model
+from bitwright.networks.external.graph import Node, OperatorGraph
 
 EVERY = np.array(list(itertools.product((0, 1), repeat=8)))
 

@@ -11,9 +11,9 @@ from onnx import TensorProto, helper, numpy_helper
 from own_networks import as_module, as_onnx, layers_of, onnx_of
 
 from bitwright import InputError, Model, addition, certify
-from bitwright.networks.foreign import as_model
-from bitwright.networks.foreign.graph import Node, OperatorGraph
-from bitwright.networks.foreign.tensors import NotReadError
+from bitwright.networks.external import as_model
+from bitwright.networks.external.graph import Node, OperatorGraph
+from bitwright.networks.external.tensors import NotReadError
 
 PLAIN = addition(3).program
 LAYERS = layers_of(PLAIN)
@@ -150,7 +150,7 @@ def test_modules_and_functions_that_mix_rows_are_no_better() -> None:
 def test_a_runtime_that_gives_something_else_than_the_file_says_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bitwright.networks.foreign.onnx_reader import OnnxModel
+    from bitwright.networks.external.onnx_reader import OnnxModel
 
     network, run = as_onnx(LAYERS, tmp_path / "adder.onnx"), OnnxModel.run
     assert certify(PLAIN, network).verdict == "certified"

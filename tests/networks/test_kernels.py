@@ -18,14 +18,14 @@ from cases import for_each
 from long import LONG
 
 from bitwright import InputError, addition, multiplication, train
+from bitwright.common.workers import Workers, cores, linear_algebra
+from bitwright.common.workers.linear_algebra import kernel_name, one_thread
 from bitwright.networks import Plan, Recipe, load_network, quantize
 from bitwright.networks import train as train_one
 from bitwright.networks.cache import cached_network, entries, train_members
 from bitwright.networks.integer import grids
 from bitwright.networks.store import read_about
 from bitwright.proofs.exhaustion.judges import FloatJudge
-from bitwright.workers import Workers, cores, linear_algebra
-from bitwright.workers.linear_algebra import kernel_name, one_thread
 
 CHILD = """
 import hashlib, json, os, sys
@@ -33,9 +33,9 @@ from pathlib import Path
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
 given = Path(sys.argv[2])
 from bitwright import addition, certify, multiplication, size, train, validate
-from bitwright.api.network import Network
+from bitwright.verbs.network import Network
 from bitwright.theory import weights
-from bitwright.workers.linear_algebra import kernel_name
+from bitwright.common.workers.linear_algebra import kernel_name
 
 def of(value):
     data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()

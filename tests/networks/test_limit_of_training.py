@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from bitwright import permutation
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.networks import Plan
 from bitwright.networks.descent import NetworkShape, Parametrization, initial_weights
 from bitwright.networks.train import descend
 from bitwright.theory.closed_form import Kind, variance, weights
 from bitwright.theory.encoding.training_set import TrainingSet
-from bitwright.workers.linear_algebra import one_thread
 
 K = 6
 

@@ -15,8 +15,8 @@ from bitwright import Algorithm, InputError, addition, multiplication
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import ExactSums, columns_of, decide_bits
 from bitwright.networks.onnx_file import save_integer_onnx, save_sums_onnx
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
+from bitwright.rules.pattern import Pattern
 
 onnx = pytest.importorskip("onnx")
 Run = Callable[[Path, dict[str, Any]], list[Any]]

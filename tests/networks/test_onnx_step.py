@@ -10,8 +10,8 @@ from cases import for_each
 from exported import CASES, adder_file, case, local_states
 
 from bitwright import addition, run
-from bitwright.api.export.onnx_step import save_step_onnx
 from bitwright.cli.main import main
+from bitwright.export.onnx_step import save_step_onnx
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")

@@ -9,7 +9,7 @@ from bitwright import Builder, InputError, addition, multiplication, parse
 from bitwright.machines import Sizes, machine_a, machine_b
 from bitwright.pages.drawing import text_width
 from bitwright.pages.svg import SBN_UNITS, block_drawing, block_kinds, diagram_svg, links
-from bitwright.program import span
+from bitwright.rules import span
 
 
 def test_kinds_and_links_of_addition() -> None:

@@ -15,11 +15,11 @@ from waiting import until, wait_until
 from whole import whole
 
 from bitwright import addition, multiplication, run
-from bitwright.api.export.pages import Page, computer_page, graph_page, program_page
-from bitwright.api.graphs import on_graph
 from bitwright.engines.cells.engine import CellEngine
+from bitwright.export.pages import Page, computer_page, graph_page, program_page
 from bitwright.machines.programs import open_program
-from bitwright.program.pattern import Pattern
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.graphs import on_graph
 
 TASKS = {"addition": addition, "multiplication": multiplication}
 

@@ -17,7 +17,7 @@ from bitwright.pages.graph import view as view_module
 from bitwright.pages.graph.view import OFF, SETS, UNSET, GraphView, scale_colour
 from bitwright.pages.layout import edge_bends, graph_layout
 from bitwright.pages.text import heading_of, order_lines
-from bitwright.program import Topology, parse_node_program
+from bitwright.rules import Topology, parse_node_program
 
 SVG = "{http://www.w3.org/2000/svg}"
 

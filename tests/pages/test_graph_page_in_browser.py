@@ -12,7 +12,7 @@ from waiting import until
 from bitwright import Run, run
 from bitwright.pages import graph_page
 from bitwright.pages.graph.view import GraphView, scale_colour
-from bitwright.program import Topology, parse_node_program
+from bitwright.rules import Topology, parse_node_program
 
 LIT = "#0072b2"  # a flag that is on, in light colours
 

@@ -4,8 +4,8 @@ import re
 from importlib.resources import files
 
 from bitwright.pages import lexer
-from bitwright.program.layout import KEYWORDS
-from bitwright.program.text.parser import PATHS
+from bitwright.rules.layout import KEYWORDS
+from bitwright.rules.text.parser import PATHS
 
 STEPS = {step for path in PATHS for step in path}
 

@@ -9,7 +9,7 @@ import pytest
 from bitwright import Builder, InputError, addition, parse, run
 from bitwright.pages import choose_columns, trace_svg, trace_text
 from bitwright.pages.drawing import text_width
-from bitwright.program.trace import Trace
+from bitwright.rules.trace import Trace
 
 SVG = "{http://www.w3.org/2000/svg}"
 

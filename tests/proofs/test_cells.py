@@ -9,14 +9,14 @@ import pytest
 from cases import for_each
 
 from bitwright import Algorithm, Certificate, InputError, Program, addition, certify, multiplication, parse, run, size
-from bitwright.api.cells import as_algorithm, pattern_of
+from bitwright.common.errors import ProofError
 from bitwright.engines.cells import LimitDecider
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.errors import ProofError
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.certificate import certify_cells
 from bitwright.proofs.certificate_file import check_certificate
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.rounding import ROUNDINGS
+from bitwright.verbs.cells import as_algorithm, pattern_of
 
 CROWDED = """
 let l = 6

@@ -9,7 +9,7 @@ from cases import for_each
 
 import bitwright
 from bitwright import Algorithm, Certificate, InputError, Program, multiplication
-from bitwright.errors import ProofError
+from bitwright.common.errors import ProofError
 from bitwright.theory import Rounding
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, parse, validate
-from bitwright.program.ensure_runs import Runs
-from bitwright.program.ensure_text import read
+from bitwright.rules.ensure_runs import Runs
+from bitwright.rules.ensure_text import read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHAINS = Path(__file__).parent / "function"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from programs import random_program
 
 from bitwright import Builder, InputError, Program, multiplication, parse
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.proofs.certificate import LimitVerdict, certify
 from bitwright.theory import Range, declared_range, smallest_examples, weights

@@ -15,14 +15,14 @@ from whole import whole
 
 import bitwright
 from bitwright import Algorithm, InputError, addition, parse
-from bitwright.api.cells import as_algorithm
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import columns_of
-from bitwright.program import Program
-from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.vnnlib import save_vnnlib
+from bitwright.rules import Program
+from bitwright.rules.pattern import every_cell
+from bitwright.verbs.cells import as_algorithm
 
 onnx = pytest.importorskip("onnx")
 needs_marabou = pytest.mark.skipif(find_spec("maraboupy") is None, reason="needs Marabou: pip install maraboupy")

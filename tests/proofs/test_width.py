@@ -5,14 +5,14 @@ import pytest
 from long import LONG
 
 from bitwright import Algorithm, InputError, addition, multiplication
-from bitwright.api.cells import pattern_of
 from bitwright.engines.make import network_engine
 from bitwright.engines.rules import RuleEngine
 from bitwright.networks import Plan, Recipe, train
-from bitwright.program import Builder
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.width import network_width, suggested_width
-from bitwright.running.successors import random_starts
+from bitwright.rules import Builder
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.successors import random_starts
+from bitwright.verbs.cells import pattern_of
 from paper.measurements.width_law import SPREAD, Case, exact_lines, spread_lines, voters
 
 

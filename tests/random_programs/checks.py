@@ -17,7 +17,6 @@ from random_programs.naive import LocalState, Rules, State, local_state, local_s
 from random_programs.naive import threshold as threshold_of
 
 from bitwright import Algorithm, BitwrightWarning, InputError, Program, parse, validate
-from bitwright.api.cells import as_algorithm, pattern_of, train_on_pattern
 from bitwright.engines.cells import KernelDecider, LimitDecider
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
@@ -26,14 +25,15 @@ from bitwright.engines.rules import LimitEngine, RuleEngine
 from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import Rounded, most_matches, writer_numbers
 from bitwright.networks.network import Origin
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.certificate import certify_cells
 from bitwright.proofs.certificate_file import claims_of
 from bitwright.proofs.exhaustion import NetworkVerdict, ProofTask, certify_network
 from bitwright.proofs.exhaustion.certificate import BitInState
 from bitwright.proofs.exhaustion.task import prove
 from bitwright.proofs.width import suggested_width
+from bitwright.rules.pattern import Pattern
 from bitwright.theory import weights
+from bitwright.verbs.cells import as_algorithm, pattern_of, train_on_pattern
 
 Counts = Counter[str]
 

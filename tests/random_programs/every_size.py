@@ -13,12 +13,12 @@ from unittest.mock import patch
 from checking import checked
 from random_programs.texts import RandomText
 
-from bitwright.errors import BitwrightError
-from bitwright.program import Algorithm, parse
+from bitwright.common.errors import BitwrightError
 from bitwright.proofs.function import prove
 from bitwright.proofs.function.prove import FunctionProof, prove_function
 from bitwright.proofs.kinds import prove_kinds
 from bitwright.proofs.unrolling import proof as unrolling
+from bitwright.rules import Algorithm, parse
 
 Values = dict[str, int]
 Run = tuple[Values, Values | None]  # inputs, and outputs if the run is over as the text says

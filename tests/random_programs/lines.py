@@ -5,12 +5,12 @@ from random import Random
 
 from random_programs.every_size import Run, is_true
 
-from bitwright.errors import BitwrightError
-from bitwright.program import Algorithm, Word, parse
-from bitwright.program.text import RuleText
+from bitwright.common.errors import BitwrightError
 from bitwright.proofs.function.affine import NoChainError
 from bitwright.proofs.function.chain import SHORTEST, ChainProgram, class_of, read_chain
 from bitwright.proofs.function.specification import Specification
+from bitwright.rules import Algorithm, Word, parse
+from bitwright.rules.text import RuleText
 
 WORDS = 40  # that a line is about
 SIZES = range(-1, 9)

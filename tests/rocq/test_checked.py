@@ -13,11 +13,11 @@ from long import LONG
 
 from bitwright import export, parse, train
 from bitwright import open as open_program
-from bitwright.api.export.rocq.printed import IMPORTS
-from bitwright.api.export.rocq.writing import project_text, rocq_files, theory_files
+from bitwright.export.rocq.printed import IMPORTS
+from bitwright.export.rocq.writing import project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
-from bitwright.program.pattern import read_pattern
+from bitwright.rules.pattern import read_pattern
 from tests.rocq.test_loops import ADDED, WIDE, files_of
 from tests.rocq.test_written import NETWORKS, ROOT, lists, text_of
 

@@ -7,13 +7,13 @@ import pytest
 from long import LONG
 
 from bitwright import parse
-from bitwright.api.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, Segment, fitted
-from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.printed import matches, rules_text
-from bitwright.api.export.rocq.rounds import rounds_files
-from bitwright.program import Algorithm
-from bitwright.program.pattern import pattern_of
+from bitwright.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, Segment, fitted
+from bitwright.export.rocq.listed import listed
+from bitwright.export.rocq.printed import matches, rules_text
+from bitwright.export.rocq.rounds import rounds_files
 from bitwright.proofs.function.prove import proof_by_rounds
+from bitwright.rules import Algorithm
+from bitwright.rules.pattern import pattern_of
 from tests.rocq.test_written import ROOT, text_of
 
 TEXT = (ROOT / "examples/multiplication.bw").read_text()

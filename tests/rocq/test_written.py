@@ -13,13 +13,13 @@ from safetensors.numpy import load_file
 
 from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
-from bitwright.api.export.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
-from bitwright.api.export.rocq.listed import listed
-from bitwright.api.export.rocq.writing import Written, rocq_files
+from bitwright.export.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
+from bitwright.export.rocq.listed import listed
+from bitwright.export.rocq.writing import Written, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
-from bitwright.program.expressions import Combined, Constant, Named
-from bitwright.program.pattern import pattern_of, read_pattern
+from bitwright.rules.expressions import Combined, Constant, Named
+from bitwright.rules.pattern import pattern_of, read_pattern
 
 ROOT = Path(__file__).parents[2]
 NETWORKS = sorted((ROOT / "proofs/networks").glob("*.safetensors"))

@@ -15,8 +15,8 @@ from two_readers import Files, sceptic
 from bitwright import Algorithm, addition, multiplication, parse, train
 from bitwright.machines.subleq import DIALECTS, Shape, machine_v
 from bitwright.networks import IntegerNetwork
-from bitwright.program import load, parse_node_program
-from bitwright.program.pattern import Pattern, pattern_of
+from bitwright.rules import load, parse_node_program
+from bitwright.rules.pattern import Pattern, pattern_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,8 +14,8 @@ from cases import for_each
 from long import LONG
 
 import bitwright as bw
-from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
+from bitwright.rules import parse
 
 ROOT = Path(__file__).parents[2]
 INCREMENT = (ROOT / "tests" / "proofs" / "function" / "increment.bw").read_text()

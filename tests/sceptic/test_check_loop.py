@@ -11,8 +11,8 @@ import pytest
 from altered import altered, leaves
 from cases import for_each
 
-from bitwright.program import parse
 from bitwright.proofs.function.prove import prove_function
+from bitwright.rules import parse
 from tests.proofs.function.test_rounds import shifted
 
 ROOT = Path(__file__).parents[2]

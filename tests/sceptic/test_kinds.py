@@ -10,7 +10,7 @@ from cases import for_each
 from long import seeds
 from proofs.kinds.random_texts import RandomText
 
-from bitwright.errors import ProgramError
+from bitwright.common.errors import ProgramError
 from bitwright.proofs.kinds import prove_kinds
 
 ROOT = Path(__file__).parents[2]

@@ -9,16 +9,16 @@ import pytest
 from fuzz.campaign import Counter
 
 from bitwright import Executions, executions, parse, permutation
-from bitwright.api.executions import Sample, executions_for
-from bitwright.api.graphs import on_graph
-from bitwright.errors import InputError, ProgramError, suggestion
+from bitwright.common.errors import InputError, ProgramError, suggestion
+from bitwright.common.scanner import Token
 from bitwright.graphs.files import read_graph
-from bitwright.program import parse_node_program
-from bitwright.program.tables import layout_of_names
-from bitwright.program.text.expand import Expansion
-from bitwright.program.text.parser import parse_statements
-from bitwright.program.text.syntax import BitRef, PortLine
-from bitwright.text.scanner import Token
+from bitwright.rules import parse_node_program
+from bitwright.rules.tables import layout_of_names
+from bitwright.rules.text.expand import Expansion
+from bitwright.rules.text.parser import parse_statements
+from bitwright.rules.text.syntax import BitRef, PortLine
+from bitwright.verbs.executions import Sample, executions_for
+from bitwright.verbs.graphs import on_graph
 
 HEAD = "bits x y\nblock x\nblock y\nwhen x=1 write x\n"
 WEIGHTED = parse_node_program("bits x\nport bits p\nblock x\nblock p\nwhen p=1 write far.x\ninput weight = p")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bitwright.text.problems import MAX_PROBLEMS, GiveUpError, Problems, TooManyProblemsError
-from bitwright.text.scanner import Token
+from bitwright.common.problems import MAX_PROBLEMS, GiveUpError, Problems, TooManyProblemsError
+from bitwright.common.scanner import Token
 
 HERE = Token("name", "x", 2, 5)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitwright import InputError, addition
-from bitwright.running.successors import executions_of_inputs, random_executions
+from bitwright.runs.successors import executions_of_inputs, random_executions
 from bitwright.theory.encoding.training_set import StateSet, TrainingSet, check_labels
 
 PROGRAM = addition(3).program

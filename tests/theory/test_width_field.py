@@ -8,11 +8,11 @@ from long import LONG
 from scipy import sparse
 
 from bitwright import Program, addition, multiplication, permutation
-from bitwright.api.cells import pattern_of
-from bitwright.program.pattern import Pattern
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import Kind, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width_plan import WidthField, WorstError, label_matrix, regions_of, rounded, scaled_bias
+from bitwright.verbs.cells import pattern_of
 from paper.width_integrals import Sums, spread
 from tests.programs import crowded, random_program
 

@@ -17,7 +17,7 @@ from decoders import (
 )
 from fuzzed_decoders import shuffled_logits
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.affine import FLOAT32, constant
 from bitwright.transformers.attention import ERROR, VALUE, WEIGHT, _turned, query_at, tabulate
 from bitwright.transformers.boxes import root, split, steps

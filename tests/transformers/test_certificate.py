@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from decoders import TASKS, copier, copy
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.certificate import read_certificate, round_down, write_certificate
 from bitwright.transformers.decision import Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.files import digest, save_decoder

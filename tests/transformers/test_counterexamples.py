@@ -6,7 +6,7 @@ import torch
 from adders import NAMES, load
 from torch_transformers import Gpt, Llama, randomized
 
-from bitwright.errors import EffortError, InputError
+from bitwright.common.errors import EffortError, InputError
 from bitwright.transformers.counterexamples import exhaust, forced_margins, search
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import mixture_of

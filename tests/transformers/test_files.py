@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from adders import NAMES, load
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.decoder import Decoder, Head, Layer, Linear, Mlp, Norm, Rope, check
 from bitwright.transformers.files import decoder_bytes, describe_decoder, digest, load_decoder, save_decoder
 from bitwright.transformers.modules import logits

@@ -11,7 +11,7 @@ from checking import checked
 from fuzzed_decoders import Evaluation, margins_of, nearly, random_network, random_task
 from long import seeds
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.boxes import LEAF, steps
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step

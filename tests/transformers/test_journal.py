@@ -8,12 +8,12 @@ import pytest
 from decoders import copier, copy
 
 from bitwright import InputError, certify
-from bitwright.files.journal import Journal
+from bitwright.common.files.journal import Journal
+from bitwright.common.workers import Workers
 from bitwright.transformers.certificate import StepJournal
 from bitwright.transformers.decision import Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.prover import decide
-from bitwright.workers import Workers
 
 TASK = copy(2)
 PROVED, WRONG = (copier(np.random.default_rng(seed), TASK, sharp) for seed, sharp in ((11, 2.85), (0, 1.2)))

@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import save_file
 from torch_transformers import Gpt, Llama, randomized
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers import state_dicts
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.files import load_decoder, save_decoder

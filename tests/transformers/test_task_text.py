@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from adders import addition
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.columns import Columns, check, digits
 from bitwright.transformers.task_text import MAX_TEXT, load_task, read_task
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.columns import digits
 from bitwright.transformers.decoder import Decoder, check
 from bitwright.transformers.layout import mixture_of

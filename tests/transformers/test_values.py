@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from adders import NAMES, addition, load
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.columns import Columns, check, digits
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.modules import logits

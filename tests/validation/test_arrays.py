@@ -10,9 +10,9 @@ from programs import EXAMPLES
 from tasks import task_of
 
 from bitwright import InputError, addition, multiplication
-from bitwright.program import load
+from bitwright.common.workers import Workers
+from bitwright.rules import load
 from bitwright.validation import Function, validate
-from bitwright.workers import Workers
 
 _numbers = count()
 

@@ -9,9 +9,9 @@ import pytest
 from tasks import task_of
 
 from bitwright import InputError, addition
+from bitwright.common.workers import Workers
 from bitwright.networks import FloatNetwork, Plan, Recipe, load_network, save_network, train
 from bitwright.validation import Arithmetic, Function, Task, Validation, validate
-from bitwright.workers import Workers
 
 ALGORITHM = addition(2)
 EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/test_workers.py

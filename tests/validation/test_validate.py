@@ -12,12 +12,12 @@ from programs import CASES, EXAMPLES, Case
 from tasks import task_of
 
 from bitwright import Algorithm, InputError, addition, multiplication, parse, permutation, run
-from bitwright.program import load
+from bitwright.common.workers import Workers
+from bitwright.rules import load
 from bitwright.theory import smallest_examples
 from bitwright.validation import Arithmetic, Function, Oracle, Tally, Task, validate
 from bitwright.validation.judge import run_batch_of
 from bitwright.validation.task import Inputs
-from bitwright.workers import Workers
 
 EVERY = [Workers(), Workers("processes", 2)]  # and Ray in tests/cluster
 ORDER = (3, 1, 2, 5, 4)

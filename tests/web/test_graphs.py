@@ -7,9 +7,9 @@ import pytest
 from long import LONG
 
 from bitwright import run
-from bitwright.api.graphs import on_graph, open_graph
 from bitwright.pages import graph_page
-from bitwright.program import Topology, parse_node_program
+from bitwright.rules import Topology, parse_node_program
+from bitwright.verbs.graphs import on_graph, open_graph
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "graphs"
 FLOOD = (EXAMPLES / "flooding.bw").read_text()

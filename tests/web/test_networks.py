@@ -10,10 +10,10 @@ import pytest
 from serving import ENDLESS, RING, serving
 
 from bitwright import Certificate, Network, addition, certify, run, train
-from bitwright.api import export
-from bitwright.api.cells import as_algorithm
 from bitwright.networks import Plan, Recipe
-from bitwright.program import parse_node_program
+from bitwright.rules import parse_node_program
+from bitwright.verbs import export
+from bitwright.verbs.cells import as_algorithm
 from bitwright.web.programs import train_network
 from bitwright.web.requests import Limits
 

@@ -9,10 +9,10 @@ from calling import Captured
 from long import LONG
 
 from bitwright import Algorithm, Certificate, addition, certify, multiplication, parse, permutation, run
-from bitwright.api.size import size
-from bitwright.bits import any_digits
 from bitwright.cli.main import main
+from bitwright.common.bits import any_digits
 from bitwright.pages import run_title, trace_page
+from bitwright.verbs.size import size
 
 ROOT = Path(__file__).parent.parent.parent
 GCD, BFS, HELLO = (

@@ -20,7 +20,7 @@ def command(clear: bool, as_json: bool) -> int:
     damaged entry is never used: it is trained again and replaced. Nor is one that the linear algebra of another CPU
     trained: each kernel has entries of its own.
     """
-    from bitwright.api.cache import clear_cache, look_at_cache
+    from bitwright.verbs.cache import clear_cache, look_at_cache
 
     found = clear_cache() if clear else look_at_cache()
     print_result(found, as_json)

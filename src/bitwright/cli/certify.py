@@ -13,10 +13,10 @@ from bitwright.cli.progress import TerminalTeller, is_quiet
 from bitwright.cli.reporting import print_json, print_result
 from bitwright.cli.targets import Target, keep_sizes, option_words
 from bitwright.cli.tasks import BESIDE, certify_task, is_task
-from bitwright.errors import InputError, ProofError
+from bitwright.common.errors import InputError, ProofError
 
 if TYPE_CHECKING:
-    from bitwright.api.certificates import Certificate, StateReport
+    from bitwright.verbs.certificates import Certificate, StateReport
 
 
 @opt.verb("certify")
@@ -92,11 +92,11 @@ def command(
     tested or not proved. Exit 1 unless it is certified; with --check also if the file claims anything that does not
     hold.
     """
-    from bitwright.api.certificates import Certificate, StateReport, check_writable
-    from bitwright.api.certify import certify
-    from bitwright.api.models import model_of
-    from bitwright.api.network import open_networks
     from bitwright.transformers.files import is_decoder_file
+    from bitwright.verbs.certificates import Certificate, StateReport, check_writable
+    from bitwright.verbs.certify import certify
+    from bitwright.verbs.models import model_of
+    from bitwright.verbs.network import open_networks
 
     if is_task(target.name):
         return certify_task(Path(target.name), network, output, check, as_json, how)

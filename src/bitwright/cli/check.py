@@ -9,7 +9,7 @@ from bitwright.cli.progress import is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import lets_for
-from bitwright.errors import counted
+from bitwright.common.errors import counted
 
 _MOST = 20  # warnings that a person is shown
 
@@ -24,7 +24,7 @@ def command(file: str, let: tuple[str, ...], as_json: bool) -> int:
 
     Warnings are about rules that never match, outputs that nothing writes and the like; they are no problems.
     """
-    from bitwright.api.check import check
+    from bitwright.verbs.check import check
 
     found = check(file, lets_for(file, let))
     if as_json:

@@ -19,7 +19,7 @@ def command(file: Path, bits: int | None, output: Path | None) -> None:
     A small part of Python (.py) becomes .sbn assembly for machines A and B (see docs/reference/sbn.md). SUBLEQ assembly
     (.sq) becomes a .dec image for machine V.
     """
-    from bitwright.api.compile import compile_file
+    from bitwright.verbs.compile import compile_file
 
     compiled = compile_file(file, bits)
     if output is None:

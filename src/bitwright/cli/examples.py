@@ -8,7 +8,7 @@ import click
 
 from bitwright.cli import options as opt
 from bitwright.cli.reporting import print_json
-from bitwright.errors import counted
+from bitwright.common.errors import counted
 
 _TRY = """try, {here}:
   bitwright run examples/subtraction.bw a=719 b=483
@@ -31,7 +31,7 @@ def command(folder: Path | None, as_json: bool) -> None:
     bitwright examples
     bitwright run examples/subtraction.bw a=719 b=483
     """
-    from bitwright.api.examples import example_files, write_examples
+    from bitwright.verbs.examples import example_files, write_examples
 
     place = Path() if folder is None else folder
     written = set(write_examples(place))

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.numbers import parse_values
-from bitwright.api.open import MachineChoice, is_image, open_subleq
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, lets_for
-from bitwright.errors import InputError, suggestion
+from bitwright.common.errors import InputError, suggestion
+from bitwright.verbs.numbers import parse_values
+from bitwright.verbs.open import MachineChoice, is_image, open_subleq
 
 if TYPE_CHECKING:
     from bitwright import Algorithm, NodeProgram
-    from bitwright.api.open import SubleqProgram
+    from bitwright.verbs.open import SubleqProgram
 
 FORMATS = {
     "c": "one C99 file, with a program that runs",
@@ -126,7 +126,7 @@ Written = tuple[dict[str, Any], str]  # what --json prints, and a note
 
 
 def _dataset(program: Target, output: Path, form: str | None, given: dict[str, Any], tell: TerminalTeller) -> Written:
-    from bitwright.api.executions import Sample, dataset
+    from bitwright.verbs.executions import Sample, dataset
 
     more = {"executions": Sample(given.pop("source", "runs"), **given)} if form == "executions" else given
     written = dataset(program.algorithm(), output, progress=tell, **more)
@@ -136,8 +136,8 @@ def _dataset(program: Target, output: Path, form: str | None, given: dict[str, A
 def _integer(
     network: Path, output: Path, program: Target | None, given: dict[str, Any], tell: TerminalTeller
 ) -> Written:
-    from bitwright.api.network import Network, open_networks
-    from bitwright.api.train import check_outputs
+    from bitwright.verbs.network import Network, open_networks
+    from bitwright.verbs.train import check_outputs
 
     check_outputs(output, kept=network)
     own = None if program is None else program.algorithm(networks=open_networks(network))
@@ -150,7 +150,7 @@ def _integer(
 def _network(
     network: Path, output: Path, form: str | None, program: Target | None, given: dict[str, Any], tell: TerminalTeller
 ) -> Written:
-    from bitwright.api.exports import export
+    from bitwright.verbs.exports import export
 
     first = parse_values(given.pop("values", ()))
     what = None if program is None else _opened(program, network, output.suffix == ".html" or form == "page")
@@ -160,8 +160,8 @@ def _network(
 
 def _opened(target: Target, network: Path, page: bool) -> Algorithm | NodeProgram | SubleqProgram:
     """The program to run; a name in the size that the network was trained for, or in a small one."""
-    from bitwright.api.exports import default_bits
-    from bitwright.api.network import open_networks
+    from bitwright.verbs.exports import default_bits
+    from bitwright.verbs.network import open_networks
 
     if is_image(target.name):
         if target.bits is not None or target.order is not None:

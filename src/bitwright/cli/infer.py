@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from bitwright.api.open import SIZED
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, lets_for
+from bitwright.verbs.open import SIZED
 
 
 @opt.verb("infer")
@@ -65,7 +65,7 @@ def command(
     bitwright infer a.npz b.npz c.npz --line "output sum = c[l] p" -o found.bw
     bitwright infer l=5:a.npz l=6:b.npz l=7:c.npz -o found.bw
     """
-    from bitwright.api.infer import check_output, infer
+    from bitwright.verbs.infer import check_output, infer
 
     lets = lets_for(target, let)
     if output is not None:

@@ -13,11 +13,11 @@ from importlib import import_module
 
 import click
 
-from bitwright.api.open import NAMES
 from bitwright.cli.changes import INSTEAD
 from bitwright.cli.streams import patient_streams
 from bitwright.cli.targets import asked_program, spell_option, training_command
-from bitwright.errors import BitwrightError, InputError, TrainCellsError, spelling, suggestion
+from bitwright.common.errors import BitwrightError, InputError, TrainCellsError, spelling, suggestion
+from bitwright.verbs.open import NAMES
 from bitwright.version import __version__
 
 VERBS = (

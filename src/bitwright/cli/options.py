@@ -12,10 +12,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from bitwright.api.open import MachineChoice
 from bitwright.cli.progress import QUIET
 from bitwright.cli.targets import Target, lets_for
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.verbs.open import MachineChoice
 
 # Groups of options in the order of the help; those of one verb alone come first.
 GROUPS = {

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.numbers import in_base_of, json_text, parse_two
-from bitwright.api.open import SIZED, shipped
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.targets import Target, keep_program, open_network
-from bitwright.errors import counted
+from bitwright.common.errors import counted
+from bitwright.verbs.numbers import in_base_of, json_text, parse_two
+from bitwright.verbs.open import SIZED, shipped
 
 if TYPE_CHECKING:
     from bitwright import Algorithm, Run
@@ -38,7 +38,7 @@ def execute(
     **options: Any,
 ) -> Run:
     """Runs an algorithm with the options of the command line, under a progress bar."""
-    from bitwright.api.run import run
+    from bitwright.verbs.run import run
 
     if algorithm.name in SIZED:  # add and multiply name none
         keep_program(Target(algorithm.name), algorithm)

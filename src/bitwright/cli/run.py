@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from bitwright.api.numbers import in_base_of, parse_values
-from bitwright.api.open import is_image
 from bitwright.cli import options as opt
 from bitwright.cli.progress import is_quiet, note
 from bitwright.cli.reporting import execute, report
 from bitwright.cli.run_graph import asked_graph, report_graph
 from bitwright.cli.targets import Target, open_network
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.verbs.numbers import in_base_of, parse_values
+from bitwright.verbs.open import is_image
 
 COMPUTER = ("max_instructions", "seconds", "resume", "memory", "signed")
 
@@ -53,7 +53,7 @@ def command(
     bitwright run examples/graphs/bfs.bw --graph grid:2x3 source=0.0
     bitwright run examples/subleq/sieve.sq
     """
-    from bitwright.api.check import first_warning
+    from bitwright.verbs.check import first_warning
 
     computer = {name: options.pop(name) for name in COMPUTER}
     if is_image(target.name):
@@ -78,7 +78,7 @@ def command(
         note(warning)
     watch = None
     if trace:
-        from bitwright.api.trace import instructions  # which brings all pages
+        from bitwright.verbs.trace import instructions  # which brings all pages
 
         watch = instructions(algorithm, click.echo)
     done = execute(algorithm, numbers, network=network, watch=watch, **options)

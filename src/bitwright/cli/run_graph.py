@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from bitwright.cli.progress import working
 from bitwright.cli.reporting import report
 from bitwright.cli.targets import Target
-from bitwright.errors import InputError, columns
+from bitwright.common.errors import InputError, columns
 
 if TYPE_CHECKING:
     from bitwright import NodeProgram, Run
-    from bitwright.api.graphs import GraphAlgorithm
+    from bitwright.verbs.graphs import GraphAlgorithm
 
 
 def node_program(target: Target, graph: str | None = None) -> NodeProgram | None:
@@ -21,7 +21,7 @@ def node_program(target: Target, graph: str | None = None) -> NodeProgram | None
 
     On a graph every rule file counts as one, even if its nodes do not communicate.
     """
-    from bitwright.api.graphs import as_node_program
+    from bitwright.verbs.graphs import as_node_program
 
     return as_node_program(target.name, target.lets, any_rules=graph is not None)
 
@@ -34,7 +34,7 @@ def asked_graph(
         if graph is not None or values is not None or directed:
             raise InputError("--graph, --values and --directed go with node programs, which have port bits or paths")
         return None
-    from bitwright.api.graphs import on_graph, open_graph
+    from bitwright.verbs.graphs import on_graph, open_graph
 
     if graph is None:
         raise InputError(

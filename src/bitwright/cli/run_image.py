@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.images import ImageConsole
-from bitwright.api.images import run_image as run
-from bitwright.api.open import MachineChoice, open_subleq
 from bitwright.cli.progress import StepProgress, TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.streams import print_lines, reader_gone
 from bitwright.cli.targets import open_network
-from bitwright.errors import InputError, counted
+from bitwright.common.errors import InputError, counted
+from bitwright.verbs.images import ImageConsole
+from bitwright.verbs.images import run_image as run
+from bitwright.verbs.open import MachineChoice, open_subleq
 
 if TYPE_CHECKING:
-    from bitwright.api.images import ComputerRun, MachineTally
+    from bitwright.verbs.images import ComputerRun, MachineTally
 
 
 class Terminal(ImageConsole):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bitwright.cli import options as opt
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 
 
 @opt.verb("serve")

@@ -14,7 +14,7 @@ from bitwright.cli.reporting import print_json
 from bitwright.cli.run_graph import node_program
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import Target
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 
 _DESCENTS = {"balanced": "balanced steps", "momentum": "momentum", "plain": "plain gradient descent"}
 
@@ -41,7 +41,7 @@ def command(
     The id of a program is the sha256 of its canonical text. --tile N shows the kinds of its cells, and the pattern that
     has one of each.
     """
-    from bitwright.api.show import cell_kinds, node_report, program_report, save_diagram, tiled
+    from bitwright.verbs.show import cell_kinds, node_report, program_report, save_diagram, tiled
 
     if Path(target.name).suffix.lower() == ".safetensors":
         opt.allow_only(f"the file of a network, {target.name}", "as_json")
@@ -80,11 +80,11 @@ def command(
 
 def _show_network(path: Path, as_json: bool) -> None:
     """Prints what a network file contains; reads all of it, so that a damaged one is refused."""
-    from bitwright.api.network import Network, file_format
     from bitwright.transformers.files import is_decoder_file
+    from bitwright.verbs.network import Network, file_format
 
     if is_decoder_file(path):
-        from bitwright.api.decoders import describe_file
+        from bitwright.verbs.decoders import describe_file
 
         _show_decoder(describe_file(path), as_json)
         return

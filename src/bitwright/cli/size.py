@@ -38,7 +38,7 @@ def command(target: Target, as_json: bool, **asked: Any) -> None:
     With --of network: how wide one network with a zero-output start and calibrated rounding should be, from the width
     law. Nothing is trained. The law is of first order in 1/width, and no proof; `certify --network FILE` is one.
     """
-    from bitwright.api.size import size
+    from bitwright.verbs.size import size
 
     found = size(target.algorithm(cells=asked["tile"] not in (None, "all")), progress=TerminalTeller(as_json), **asked)
     print_result(found, as_json)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.numbers import parse_lets, parse_order
-from bitwright.api.open import IMAGES, NAMES, MachineChoice, of_bits, opened
 from bitwright.cli.progress import working
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.verbs.numbers import parse_lets, parse_order
+from bitwright.verbs.open import IMAGES, NAMES, MachineChoice, of_bits, opened
 
 if TYPE_CHECKING:
     from bitwright import Algorithm, NodeProgram
@@ -58,7 +58,7 @@ def open_network(options: dict[str, Any]) -> list[Any]:
         return []
     if options["engine"] != "network":
         raise InputError(f"--network goes with --engine network, not {options['engine']}; leave out one of them")
-    from bitwright.api.network import open_networks
+    from bitwright.verbs.network import open_networks
 
     return open_networks(files)
 
@@ -124,7 +124,7 @@ def keep_sizes(sizes: str | None, lets: Mapping[str, int]) -> str | None:
 
 def training_command(target: Target, algorithm: Algorithm) -> str:
     """The command that trains a network with all cells of this program, in the sizes that are asked for."""
-    from bitwright.api import sizes as api
+    from bitwright.verbs import sizes as api
 
     own, sizes = api.numbers_of(algorithm), _kept().get(_SIZES)
     if sizes is None and own and api.knows_every_size(algorithm):

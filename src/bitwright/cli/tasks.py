@@ -11,7 +11,7 @@ import click
 from bitwright.cli.options import allow_only
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
-from bitwright.errors import InputError, ProofError, counted
+from bitwright.common.errors import InputError, ProofError, counted
 
 SUFFIX = ".task"
 _HOW = ("seconds", "measure", "workers", "resume")
@@ -27,7 +27,7 @@ def certify_task(
     task: Path, network: Path | None, output: Path | None, check: Path | None, as_json: bool, how: Mapping[str, Any]
 ) -> int:
     """Decides a decoder on every input of a task; exit 1 unless it is proved."""
-    from bitwright.api.decoders import certify_file, check_file
+    from bitwright.verbs.decoders import certify_file, check_file
 
     allow_only("a task (.task)", "network", "output", "check", "as_json", *_HOW)
     given, holds = {name: how[name] for name in _HOW}, ""
@@ -55,7 +55,7 @@ def certify_task(
 
 def find_certificate(check: Path, network: Path | None) -> Path:
     """The certificate of --check: the file that is named, or the one next to the network."""
-    from bitwright.api.folder import certificate_beside
+    from bitwright.verbs.folder import certificate_beside
 
     if check == BESIDE:
         if network is None:
@@ -68,7 +68,7 @@ def train_task(
     task: Path, output: Path | None, seed: int | None, seeds: int | None, until: str | None, as_json: bool
 ) -> int:
     """Trains a decoder on a task; exit 1 unless it is proved."""
-    from bitwright.api.decoders import train_file
+    from bitwright.verbs.decoders import train_file
 
     allow_only("a task (.task)", "output", "seed", "seeds", "until", "as_json")
     if output is None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.numbers import parse_values
 from bitwright.cli import options as opt
 from bitwright.cli.progress import note, working
 from bitwright.cli.reporting import execute, exit_code, print_json
 from bitwright.cli.run_graph import asked_graph
 from bitwright.cli.streams import print_lines
 from bitwright.cli.targets import Target, open_network
+from bitwright.verbs.numbers import parse_values
 
 if TYPE_CHECKING:
     from bitwright import Algorithm
@@ -49,7 +49,7 @@ def command(
     bitwright trace examples/rule110.bw row=1 --only centre
     bitwright trace examples/graphs/bfs.bw --graph random:40,60 source=0 -o bfs.html
     """
-    from bitwright.api.trace import check_trace, trace_states, trace_text, write_trace
+    from bitwright.verbs.trace import check_trace, trace_states, trace_text, write_trace
 
     numbers: dict[str, int] = {}
     network = open_network(options)

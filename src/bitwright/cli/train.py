@@ -13,12 +13,12 @@ from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, keep_sizes
 from bitwright.cli.tasks import is_task, train_task
-from bitwright.errors import BitwrightWarning, InputError, counted
+from bitwright.common.errors import BitwrightWarning, InputError, counted
 
 if TYPE_CHECKING:
     from bitwright import Algorithm
-    from bitwright.api.executions import Sample
-    from bitwright.api.network import Network
+    from bitwright.verbs.executions import Sample
+    from bitwright.verbs.network import Network
 
 
 @opt.verb("train")
@@ -96,7 +96,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _keep(programs: list[Algorithm], output: Path, as_json: bool, **how: Any) -> int:
     """Trains networks into a file or a folder; exit 1 if a local state is wrong."""
-    from bitwright.api.train import check_outputs, train, train_members
+    from bitwright.verbs.train import check_outputs, train, train_members
 
     executions, integer, workers = _sample(how), how.pop("integer", True), how.pop("workers")
     if how.get("networks", 1) > 1 and not integer:
@@ -130,7 +130,7 @@ def _sample(how: dict[str, Any]) -> Sample | None:
     if source is None:
         opt.refuse("goes with --from", "sample_seed")
         return None
-    from bitwright.api.executions import Sample
+    from bitwright.verbs.executions import Sample
 
     return Sample(source, sample_seed=seed or 0)
 

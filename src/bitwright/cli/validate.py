@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bitwright.api.open import NAMES, is_image
 from bitwright.cli import options as opt
 from bitwright.cli.progress import TerminalTeller, is_quiet, note
 from bitwright.cli.reporting import print_json
 from bitwright.cli.targets import Target, open_network, option_words
+from bitwright.verbs.open import NAMES, is_image
 
 if TYPE_CHECKING:
-    from bitwright.api.validate import Failure, Validation
+    from bitwright.verbs.validate import Failure, Validation
 
 _ARRAYS = "arrays:"  # before an oracle of arrays
 
@@ -52,7 +52,7 @@ def command(
     programs. For rule files it is the given function, else the ensure lines if they determine every output, else the
     rules themselves. Every ensure line must also be true after every run, whatever the oracle.
     """
-    from bitwright.api.validate import validate
+    from bitwright.verbs.validate import validate
 
     given = {name: value for name, value in asked.items() if value is not None}
     network = open_network(given)
@@ -73,7 +73,7 @@ def command(
 
 
 def _print(done: Validation, target: Target, options: Mapping[str, Any], as_json: bool) -> None:
-    from bitwright.api.validate import broken_bound, notes
+    from bitwright.verbs.validate import broken_bound, notes
 
     if as_json:
         found = done.to_dict()
@@ -90,7 +90,7 @@ def _print(done: Validation, target: Target, options: Mapping[str, Any], as_json
 
 def _rerun(failure: Failure, target: Target, done: Validation, options: Mapping[str, Any]) -> str:
     """The command that reproduces one failure; it states every option whose default differs in `run`."""
-    from bitwright.api.validate import order_text
+    from bitwright.verbs.validate import order_text
 
     task, order = done.task, target.order
     if target.name == "permutation" and options["files"] and order is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bitwright.lazy import lazy_names
+from bitwright.common.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bitwright.engines.make import make_engine as make_engine

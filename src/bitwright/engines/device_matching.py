@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.networks.descent import torch_module
-from bitwright.program import Program
+from bitwright.rules import Program
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.encoding import literals_of
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bitwright.bits import shorten, whole_number
+from bitwright.common.bits import shorten, whole_number
+from bitwright.common.errors import InputError, option, suggestion
 from bitwright.engines.protocol import Engine
 from bitwright.engines.rules import LimitEngine, RuleEngine
-from bitwright.errors import InputError, option, suggestion
-from bitwright.program import Program
-from bitwright.program.pattern import Pattern
+from bitwright.rules import Program
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.rounding import Rounding, check_rounding
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.workers.linear_algebra import Library, kernel_name
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions
 from bitwright.theory.rounding import Rounding, Scale
-from bitwright.workers.linear_algebra import Library, kernel_name
 
 
 class Batch(ABC):

@@ -14,11 +14,11 @@ from itertools import count
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.protocol import Batch, Engine
 from bitwright.engines.table import PackedCells, pack_rules
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Kind, weights
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding import PackedRules, Words, count_rows, largest, pack, unpack, with_complements

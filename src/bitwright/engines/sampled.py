@@ -12,14 +12,14 @@ from hashlib import sha256
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bitwright.bits import BoolArray, whole_number
+from bitwright.common.bits import BoolArray, whole_number
+from bitwright.common.errors import InputError
+from bitwright.common.workers.linear_algebra import NUMPY, one_thread
 from bitwright.engines.protocol import ArrayBatch, Engine
-from bitwright.errors import InputError
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, covariance, variance, weights
 from bitwright.theory.rounding import Rounding, round_outputs
-from bitwright.workers.linear_algebra import NUMPY, one_thread
 
 MAX_STATES = 3_000  # distinct states of one run; the joint law of more would take minutes and gigabytes
 MAX_NETWORKS = 10**9

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bitwright.bits import shorten
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
 from bitwright.engines.cells.wiring import Wiring
-from bitwright.errors import InputError
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of
-from bitwright.program import Program
-from bitwright.program.pattern import Pattern
+from bitwright.rules import Program
+from bitwright.rules.pattern import Pattern
 
 _EXACT = {"float64": 1 << 53, "float32": 1 << 24}
 _AT_ONCE = 1 << 23  # numbers in a layer

@@ -4,27 +4,55 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike, fspath
+from os.path import exists  # unlike Path.exists it takes names of any length
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
-from bitwright.files import documents
-from bitwright.files.storage import as_path
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
+from bitwright.common.files import documents
+from bitwright.common.files.storage import as_path
 from bitwright.graphs.lines import rows, separator_of
-from bitwright.graphs.named import NamedGraph, from_networkx
+from bitwright.graphs.named import NamedGraph, from_matrix, from_networkx, is_matrix, is_shape, shaped_graph
 from bitwright.graphs.values import whole_number
-from bitwright.program.graph.topology import Topology
-from bitwright.program.layout import IntArray
-from bitwright.program.text.files import read_text
+from bitwright.rules.graph.topology import Topology
+from bitwright.rules.layout import IntArray
+from bitwright.rules.text.files import read_text
 
-__all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "read_graph"]
+__all__ = ["SUFFIXES", "NamedGraph", "from_networkx", "open_graph", "read_graph"]
 
 _HEADERS = (["source", "target"], ["from", "to"], ["node1", "node2"], ["src", "dst"], ["start", "end"])
 _NODE_LINK = "node-link data of a graph"
+
+
+def open_graph(what: Any, directed: bool = False) -> NamedGraph:
+    """A graph from a file, from a shape such as `torus:20x30`, from networkx, from a matrix, or as it is.
+
+    >>> open_graph("path:3").topology
+    <Topology: 3 nodes, 2 edges>
+    """
+    if isinstance(what, NamedGraph):
+        return what
+    if isinstance(what, Topology):
+        return NamedGraph(what, tuple(map(str, range(what.nodes))), {}, {}, {}, None)
+    if isinstance(what, str) and is_shape(what) and not exists(what):
+        if directed:
+            raise InputError("shapes are undirected; leave out directed")
+        return shaped_graph(what)
+    if isinstance(what, str | PathLike):
+        return read_graph(fspath(what), directed)
+    if hasattr(what, "adj") and hasattr(what, "nodes"):
+        return from_networkx(what)
+    if is_matrix(what):
+        return from_matrix(what)
+    raise InputError(
+        "give a graph of networkx, an adjacency matrix, a file or a shape such as torus:20x30, "
+        f"got a {type(what).__name__}"
+    )
 
 
 def read_graph(path: str | Path, directed: bool = False) -> NamedGraph:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, listing
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, listing
 from bitwright.graphs.named import NamedGraph
-from bitwright.program.text.files import read_text
+from bitwright.rules.text.files import read_text
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 

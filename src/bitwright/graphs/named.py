@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, suggestion
-from bitwright.program.graph.topology import Board, Topology
-from bitwright.program.layout import IntArray
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, suggestion
+from bitwright.rules.graph.topology import Board, Topology
+from bitwright.rules.layout import IntArray
 
 Values = Mapping[str, Mapping[int, Any]]  # attribute -> number of a node or an edge -> value
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import parse_signed, shorten
-from bitwright.errors import InputError, counted, listing, suggestion
+from bitwright.common.bits import parse_signed, shorten
+from bitwright.common.errors import InputError, counted, listing, suggestion
 from bitwright.graphs.lines import read_table
 from bitwright.graphs.named import NamedGraph, Values
-from bitwright.program.graph.schema import NodeWord
-from bitwright.program.layout import IntArray
+from bitwright.rules.graph.schema import NodeWord
+from bitwright.rules.layout import IntArray
 
 _QUOTED = r'"(?:[^"]|"")*+"'
 _ITEMS = re.compile(rf'((?:{_QUOTED}|[^,"])*+)(,|\Z|")', re.DOTALL)

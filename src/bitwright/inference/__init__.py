@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.files.executions import Executions
-from bitwright.program.layout import IntArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.executions import Executions
+from bitwright.rules.layout import IntArray
 from bitwright.theory.encoding import pack_words, unpack
 
 Rows = NDArray[np.uint64]  # bits of a state in words, or the bits that a configuration may write

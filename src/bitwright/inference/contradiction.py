@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.inference import Elimination, Rows, pack_rows
-from bitwright.program.layout import IntArray
-from bitwright.running.observers import Progress
+from bitwright.rules.layout import IntArray
+from bitwright.runs.observers import Progress
 
 _TRIED = 32  # contradictions whose witnesses are looked at
 _LOOKS = 3_000  # of the search for a shorter witness

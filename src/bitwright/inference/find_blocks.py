@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.files.executions import Executions
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.executions import Executions
 from bitwright.inference import Evidence, Rows, unpack_rows
 from bitwright.inference.contradiction import SearchBudget, SearchLimitError, hitting_sets
-from bitwright.program.layout import IntArray
-from bitwright.running.observers import Progress
+from bitwright.rules.layout import IntArray
+from bitwright.runs.observers import Progress
 
 MAX_FOUND = 6  # bits of a block that is looked for
 _LOOKS = 400_000  # of the search; joining once costs as much as _JOIN of them, and every bit may be joined twice

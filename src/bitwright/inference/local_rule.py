@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted, suggestion
-from bitwright.files.executions import Executions
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.common.files.executions import Executions
 from bitwright.inference.rules import InferredRules
-from bitwright.program.layout import IntArray
+from bitwright.rules.layout import IntArray
 
 Offsets = tuple[tuple[int, int], ...]  # rows down and columns right of a cell
 

@@ -10,13 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError
-from bitwright.files.executions import Executions
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
+from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
-from bitwright.program import Layout, Program
-from bitwright.program.layout import IntArray
-from bitwright.running.successors import successors
+from bitwright.rules import Layout, Program
+from bitwright.rules.layout import IntArray
+from bitwright.runs.successors import successors
 
 Undetermined = Literal["off", "on", "refuse"]
 _MOST_STATES = 10**12  # an estimate above this says nothing

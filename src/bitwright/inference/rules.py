@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from os import PathLike
 
-from bitwright.errors import Report
-from bitwright.files.storage import as_path, write_atomically
+from bitwright.common.errors import Report
+from bitwright.common.files.storage import as_path, write_atomically
 
 
 class InferredRules(Report):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bitwright.errors import InputError, counted, problems_of
+from bitwright.common.errors import InputError, counted, problems_of
 from bitwright.machines.assembly.sbn_assembler import assemble, load_sbn
 from bitwright.machines.assembly.subleq_assembler import load_sq
 from bitwright.machines.sbn.code import Code
@@ -17,8 +17,8 @@ from bitwright.machines.sbn.machine_a import machine_a
 from bitwright.machines.sbn.machine_b import machine_b
 from bitwright.machines.subleq.interpreter import Shape, find_dialect, load_image
 from bitwright.machines.subleq.machine import MachineV, machine_v
-from bitwright.program import Algorithm
-from bitwright.program.text.files import read_text
+from bitwright.rules import Algorithm
+from bitwright.rules.text.files import read_text
 from bitwright.theory import smallest_examples
 
 _SBN = (".sbn", ".py")

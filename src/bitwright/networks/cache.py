@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.common.workers import Workers
+from bitwright.common.workers.linear_algebra import kernel_name, way_to_kernel
 from bitwright.networks.descent import Progress
 from bitwright.networks.network import FloatNetwork
 from bitwright.networks.store import About, load_network, read_about, read_network, save_network
 from bitwright.networks.train import Recipe, train
-from bitwright.program import Program
-from bitwright.workers import Workers
-from bitwright.workers.linear_algebra import kernel_name, way_to_kernel
+from bitwright.rules import Program
 
 _log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import shorten, whole_number
-from bitwright.errors import BitwrightError, InputError
+from bitwright.common.bits import shorten, whole_number
+from bitwright.common.errors import BitwrightError, InputError
 from bitwright.theory.closed_form import Kind, spectrum
 
 Float = NDArray[np.floating]

@@ -24,16 +24,16 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError
-from bitwright.frozen import frozen
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
+from bitwright.common.frozen import frozen
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.networks.descent import Float
 from bitwright.networks.network import Origin, TwoLayers
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, Scale, Thresholds, scale_weights
-from bitwright.workers.linear_algebra import one_thread
 
 Int8 = NDArray[np.int8]
 WEIGHT_BITS = range(2, 9)

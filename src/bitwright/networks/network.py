@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError
-from bitwright.frozen import frozen
+from bitwright.common.errors import InputError
+from bitwright.common.frozen import frozen
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.networks.descent import Descent, Float, NetworkShape, Parametrization, Start, limit_kind
 from bitwright.theory.encoding.training_set import Labels
 from bitwright.theory.rounding import Scale
-from bitwright.workers.linear_algebra import one_thread
 
 _FEW = 4
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.errors import InputError
-from bitwright.files.storage import write_atomically
+from bitwright.common.errors import InputError
+from bitwright.common.files.storage import write_atomically
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, columns_of
 from bitwright.networks.network import FloatNetwork
-from bitwright.program import Program
+from bitwright.rules import Program
 
 OPSET = 17
 EXACT = 1 << 24  # integers up to here, and sums of them that stay below, are exact in float32

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, counted
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.networks.integer import (
     WEIGHT_BITS,
     Grid,
@@ -26,13 +27,12 @@ from bitwright.networks.integer import (
     writer_numbers,
 )
 from bitwright.networks.network import FloatNetwork
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
-from bitwright.program.local import LocalStates, draw_numbers
-from bitwright.program.pattern import Pattern, every_cell
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates, draw_numbers
+from bitwright.rules.pattern import Pattern, every_cell
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Thresholds, scale_weights
-from bitwright.workers.linear_algebra import one_thread
 
 _CLIPS = (2.0, 2.5, 3.0, 3.5, 4.0, 5.0, np.inf)  # standard deviations; the last keeps every weight
 _SAMPLE, _PART = 1_024, 256  # states that scales are chosen by, and how many are looked at together

@@ -14,15 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
-from bitwright.files.arrays import open_tensors
-from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, parse, table, text, whole
-from bitwright.files.storage import as_path, write_atomically
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
+from bitwright.common.files.arrays import open_tensors
+from bitwright.common.files.documents import (
+    Check,
+    check_fields,
+    each,
+    flag,
+    like,
+    one_of,
+    optional,
+    parse,
+    table,
+    text,
+    whole,
+)
+from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.networks.descent import MAX_MEMBER, MAX_SEED, PARAMETRIZATIONS, STARTS, Descent
 from bitwright.networks.integer import WEIGHT_BITS, IntegerNetwork, Rounded, check_belongs
 from bitwright.networks.network import SOURCES, FloatNetwork, LearntFrom, Origin
-from bitwright.program import Program
+from bitwright.rules import Program
 from bitwright.theory.encoding.training_set import LABELS
 from bitwright.version import __version__
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.bits import BoolArray, shorten, whole_number
-from bitwright.errors import InputError, option, suggestion
+from bitwright.common.bits import BoolArray, shorten, whole_number
+from bitwright.common.errors import InputError, option, suggestion
+from bitwright.common.workers.linear_algebra import kernel_name, one_thread
 from bitwright.networks.descent import (
     MAX_MEMBER,
     MAX_SEED,
@@ -22,10 +23,9 @@ from bitwright.networks.descent import (
     initial_weights,
 )
 from bitwright.networks.network import FloatNetwork, LearntFrom, Origin
-from bitwright.program import Program
+from bitwright.rules import Program
 from bitwright.theory.encoding.training_set import StateSet, TrainingSet
 from bitwright.theory.predictor import MAX_EXAMPLES, kernel_ends
-from bitwright.workers.linear_algebra import kernel_name, one_thread
 
 MOST_STEPS = 100_000  # of gradient descent; training that would take more is refused
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.errors import InputError, counted
+from bitwright.common.errors import InputError, counted
 from bitwright.pages.drawing import COLOURS, JOINT, Content, draw, drawing_svg, text_width, wrapped
-from bitwright.program import Program
-from bitwright.program.cells import CellKinds, Cells, cell_kinds
-from bitwright.program.layout import IntArray
-from bitwright.program.text.parser import COMPASS
+from bitwright.rules import Program
+from bitwright.rules.cells import CellKinds, Cells, cell_kinds
+from bitwright.rules.layout import IntArray
+from bitwright.rules.text.parser import COMPASS
 
 MAX_KINDS = 200
 _MOST_ROWS = 40  # of wires in a box

@@ -15,12 +15,12 @@ from math import ceil
 
 import numpy as np
 
-from bitwright.errors import InputError, counted
+from bitwright.common.errors import InputError, counted
 from bitwright.pages.drawing import BOLD, COLOURS, Content, Drawing, draw, drawing_svg, svg_text, text_width, wrapped
 from bitwright.pages.text import choose_columns
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
-from bitwright.program.trace import Trace
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
+from bitwright.rules.trace import Trace
 
 _CELL, _GAP, _LEFT, _TOP = 12, 14, 46, 64
 _MAX_CELLS = 1_000_000

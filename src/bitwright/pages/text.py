@@ -9,9 +9,9 @@ from itertools import zip_longest
 
 import numpy as np
 
-from bitwright.errors import InputError, listing, printable
-from bitwright.program import GraphAlgorithm, Layout, Program
-from bitwright.program.trace import Trace
+from bitwright.common.errors import InputError, listing, printable
+from bitwright.rules import GraphAlgorithm, Layout, Program
+from bitwright.rules.trace import Trace
 
 
 @dataclass(frozen=True)

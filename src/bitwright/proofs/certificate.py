@@ -18,12 +18,12 @@ from typing import Any, Literal
 import flint
 import numpy as np
 
-from bitwright.bits import BoolArray, shorten
-from bitwright.errors import BitwrightError, InputError
-from bitwright.program import Program
-from bitwright.program.algorithm import MAX_EXAMPLES
-from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern
+from bitwright.common.bits import BoolArray, shorten
+from bitwright.common.errors import BitwrightError, InputError
+from bitwright.rules import Program
+from bitwright.rules.algorithm import MAX_EXAMPLES
+from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.decisions import Range, blocks_range, cells_range
 from bitwright.theory.ensemble import EnsembleSize, Scope, calibrated_size, check_delta, sign_size
 from bitwright.theory.intervals import Ball, enclose, precision

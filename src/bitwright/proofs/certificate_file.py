@@ -8,14 +8,14 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from bitwright.bits import shorten
-from bitwright.errors import ProofError
-from bitwright.files.documents import Check, check_fields, each, flag, like, one_of, optional, text, whole
-from bitwright.program import Algorithm, Program
-from bitwright.program.algorithm import MAX_EXAMPLES
-from bitwright.program.pattern import pattern_of_program
+from bitwright.common.bits import shorten
+from bitwright.common.errors import ProofError
+from bitwright.common.files.documents import Check, check_fields, each, flag, like, one_of, optional, text, whole
 from bitwright.proofs.certificate import FORMAT, VERDICTS, LimitVerdict, Progress, certify, certify_cells
 from bitwright.proofs.ranges import matches_range
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.algorithm import MAX_EXAMPLES
+from bitwright.rules.pattern import pattern_of_program
 from bitwright.theory.decisions import SOURCES
 
 # Who made it, and at which sizes a program has these kinds of cells. All else must come out the same again.

@@ -6,14 +6,14 @@ from random import Random
 
 import numpy as np
 
-from bitwright.bits import from_bit_rows
+from bitwright.common.bits import from_bit_rows
+from bitwright.common.errors import BitwrightError
 from bitwright.engines.rules import RuleEngine
-from bitwright.errors import BitwrightError
-from bitwright.program import Algorithm
-from bitwright.program.ensures import EnsureLine
 from bitwright.proofs.trials import Inputs, all_inputs, random_inputs
-from bitwright.running.loop import drive, ending_of, step_limit
-from bitwright.running.observers import Observer, View
+from bitwright.rules import Algorithm
+from bitwright.rules.ensures import EnsureLine
+from bitwright.runs.loop import drive, ending_of, step_limit
+from bitwright.runs.observers import Observer, View
 
 SIZES = (1, 2, 3, 5)  # that are tried besides a program's own
 MOST_WORK = 200_000  # templates times steps of a run that is tried

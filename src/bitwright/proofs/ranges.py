@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
-from bitwright.program import Algorithm
-from bitwright.running.loop import step_limit
-from bitwright.running.observers import Progress
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
+from bitwright.rules import Algorithm
+from bitwright.runs.loop import step_limit
+from bitwright.runs.observers import Progress
 from bitwright.theory import blocks_range, declared_range
 from bitwright.theory.decisions import SOURCES, Range, decide
 
@@ -27,7 +27,7 @@ def matches_range(algorithm: Algorithm, source: str | None, progress: Progress |
 
 def reachable_range(algorithm: Algorithm, progress: Progress | None = None) -> Range:
     """Runs every input by its templates and notes the most matches of any state that a run steps from."""
-    from bitwright.running.sliced import SlicedRuns, counting
+    from bitwright.runs.sliced import SlicedRuns, counting
 
     bits, limit = len(algorithm.input_bits), step_limit(algorithm, None)
     if bits > MAX_INPUT_BITS:

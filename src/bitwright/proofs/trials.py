@@ -8,10 +8,10 @@ from random import Random
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.program import Algorithm, Word
-from bitwright.program.ensure_runs import Runs
-from bitwright.running.run import run_batch
+from bitwright.common.bits import BoolArray
+from bitwright.rules import Algorithm, Word
+from bitwright.rules.ensure_runs import Runs
+from bitwright.runs.run import run_batch
 
 LATE = "the run is not over in time"
 Inputs = dict[str, int]

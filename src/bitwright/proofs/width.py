@@ -11,11 +11,11 @@ from math import ceil, exp, inf, log
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError
-from bitwright.program import Algorithm, Program
-from bitwright.program.pattern import Pattern
-from bitwright.running.loop import step_limit
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.loop import step_limit
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.width_plan import (
     SWEEPS,
@@ -144,7 +144,7 @@ def _affordable(program: Program) -> int:
 
 def run_matches(algorithm: Algorithm, count: int, seed: int) -> BoolArray:  # (states, K)
     """What different states of random runs match."""
-    from bitwright.running.successors import random_states
+    from bitwright.runs.successors import random_states
 
     states = np.unique(random_states(algorithm, count, seed), axis=0)
     return np.asarray(TrainingSet(algorithm.program).matches(states)[0].toarray() > 0)

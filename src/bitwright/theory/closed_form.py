@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
 
 FloatArray = NDArray[np.float64]
 Kind = Literal["ntk", "last-layer"]  # both layers trained (the paper), or the last one only (the authors' code)

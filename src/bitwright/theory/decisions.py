@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitwright.errors import BitwrightError, InputError
-from bitwright.program import Algorithm, Program
-from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern
+from bitwright.common.errors import BitwrightError, InputError
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, beta
 from bitwright.theory.rounding import Rounding
 

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, listing, suggestion
-from bitwright.program import Algorithm, Program
-from bitwright.program.summary import never_written
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, listing, suggestion
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.summary import never_written
 from bitwright.theory.closed_form import variance, weights
 from bitwright.theory.decisions import Range, blocks_range, training_size
 from bitwright.theory.proof import Feasible, check_range, least_means

@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.theory.closed_form import FloatArray, Kind
-from bitwright.workers.linear_algebra import one_thread
 
 _SNAP = 1e-14  # cosines this close to +-1 are rounding errors of equal or opposite vectors
 

@@ -21,9 +21,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import BitwrightError, InputError
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.common.errors import BitwrightError, InputError
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Weights, weights
 from bitwright.theory.decisions import Range, blocks_range, mean_is_positive, rho
 from bitwright.theory.intervals import Ball, decimal, enclose, lower_bound, precision

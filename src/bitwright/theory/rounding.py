@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitwright.bits import BoolArray, shorten
-from bitwright.errors import InputError, suggestion
-from bitwright.program.layout import IntArray
+from bitwright.common.bits import BoolArray, shorten
+from bitwright.common.errors import InputError, suggestion
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray, Weights, check_matches, weights
 
 Scale = Literal["ntk", "last-layer", "plain", "scaled"]  # the limit of the template's training set, or labels of states

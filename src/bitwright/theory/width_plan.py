@@ -30,15 +30,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern
+from bitwright.common.bits import BoolArray
+from bitwright.common.workers.linear_algebra import one_thread
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, Kind, diagonal, weights
 from bitwright.theory.encoding.training_set import TrainingSet
 from bitwright.theory.ensemble import check_delta
-from bitwright.workers.linear_algebra import one_thread
 
 
 @one_thread()

@@ -9,7 +9,7 @@
 - `read_certificate`: what a certificate claims; `Decision.save` writes one.
 """
 
-from bitwright.lazy import lazy_names
+from bitwright.common.lazy import lazy_names
 
 _names, __getattr__ = lazy_names(
     __name__,

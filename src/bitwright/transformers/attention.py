@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.transformers.affine import LARGEST, TINY, AffineForm, Reals, added, chained, constant, normed, own
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder, Head, Rope

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bitwright.compiling import compiled
+from bitwright.common.compiling import compiled
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Columns, Ints
 from bitwright.transformers.decision import Group

@@ -21,11 +21,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.errors import InputError
-from bitwright.files.documents import Check, each, like, one_of, optional, read_document, read_file, real, text, whole
-from bitwright.files.journal import Journal
-from bitwright.files.storage import as_path, write_atomically
-from bitwright.frozen import FrozenArrays
+from bitwright.common.errors import InputError
+from bitwright.common.files.documents import (
+    Check,
+    each,
+    like,
+    one_of,
+    optional,
+    read_document,
+    read_file,
+    real,
+    text,
+    whole,
+)
+from bitwright.common.files.journal import Journal
+from bitwright.common.files.storage import as_path, write_atomically
+from bitwright.common.frozen import FrozenArrays
 from bitwright.transformers.columns import Ints, check_edges
 from bitwright.transformers.decision import Arithmetic, Decision, DecoderClaim, Group, ModuleComparison
 from bitwright.transformers.decoder import Decoder

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, counted, listing
-from bitwright.frozen import FrozenArrays, frozen
+from bitwright.common.errors import InputError, counted, listing
+from bitwright.common.frozen import FrozenArrays, frozen
 
 MAX_SETS = 10_000  # of states that prefixes can be in
 MAX_EDGES = 2_000_000  # a table of steps that fits into memory and is gone through in seconds

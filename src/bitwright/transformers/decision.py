@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from bitwright.errors import short_repr
-from bitwright.files.storage import as_path, write_atomically
-from bitwright.frozen import FrozenArrays
-from bitwright.lazy import Shown
+from bitwright.common.errors import short_repr
+from bitwright.common.files.storage import as_path, write_atomically
+from bitwright.common.frozen import FrozenArrays
+from bitwright.common.lazy import Shown
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, counted
-from bitwright.frozen import FrozenArrays
+from bitwright.common.errors import InputError, counted
+from bitwright.common.frozen import FrozenArrays
 
 Weights = NDArray[np.float32] | NDArray[np.float64]
 Activation = Literal["gelu", "gelu_tanh", "relu", "silu"]

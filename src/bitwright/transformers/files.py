@@ -16,10 +16,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from bitwright.errors import InputError, shorten
-from bitwright.files.arrays import TensorFile, open_tensors
-from bitwright.files.documents import Check, check_fields, like, one_of, parse, text
-from bitwright.files.storage import as_path, write_atomically
+from bitwright.common.errors import InputError, shorten
+from bitwright.common.files.arrays import TensorFile, open_tensors
+from bitwright.common.files.documents import Check, check_fields, like, one_of, parse, text
+from bitwright.common.files.storage import as_path, write_atomically
 from bitwright.transformers.decoder import Decoder, Weights, check
 from bitwright.version import __version__
 

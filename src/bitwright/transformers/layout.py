@@ -14,8 +14,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, listing
-from bitwright.frozen import FrozenArrays
+from bitwright.common.errors import InputError, listing
+from bitwright.common.frozen import FrozenArrays
 from bitwright.transformers.columns import NONE, Columns, Ints
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.compiling import compiled
-from bitwright.errors import InputError
-from bitwright.frozen import FrozenArrays
+from bitwright.common.compiling import compiled
+from bitwright.common.errors import InputError
+from bitwright.common.frozen import FrozenArrays
 from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.attention import tabulate
 from bitwright.transformers.boxes import split, steps

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import erf, expit
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.decision import FACTOR, ModuleComparison

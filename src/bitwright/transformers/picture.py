@@ -11,7 +11,7 @@ from html import escape
 
 import numpy as np
 
-from bitwright.errors import counted
+from bitwright.common.errors import counted
 from bitwright.transformers.affine import Reals
 from bitwright.transformers.boxes import EMPTY
 from bitwright.transformers.columns import Ints

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.common.workers import Workers
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.transformers.affine import FLOAT32
 from bitwright.transformers.attention import AttentionTable, check_fit, tabulate
 from bitwright.transformers.boxes import describe, steps
@@ -24,8 +26,6 @@ from bitwright.transformers.decoder import check as check_decoder
 from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.modules import Evaluator, Module, compare, evaluator_of, runtime_of
 from bitwright.transformers.steps import StepProof, bound_input, prove_step, step_of
-from bitwright.workers import Workers
-from bitwright.workers.linear_algebra import one_thread
 
 FEW = 2**16  # inputs that are all tried
 VARIED = 1000  # inputs that are tried where there are more

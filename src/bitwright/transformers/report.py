@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitwright.errors import counted, listing
+from bitwright.common.errors import counted, listing
 from bitwright.transformers.decision import FACTOR, Counterexample, Decision, DecoderClaim, ModuleComparison
 from bitwright.transformers.decoder import Decoder, Layer
 from bitwright.transformers.files import digest

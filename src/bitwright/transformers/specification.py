@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.errors import InputError, listing, suggestion
-from bitwright.program.ensure_text import EnsureReader
-from bitwright.program.ensures import EnsureLine, joined
-from bitwright.program.expressions import COMPARISONS, Combined, Constant, Named, Negation, combined
+from bitwright.common.errors import InputError, listing, suggestion
+from bitwright.common.scanner import Token, WrongError
 from bitwright.proofs.unrolling.polynomials import combine
-from bitwright.text.scanner import Token, WrongError
+from bitwright.rules.ensure_text import EnsureReader
+from bitwright.rules.ensures import EnsureLine, joined
+from bitwright.rules.expressions import COMPARISONS, Combined, Constant, Named, Negation, combined
 from bitwright.transformers.columns import Columns, check, from_step
 
 MAX_GUESSES = 6

@@ -17,10 +17,10 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, listing, suggestion
-from bitwright.files.arrays import ArrayFile
-from bitwright.files.storage import as_path
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, listing, suggestion
+from bitwright.common.files.arrays import ArrayFile
+from bitwright.common.files.storage import as_path
 from bitwright.transformers.decoder import (
     Activation,
     Chain,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.compiling import compiled
+from bitwright.common.compiling import compiled
 from bitwright.transformers.affine import Reals, RowArrays
 from bitwright.transformers.columns import Columns, Ints
 

@@ -22,14 +22,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, Problem, listing
-from bitwright.files.documents import read_file
-from bitwright.files.storage import as_path
-from bitwright.program.ensure_text import ENSURE_SCANNER
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import Combined, Named
-from bitwright.text.scanner import END, MAX_LINE, Token, WrongError
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, Problem, listing
+from bitwright.common.files.documents import read_file
+from bitwright.common.files.storage import as_path
+from bitwright.common.scanner import END, MAX_LINE, Token, WrongError
+from bitwright.rules.ensure_text import ENSURE_SCANNER
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import Combined, Named
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
 from bitwright.transformers.specification import InputWord, Span, SpecificationReader, compile_lines, constant
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
+from bitwright.common.workers.linear_algebra import one_thread
 from bitwright.transformers.columns import Ints
 from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.decision import Arithmetic, Decision
 from bitwright.transformers.decoder import Decoder
 from bitwright.transformers.layout import ColumnTask, mixture_of
 from bitwright.transformers.prover import decide
-from bitwright.workers.linear_algebra import one_thread
 
 AHEAD = 32  # steps whose inputs are drawn at once
 TESTED = 4096  # inputs of the mixture that tell how far a decoder is from a proof

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, suggestion
-from bitwright.program import Algorithm
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, suggestion
+from bitwright.rules import Algorithm
 from bitwright.validation.oracles import Oracle, Values, is_wide, shown
 
 Given = Oracle | Callable[..., Any] | str

@@ -11,16 +11,16 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.protocol import Engine
-from bitwright.program import Algorithm, Program
-from bitwright.program.ensure_runs import Runs
-from bitwright.program.layout import IntArray
-from bitwright.running.loop import Ends, drive, ending_of
-from bitwright.running.observers import Margins, StepComparison
-from bitwright.running.run import run_batch
-from bitwright.running.sliced import Numbers, Outcome, Rows, SlicedPlan, SlicedRuns, is_cut_off, plan, triples
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.ensure_runs import Runs
+from bitwright.rules.layout import IntArray
+from bitwright.runs.loop import Ends, drive, ending_of
+from bitwright.runs.observers import Margins, StepComparison
+from bitwright.runs.run import run_batch
+from bitwright.runs.sliced import Numbers, Outcome, Rows, SlicedPlan, SlicedRuns, is_cut_off, plan, triples
 from bitwright.theory.encoding import pack_words, unpack
 from bitwright.validation.oracles import Expected, expected
 from bitwright.validation.report import MOST_FAILURES, BrokenBound, Failure, Tally

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 
-from bitwright.bits import BoolArray, any_digits, shorten
-from bitwright.errors import BitwrightError, InputError
-from bitwright.program import Algorithm
-from bitwright.program.ensure_runs import Runs
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import Combined, Expression, Named, names_in
-from bitwright.running.sliced import MOST_BITS, Numbers
+from bitwright.common.bits import BoolArray, any_digits, shorten
+from bitwright.common.errors import BitwrightError, InputError
+from bitwright.rules import Algorithm
+from bitwright.rules.ensure_runs import Runs
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import Combined, Expression, Named, names_in
+from bitwright.runs.sliced import MOST_BITS, Numbers
 
 Values = Mapping[str, Any]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from bitwright.errors import counted, option
-from bitwright.files.documents import Check, check_fields, each, optional, real, table, text, whole
-from bitwright.running.run import program_id
+from bitwright.common.errors import counted, option
+from bitwright.common.files.documents import Check, check_fields, each, optional, real, table, text, whole
+from bitwright.runs.run import program_id
 from bitwright.theory.decisions import Triple
 from bitwright.validation.oracles import Ensured
 

@@ -16,13 +16,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from bitwright.bits import shorten
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
+from bitwright.common.files.documents import check_fields, one_of, parse, read_file, whole
+from bitwright.common.files.storage import write_atomically
 from bitwright.engines.protocol import Engine
-from bitwright.errors import InputError
-from bitwright.files.documents import check_fields, one_of, parse, read_file, whole
-from bitwright.files.storage import write_atomically
-from bitwright.program import Algorithm, Program, Word
-from bitwright.running.sliced import MOST_BITS, Numbers, Rows, counting, numbers
+from bitwright.rules import Algorithm, Program, Word
+from bitwright.runs.sliced import MOST_BITS, Numbers, Rows, counting, numbers
 from bitwright.theory.decisions import blocks_range
 from bitwright.theory.encoding import unpack
 from bitwright.validation.oracles import Oracle, ValueOracle

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from bitwright.bits import any_digits
+from bitwright.common.bits import any_digits
+from bitwright.common.errors import InputError, short_repr
+from bitwright.common.workers import Workers, in_threads
 from bitwright.engines.cells.engine import cells_sentence
 from bitwright.engines.protocol import Engine
-from bitwright.errors import InputError, short_repr
-from bitwright.program import Algorithm
-from bitwright.running.loop import step_limit
-from bitwright.running.observers import Progress
+from bitwright.rules import Algorithm
+from bitwright.runs.loop import step_limit
+from bitwright.runs.observers import Progress
 from bitwright.theory.decisions import Triple
 from bitwright.validation.functions import Function
 from bitwright.validation.judge import forget, run_batch_of
 from bitwright.validation.oracles import Oracle
 from bitwright.validation.report import Failure, Tally, document, report
 from bitwright.validation.task import ProgressFile, Task, choose_inputs
-from bitwright.workers import Workers, in_threads
 
 Verdict = Literal["exact", "not exact", "not decided"]
 _SAVE_EVERY = 2.0  # seconds

@@ -32,8 +32,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as AsgiMessage
 
-from bitwright.api.examples import example_files
-from bitwright.errors import InputError, printable
+from bitwright.common.errors import InputError, printable
+from bitwright.verbs.examples import example_files
 from bitwright.version import __version__
 from bitwright.web.process import Message, RefusedError, Worker
 from bitwright.web.requests import Limits

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from bitwright.errors import BitwrightError
+from bitwright.common.errors import BitwrightError
 from bitwright.web.requests import Limits
 
 _MAIN = (

@@ -10,13 +10,13 @@ from math import prod
 from typing import Any
 
 from bitwright import Algorithm, NodeProgram, Program, Recipe
-from bitwright.api.engines import Engine, EngineChoice, choose_engine
-from bitwright.api.graphs import NamedGraph, shaped_graph
-from bitwright.api.images import SubleqProgram, misfits, with_padding
-from bitwright.api.making import Curve, FloatNetwork, watched
-from bitwright.api.open import named_algorithm
-from bitwright.api.pasted import drawn_graph, pasted_image, pasted_nodes, pasted_rules, pasted_sbn, whole_program
-from bitwright.errors import InputError, counted
+from bitwright.common.errors import InputError, counted
+from bitwright.verbs.engines import Engine, EngineChoice, choose_engine
+from bitwright.verbs.graphs import NamedGraph, shaped_graph
+from bitwright.verbs.images import SubleqProgram, misfits, with_padding
+from bitwright.verbs.making import Curve, FloatNetwork, watched
+from bitwright.verbs.open import named_algorithm
+from bitwright.verbs.pasted import drawn_graph, pasted_image, pasted_nodes, pasted_rules, pasted_sbn, whole_program
 from bitwright.web.requests import Graph, Limits, ProgramSource, Request
 
 What = Algorithm | NodeProgram | SubleqProgram

@@ -7,21 +7,21 @@ from functools import partial
 from typing import Any
 
 from bitwright import Algorithm, NodeProgram
-from bitwright.api.certificates import Certificate
-from bitwright.api.certify import certify
-from bitwright.api.export import ExportClaim, c_text, exported_cells, js_text, js_types
-from bitwright.api.export.pages import computer_page, program_page
-from bitwright.api.export.pages import graph_page as live_graph_page
-from bitwright.api.graphs import on_graph
-from bitwright.api.images import ImageConsole, MachineTally, SubleqProgram, image_text, run_image, with_padding
-from bitwright.api.making import Plan, cells_of, make_network, network_file
-from bitwright.api.numbers import json_text
-from bitwright.api.pasted import numbers_of
-from bitwright.api.run import run as run_program
-from bitwright.api.size import size
-from bitwright.errors import BitwrightError, InputError, Problem, ProgramError, readable
+from bitwright.common.errors import BitwrightError, InputError, Problem, ProgramError, readable
+from bitwright.export import ExportClaim, c_text, exported_cells, js_text, js_types
+from bitwright.export.pages import computer_page, program_page
+from bitwright.export.pages import graph_page as live_graph_page
 from bitwright.pages import graph_page, run_title, trace_page
 from bitwright.pages.layout import graph_layout
+from bitwright.verbs.certificates import Certificate
+from bitwright.verbs.certify import certify
+from bitwright.verbs.graphs import on_graph
+from bitwright.verbs.images import ImageConsole, MachineTally, SubleqProgram, image_text, run_image, with_padding
+from bitwright.verbs.making import Plan, cells_of, make_network, network_file
+from bitwright.verbs.numbers import json_text
+from bitwright.verbs.pasted import numbers_of
+from bitwright.verbs.run import run as run_program
+from bitwright.verbs.size import size
 from bitwright.web.programs import (
     Progress,
     What,

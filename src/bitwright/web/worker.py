@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bitwright.errors import BitwrightError, InputError, shorten
+from bitwright.common.errors import BitwrightError, InputError, shorten
 from bitwright.web.requests import Limits, Request
 
 _PATIENCE = 10  # seconds of processor time that a job has beyond its time, where the server is gone

@@ -9,7 +9,7 @@ from cases import for_each
 from long import LONG
 from subleq_lockstep import compare, machine_of, random_image, reader
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.make import make_engine, network_engine
 from bitwright.engines.protocol import Batch
 from bitwright.machines.subleq import (

@@ -10,13 +10,13 @@ import pytest
 from random_programs.checks import exact_network
 
 from bitwright import Algorithm, BitwrightError, InputError, Network, certify, parse
-from bitwright.api.cells import as_algorithm, pattern_of
 from bitwright.cli.main import main
 from bitwright.networks import Plan, Recipe, train
-from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion import certify_network as prove
 from bitwright.proofs.exhaustion.findings import IntegerJudge
 from bitwright.proofs.exhaustion.one_state import look_at_state, state_with
+from bitwright.rules.pattern import every_cell
+from bitwright.verbs.cells import as_algorithm, pattern_of
 
 ONE_CELL = "bits a b\nblock a\nblock b\ncell a b\nwhen a=0 write a\nwhen b=1 write b\ninput a b\noutput a b\nsteps 1\n"
 TWO_KINDS = (

@@ -11,17 +11,17 @@ from long import LONG
 from whole import trained, with_weights
 
 from bitwright import InputError, addition, certify, multiplication
-from bitwright.api.cells import as_algorithm, pattern_of
+from bitwright.common.errors import BitwrightError
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer import DeviceDecisions
-from bitwright.errors import BitwrightError
 from bitwright.networks import FloatNetwork, IntegerNetwork, Plan, Recipe, quantize, save_network, train
 from bitwright.networks.integer import ExactSums, columns_of
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import StatesDomain
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.task import ProofTask, prove
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
+from bitwright.verbs.cells import as_algorithm, pattern_of
 
 torch = pytest.importorskip("torch")
 

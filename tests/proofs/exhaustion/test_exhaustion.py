@@ -24,14 +24,14 @@ from whole import (
 )
 
 from bitwright import Algorithm, InputError, Program, addition, certify, multiplication, parse
+from bitwright.common.workers import Workers
 from bitwright.networks import IntegerNetwork, Plan, Recipe, train
-from bitwright.program import FIXED_POINT
 from bitwright.proofs.exhaustion.certificate import look_at
 from bitwright.proofs.exhaustion.domains import RunsDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.judges import FloatJudge
 from bitwright.proofs.exhaustion.task import ProofTask, prove, prove_range
-from bitwright.workers import Workers
+from bitwright.rules import FIXED_POINT
 
 COUNTER = """
 bits x[2] done

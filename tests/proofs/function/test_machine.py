@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from programs import next_state
 
-from bitwright.program import parse
-from bitwright.program.text import RuleText
 from bitwright.proofs.function.affine import NoChainError
 from bitwright.proofs.function.chain import read_chain
 from bitwright.proofs.function.closure import Invariant, Search
@@ -15,6 +13,8 @@ from bitwright.proofs.function.laws import conserved
 from bitwright.proofs.function.machine import ChainMachine, Clock
 from bitwright.proofs.function.prove import _runs, _settings, _with_steps
 from bitwright.proofs.function.specification import Specification
+from bitwright.rules import parse
+from bitwright.rules.text import RuleText
 from tests.proofs.function.cases import SOME, text_of
 
 

@@ -7,9 +7,9 @@ import pytest
 from long import LONG
 from random_programs.every_size import all_runs, is_true
 
-from bitwright.errors import BitwrightError
-from bitwright.program import parse
+from bitwright.common.errors import BitwrightError
 from bitwright.proofs.function.prove import prove_function
+from bitwright.rules import parse
 from tests.proofs.function.cases import CHAINS, SOME, text_of
 from tests.proofs.function.mutants import mutants
 

@@ -6,12 +6,12 @@ import pytest
 from long import LONG
 
 from bitwright import run
-from bitwright.errors import BitwrightError
-from bitwright.program import parse
+from bitwright.common.errors import BitwrightError
 from bitwright.proofs.function.prove import prove_function
 from bitwright.proofs.function.shapes import AtSize, NoShapeError, SplitError
 from bitwright.proofs.kinds import prove_kinds
 from bitwright.proofs.trials import all_inputs, wrong_input
+from bitwright.rules import parse
 from tests.proofs.function.cases import EXAMPLES
 from tests.proofs.function.mutants import mutants
 

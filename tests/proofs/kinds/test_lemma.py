@@ -11,13 +11,13 @@ from cases import for_each
 from long import LONG, seeds
 from proofs.kinds.random_texts import RandomText
 
-from bitwright.errors import ProgramError
-from bitwright.program.program import Program
+from bitwright.common.errors import ProgramError
 from bitwright.proofs.kinds import KindsProof, prove_kinds
 from bitwright.proofs.kinds.affine import ONE, Affine, solve
 from bitwright.proofs.kinds.atoms import Atoms, atoms_of
 from bitwright.proofs.kinds.lines import Lines
 from bitwright.proofs.kinds.proof import SizedText
+from bitwright.rules.program import Program
 
 _NAME = re.compile(r"(\w+)(?:\[([\d,]+)\])?")
 

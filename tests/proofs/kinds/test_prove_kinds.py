@@ -6,9 +6,9 @@ from pathlib import Path
 from cases import for_each
 from long import LONG
 
-from bitwright.program import parse
-from bitwright.program.text import parse_node_program
 from bitwright.proofs.kinds import prove_kinds
+from bitwright.rules import parse
+from bitwright.rules.text import parse_node_program
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 TRAP = """let l = 10

@@ -5,10 +5,10 @@ from operator import add, mul, sub
 
 import pytest
 
-from bitwright.program.ensure_text import read
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import AndGraph
 from bitwright.proofs.unrolling.numbers import Blasted
+from bitwright.rules.ensure_text import read
 
 
 def value(number, values):

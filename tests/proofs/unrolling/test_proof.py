@@ -16,7 +16,7 @@ from bitwright import addition
 from bitwright.proofs.unrolling import proof as proofs
 from bitwright.proofs.unrolling import prove_at_size, solver
 from bitwright.proofs.unrolling.runs import Stepper, unroll
-from bitwright.running.run import run_batch
+from bitwright.runs.run import run_batch
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ["addition", "addition-counter", "subtraction", "comparison", "gray", "permutation"]

@@ -12,16 +12,16 @@ from functools import cached_property
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError
-from bitwright.program.layout import IntArray
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
+from bitwright.common.workers.linear_algebra import one_thread
+from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray, covariance, weights
 from bitwright.theory.decisions import decide
 from bitwright.theory.predictor import Predictor, check_size
 from bitwright.theory.rounding import Rounding, Scale, round_outputs
-from bitwright.workers.linear_algebra import one_thread
 
 _TINY = float(np.finfo(np.float64).tiny)  # so that a wrong answer without any margin is negative too
 MAX_DRAWN = 3_000  # local states of a kind; the joint law of more would take minutes and gigabytes

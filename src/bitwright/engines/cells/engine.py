@@ -13,24 +13,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import counted, thousandths
+from bitwright.common.workers.linear_algebra import NUMPY
 from bitwright.engines.cells import Decider
 from bitwright.engines.cells.network import PART, CellTables, are_few, cell_tables, networks_decider
 from bitwright.engines.cells.wiring import Wiring
 from bitwright.engines.protocol import ArrayBatch, Batch, Engine
 from bitwright.engines.rules import LARGE, PackedBatch, RuleEngine, loops_pay, one_by_one
 from bitwright.engines.table import PackedCells, fits
-from bitwright.errors import counted, thousandths
 from bitwright.networks import AnyNetwork
-from bitwright.program import Program
-from bitwright.program.cells import Tile
-from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern
+from bitwright.rules import Program
+from bitwright.rules.cells import Tile
+from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.decisions import Decisions, decide
 from bitwright.theory.encoding import Words, unpack
 from bitwright.theory.rounding import Rounding
-from bitwright.workers.linear_algebra import NUMPY
 
 _TOGETHER = 1 << 10  # states of a batch, where they are evaluated
 _KEPT = 1 << 20  # local states whose outputs are kept, where there are more

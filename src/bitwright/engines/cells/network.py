@@ -12,17 +12,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
 from bitwright.engines.cells import Decider, encoded
-from bitwright.errors import InputError
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.descent import Float
 from bitwright.networks.integer import ExactSums, check_whole, columns_of, decide_bits, most_matches, writer_numbers
-from bitwright.program import Program
-from bitwright.program.cells import CellKinds
-from bitwright.program.layout import IntArray
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern
+from bitwright.rules import Program
+from bitwright.rules.cells import CellKinds
+from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Rounding, check_states_rounding
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 
+from bitwright.common.errors import InputError, counted, readable, thousandths
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.cells.network import CellTables, are_few, networks_decider
-from bitwright.errors import InputError, counted, readable, thousandths
 from bitwright.networks import AnyNetwork, FloatNetwork, IntegerNetwork
 from bitwright.networks.integer import check_belongs
 from bitwright.networks.quantize import Cost
-from bitwright.program import Algorithm, Program
-from bitwright.program.given import as_algorithm as given
-from bitwright.program.pattern import Pattern
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.given import as_algorithm as given
+from bitwright.rules.pattern import Pattern
 
 
 @dataclass(frozen=True)

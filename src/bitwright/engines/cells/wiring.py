@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import OtherKindError, counted, listing
-from bitwright.program import Program
-from bitwright.program.cells import CellKinds, Cells, Kind, Tile, cell_kinds
-from bitwright.program.layout import IntArray
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import OtherKindError, counted, listing
+from bitwright.rules import Program
+from bitwright.rules.cells import CellKinds, Cells, Kind, Tile, cell_kinds
+from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
 
 _TILES = 16  # the most neighbouring cells that are tried as one
 

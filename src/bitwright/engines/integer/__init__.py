@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.cuda_source import Kernel, KernelError, can_compile
+from bitwright.common.bits import BoolArray
+from bitwright.common.cuda_source import Kernel, KernelError, can_compile
+from bitwright.common.errors import BitwrightError, InputError
 from bitwright.engines.device_matching import DeviceMatching, TensorBatch, aligned
 from bitwright.engines.protocol import Batch, Engine
-from bitwright.errors import BitwrightError, InputError
 from bitwright.networks.descent import check_device, torch_module
 from bitwright.networks.integer import Bounds, IntegerNetwork, check_belongs, check_whole, checked_bounds, columns_of
-from bitwright.program import Program
+from bitwright.rules import Program
 from bitwright.theory.encoding import literals_of
 from bitwright.theory.rounding import Rounding
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bitwright.cuda_source import Kernel, can_compile
+from bitwright.common.cuda_source import Kernel, can_compile
 from bitwright.networks.integer import Bounds, IntegerNetwork
 
 _STATES, _THREADS = 128, 384  # of a block of threads

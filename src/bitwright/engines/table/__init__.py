@@ -15,11 +15,11 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.program import Program
-from bitwright.program.cells import CellKinds, Cells, Kind, cell_kinds, distinct, each_block
-from bitwright.program.layout import IntArray
-from bitwright.program.local import LocalStates
+from bitwright.common.bits import BoolArray
+from bitwright.rules import Program
+from bitwright.rules.cells import CellKinds, Cells, Kind, cell_kinds, distinct, each_block
+from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates
 from bitwright.theory.closed_form import FloatArray
 
 WORD = 16  # the most bits of a packed cell

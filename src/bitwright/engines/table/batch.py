@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.engines.protocol import Batch
 from bitwright.engines.table import SET, N, PackedCells, loop
-from bitwright.program.layout import IntArray
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 
 _WORTH = 10_000  # steps of a leap from which a memo is used

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.compiling import compiled, entry, inlined
+from bitwright.common.compiling import compiled, entry, inlined
 from bitwright.engines.table import HOLD, SET, WORD
 from bitwright.engines.table import N as N_AT
-from bitwright.program.layout import IntArray
+from bitwright.rules.layout import IntArray
 
 # What the loop keeps in its counters between two calls, and what it says about the last one.
 COUNTERS = (ACTIVE, HELD, SIDE, UNCHANGED, LEAST, MOST, COUNTED) = range(7)

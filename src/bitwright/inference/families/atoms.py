@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.files.executions import Executions
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence, pack_rows, unpack_rows
 from bitwright.inference.families.blocks import FittedBlocks, NoFamilyError, indices_of, owners
 from bitwright.inference.families.lines import Affine, Array, Cell, LineBounds, LineCell, Place, places_of
-from bitwright.program import Layout
-from bitwright.program.layout import IntArray
+from bitwright.rules import Layout
+from bitwright.rules.layout import IntArray
 
 _MOST_DEMANDS = 200_000
 

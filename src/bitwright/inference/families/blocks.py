@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.inference.families.lines import (
     Affine,
     Array,
@@ -26,7 +26,7 @@ from bitwright.inference.families.lines import (
     unit,
     value,
 )
-from bitwright.program import Layout
+from bitwright.rules import Layout
 
 Members = tuple[int, ...]  # the arrays of a block's bits, by number, in order
 Blocks = Sequence[Sequence[int]]

@@ -14,14 +14,14 @@ from itertools import combinations, islice, pairwise, product
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.files.executions import Executions
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.executions import Executions
 from bitwright.inference import Evidence, Rows, unpack_rows
 from bitwright.inference.families.lines import Array, Line, LineBounds, Place, at
 from bitwright.inference.find_blocks import MAX_FOUND
-from bitwright.program import Layout
-from bitwright.program.layout import IntArray
-from bitwright.running.progress import Deadline, Progress
+from bitwright.rules import Layout
+from bitwright.rules.layout import IntArray
+from bitwright.runs.progress import Deadline, Progress
 
 Lines = tuple[Line, ...]  # one for each dimension
 Join = tuple[int, int, Lines | None, Lines | Place]  # two arrays; the lines of two bits, or None and distances

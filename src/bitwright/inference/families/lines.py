@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from bitwright.program import Layout
-from bitwright.program.layout import IntArray
+from bitwright.rules import Layout
+from bitwright.rules.layout import IntArray
 
 Line = tuple[int, int]  # slope s and offset o of s*l + o
 Affine = tuple[int, ...]  # (a, b, c) of a*i + b*l + c; from a place of two dimensions (a, a', b, c) of a*i + a'*j + ...

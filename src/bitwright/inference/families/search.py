@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from bitwright.files.executions import Executions
+from bitwright.common.files.executions import Executions
 from bitwright.inference import Elimination, Evidence
 from bitwright.inference.contradiction import Contradiction, find_contradiction
 from bitwright.inference.families.atoms import Evidences
@@ -23,9 +23,9 @@ from bitwright.inference.families.space import (
     sufficient,
     version_space,
 )
-from bitwright.program import Layout
-from bitwright.program.tables import layout_of_names
-from bitwright.running.progress import Deadline, Progress, TimeUpError
+from bitwright.rules import Layout
+from bitwright.rules.tables import layout_of_names
+from bitwright.runs.progress import Deadline, Progress, TimeUpError
 
 _STEEPEST = 2  # coefficients |a| that are tried
 _MOST_JOINED = 20  # choices of blocks that are tried

@@ -19,11 +19,11 @@ from scipy.optimize import Bounds as Box
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.inference.families.atoms import Atom, AtomSource, Evidences, Key
 from bitwright.inference.families.lines import FAR, Affine, Cell, LineBounds, LineCell, at, in_cell, value
 from bitwright.inference.families.terms import Term, Terms
-from bitwright.running.progress import interruptible
+from bitwright.runs.progress import interruptible
 
 SECONDS = 60.0
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
 from bitwright.inference.families.atoms import Atom, AtomSource, Choices, Evidences
 from bitwright.inference.families.lines import Affine, Cell, Dimension, LineCell, Wrapped, awkwardness, in_cell, unit
-from bitwright.program.layout import IntArray
+from bitwright.rules.layout import IntArray
 
 Piece = Affine | LineCell | Wrapped  # of a target, in one dimension; a cell may be several cells of the array
 TERM = 1_000  # what a term costs; how it reads decides between covers of the same number

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.files.executions import Executions
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.executions import Executions
 from bitwright.inference.families.atoms import Atom, AtomSource, Evidences
 from bitwright.inference.families.blocks import FittedBlocks
 from bitwright.inference.families.lines import (
@@ -31,7 +31,7 @@ from bitwright.inference.families.lines import (
     in_cell,
 )
 from bitwright.inference.families.terms import Piece, Term
-from bitwright.program import Layout
+from bitwright.rules import Layout
 
 
 def rule_lines(evidence: Evidences, terms: Sequence[Term], let: str) -> list[str]:

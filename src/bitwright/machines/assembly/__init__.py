@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from bitwright.common.problems import GiveUpError, Problems
+from bitwright.common.scanner import END, NAME, Scanner, Token, lines_of
 from bitwright.machines.assembly.macros import Expander, Form, Item, Label, Macro, Operand, Statement, names_of
-from bitwright.text.problems import GiveUpError, Problems
-from bitwright.text.scanner import END, NAME, Scanner, Token, lines_of
 
 MAX_NAME = 64
 

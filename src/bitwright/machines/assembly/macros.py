@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bitwright.bits import shorten
-from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
-from bitwright.text.scanner import Token
+from bitwright.common.bits import shorten
+from bitwright.common.problems import GiveUpError, Problems, TooManyProblemsError
+from bitwright.common.scanner import Token
 
 MAX_STATEMENTS = 1 << 19  # labels, operations and calls in expanded bodies
 MAX_DEPTH = 50  # macros that call macros

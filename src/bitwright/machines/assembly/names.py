@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from bitwright.common.problems import GiveUpError, Problems
+from bitwright.common.scanner import END, MAX_LINE, Token, WrongError
 from bitwright.machines.assembly import InstructionSet, Source
 from bitwright.machines.assembly.macros import Item, Label, Operand, Statement, names_of
-from bitwright.program.ensure_text import ExpressionReader
-from bitwright.text.problems import GiveUpError, Problems
-from bitwright.text.scanner import END, MAX_LINE, Token, WrongError
+from bitwright.rules.ensure_text import ExpressionReader
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", "'": "'", '"': '"'}
 

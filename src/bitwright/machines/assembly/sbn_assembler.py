@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from bitwright.bits import shorten
-from bitwright.errors import problems_of
+from bitwright.common.bits import shorten
+from bitwright.common.errors import problems_of
+from bitwright.common.problems import GiveUpError, Problems, without_problems
+from bitwright.common.scanner import MAX_LINE, NAME, SPACE, Scanner, Token, WrongError, opening_comment
 from bitwright.machines.assembly import MAX_NAME, InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Item, Label, Operand, Statement, names_of
 from bitwright.machines.assembly.names import Meaning, Names
 from bitwright.machines.sbn.code import MAX_SIZE, MAX_WIDTH, Code, Instruction, wrap
-from bitwright.program import ensures
-from bitwright.program.ensure_text import ENSURE_SCANNER, read_tokens
-from bitwright.program.text.files import read_text
-from bitwright.text.problems import GiveUpError, Problems, without_problems
-from bitwright.text.scanner import MAX_LINE, NAME, SPACE, Scanner, Token, WrongError, opening_comment
+from bitwright.rules import ensures
+from bitwright.rules.ensure_text import ENSURE_SCANNER, read_tokens
+from bitwright.rules.text.files import read_text
 
 END_OF_PROGRAM = "halt"  # the label behind the last instruction; nothing else may be called so
 USE = ".use"  # these words get their addresses in this order, before others; only here

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, problems_of
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, problems_of
+from bitwright.common.problems import GiveUpError, Problems, without_problems
+from bitwright.common.scanner import MAX_LINE, NAME, SPACE, Scanner, opening_comment
 from bitwright.machines.assembly import InstructionSet, read
 from bitwright.machines.assembly.macros import Form, Label, Operand, Statement
 from bitwright.machines.assembly.names import Names, text_of
 from bitwright.machines.subleq.interpreter import MAX_ADDRESS_BITS, find_dialect, no_ports
-from bitwright.program.text.files import read_text
-from bitwright.text.problems import GiveUpError, Problems, without_problems
-from bitwright.text.scanner import MAX_LINE, NAME, SPACE, Scanner, opening_comment
+from bitwright.rules.text.files import read_text
 
 ZERO = "Z"  # a word that every program may use, and must leave at 0
 MAX_WORDS = 1 << MAX_ADDRESS_BITS

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bitwright.errors import InputError, counted, suggestion
-from bitwright.program.algorithm import check_inputs
-from bitwright.program.ensures import EnsureLine
+from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.rules.algorithm import check_inputs
+from bitwright.rules.ensures import EnsureLine
 
 MAX_WIDTH = 64
 MAX_SIZE = 65_536  # of instructions, and of words

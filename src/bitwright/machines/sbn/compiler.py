@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from textwrap import wrap as wrap_lines
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, printable
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, printable
+from bitwright.common.problems import GiveUpError, Problems, TooManyProblemsError
+from bitwright.common.scanner import unix_lines
 from bitwright.machines.assembly.sbn_assembler import is_name
 from bitwright.machines.sbn.code import MAX_WIDTH, wrap
-from bitwright.text.problems import GiveUpError, Problems, TooManyProblemsError
-from bitwright.text.scanner import unix_lines
 
 MAX_SOURCE = 100_000  # characters
 MAX_DEPTH = 100

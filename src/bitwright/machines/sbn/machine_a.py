@@ -13,7 +13,7 @@ import numpy as np
 from bitwright.machines.sbn.code import Instruction, Sizes
 from bitwright.machines.sbn.parts import Wires, address_bit, latch
 from bitwright.machines.sbn.sbn_machine import Machine, bit_number, numbers
-from bitwright.program import Bits, Builder, Ref, grid, span
+from bitwright.rules import Bits, Builder, Ref, grid, span
 
 
 def steps_of_instruction(sizes: Sizes, address: int, instruction: Instruction) -> int:

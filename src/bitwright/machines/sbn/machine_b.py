@@ -11,7 +11,7 @@ from functools import lru_cache
 from bitwright.machines.sbn.code import Sizes
 from bitwright.machines.sbn.parts import CarryPrefix, address_bit, ceil_log2, delay_line, or_tree
 from bitwright.machines.sbn.sbn_machine import Machine, bit_number, numbers
-from bitwright.program import Builder, Ref, grid, span
+from bitwright.rules import Builder, Ref, grid, span
 
 
 def steps_per_instruction(sizes: Sizes) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bitwright.program import Bits, Builder, Condition, Ref, grid, span
-from bitwright.program.layout import IntArray
+from bitwright.rules import Bits, Builder, Condition, Ref, grid, span
+from bitwright.rules.layout import IntArray
 
 Wires = list[Ref]  # bits to set
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bitwright.errors import counted
+from bitwright.common.errors import counted
 from bitwright.machines.sbn.machine_b import steps_per_instruction
 from bitwright.machines.sbn.sbn_machine import Loaded
-from bitwright.program import Algorithm, Word
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import Combined, names_in
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.proofs.unrolling.numbers import Blasted
 from bitwright.proofs.unrolling.runs import NODES, RunTooLargeError, Stepper, start_state, value
 from bitwright.proofs.unrolling.solver import Lemma, Prover, UndecidedError
+from bitwright.rules import Algorithm, Word
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import Combined, names_in
 
 MOST_INSTRUCTIONS = 2_000  # on all paths together
 Memory = list[tuple[Literal, ...]]  # words, lowest bit first

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bitwright.bits import BoolArray, from_bits, to_bits
+from bitwright.common.bits import BoolArray, from_bits, to_bits
 from bitwright.machines.sbn.code import Code, Sizes, wrap
-from bitwright.program import Algorithm, Bits, Program, Ref, Word
-from bitwright.program.layout import IntArray
-from bitwright.program.trace import Trace
+from bitwright.rules import Algorithm, Bits, Program, Ref, Word
+from bitwright.rules.layout import IntArray
+from bitwright.rules.trace import Trace
 
 if TYPE_CHECKING:
     from bitwright.machines.sbn.oracle import InterpreterOracle

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bitwright.lazy import lazy_names
+from bitwright.common.lazy import lazy_names
 from bitwright.machines.subleq.interpreter import (
     DIALECTS,
     Dialect,

@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, option, printable
+from bitwright.common.files.arrays import ArrayFile, pack_arrays
+from bitwright.common.files.documents import Check, check_fields, optional, parse, real, text, whole
+from bitwright.common.files.storage import write_atomically
 from bitwright.engines.protocol import Batch, Engine
-from bitwright.errors import InputError, option, printable
-from bitwright.files.arrays import ArrayFile, pack_arrays
-from bitwright.files.documents import Check, check_fields, optional, parse, real, text, whole
-from bitwright.files.storage import write_atomically
 from bitwright.machines.subleq import MachineV
 from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
-from bitwright.program import Program
-from bitwright.running.loop import ENDLESS, Ending, FirstOf, FixedPoint, HaltBit, StepCount, Stuck, When, drive
-from bitwright.running.observers import Margins, Observer, StepComparison, View
+from bitwright.rules import Program
+from bitwright.runs.loop import ENDLESS, Ending, FirstOf, FixedPoint, HaltBit, StepCount, Stuck, When, drive
+from bitwright.runs.observers import Margins, Observer, StepComparison, View
 
 Reader = Callable[[], int | None]
 Writer = Callable[[int], None]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bitwright.bits import BoolArray, from_bits
+from bitwright.common.bits import BoolArray, from_bits
 from bitwright.engines.table.batch import TableBatch
 from bitwright.machines.subleq import MachineV
 from bitwright.machines.subleq.machine import Ports
 from bitwright.machines.subleq.memo import InstructionMemo
-from bitwright.program.layout import IntArray
-from bitwright.running.loop import ENDLESS, Ending
-from bitwright.running.observers import Observer, View
+from bitwright.rules.layout import IntArray
+from bitwright.runs.loop import ENDLESS, Ending
+from bitwright.runs.observers import Observer, View
 
 Reader = Callable[[int], int | None]  # from the number of a run to its next byte; None: there is no more
 Writer = Callable[[int, int], None]  # the number of a run and a byte that it has written

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray, shorten, whole_number
+from bitwright.common.bits import BoolArray, shorten, whole_number
+from bitwright.common.errors import InputError
 from bitwright.engines.make import make_engine
 from bitwright.engines.protocol import Engine
-from bitwright.errors import InputError
 from bitwright.machines.subleq import MachineV
 from bitwright.machines.subleq.computer import at_rest, halted_how, with_result_landed
 from bitwright.machines.subleq.host import Host, InstructionLimit, Instructions
-from bitwright.running.loop import ENDLESS, FirstOf, HaltBit, Stuck, drive
+from bitwright.runs.loop import ENDLESS, FirstOf, HaltBit, Stuck, drive
 
 _MOST = 10_000  # instructions, where no limit is given
 _ROOM = 1 << 28  # bits of all machines that are stepped together

@@ -16,9 +16,9 @@ from operator import index
 from pathlib import Path
 from typing import Literal
 
-from bitwright.bits import shorten
-from bitwright.errors import InputError, Problem, ProgramError, counted, suggestion
-from bitwright.program.text.files import read_text
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, Problem, ProgramError, counted, suggestion
+from bitwright.rules.text.files import read_text
 
 MAX_WIDTH = 64
 MAX_ADDRESS_BITS = 24

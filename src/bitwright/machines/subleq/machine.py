@@ -12,14 +12,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from bitwright.bits import BoolArray, from_bits, to_bits
-from bitwright.errors import InputError
+from bitwright.common.bits import BoolArray, from_bits, to_bits
+from bitwright.common.errors import InputError
 from bitwright.machines.sbn.sbn_machine import bit_number, numbers
 from bitwright.machines.subleq.interpreter import Shape, start_memory
 from bitwright.machines.subleq.memory import Memory, Timing
 from bitwright.machines.subleq.units import Console, Counter, Port, Sequencer, Subtractor, check
-from bitwright.program import Algorithm, Builder, Program, Word
-from bitwright.program.layout import IntArray
+from bitwright.rules import Algorithm, Builder, Program, Word
+from bitwright.rules.layout import IntArray
 
 _BYTES_PER_BIT = 1_900  # of memory, while building; measured from 1Ki to 64Ki words
 _BASE = 200_000_000  # Python, NumPy and the compiled loops

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.compiling import compiled, entry
+from bitwright.common.compiling import compiled, entry
 from bitwright.engines.table import HOLD, WORD, PackedCells, loop
 
 TOTALS = (NODES, USED, HITS, TRIES, REST, PAUSE, CLOCK) = range(7)

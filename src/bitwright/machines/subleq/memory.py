@@ -18,8 +18,8 @@ import numpy as np
 
 from bitwright.machines.sbn.parts import Wires
 from bitwright.machines.subleq.interpreter import Shape
-from bitwright.program import Bits, Builder, Ref, grid, span
-from bitwright.program.layout import IntArray
+from bitwright.rules import Bits, Builder, Ref, grid, span
+from bitwright.rules.layout import IntArray
 
 
 def halvings(n: int) -> int:

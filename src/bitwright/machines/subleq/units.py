@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bitwright.machines.sbn.parts import CarryPrefix, Wires, delay_line, rule
 from bitwright.machines.subleq.memory import Memory, Terms, Timing, check_levels
-from bitwright.program import Builder, Ref, span
+from bitwright.rules import Builder, Ref, span
 
 
 def and_tree(b: Builder, name: str, inputs: int, levels: int, to: Wires, family: str = "") -> list[Ref]:

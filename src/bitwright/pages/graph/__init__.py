@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from bitwright.common.errors import InputError, printable
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.errors import InputError, printable
 from bitwright.pages.graph.picture import graph_steps_svg, graph_svg
 from bitwright.pages.graph.view import SCALE, SETS, Choice, DrawnGraph, GraphView
 from bitwright.pages.page import Blob, assemble
-from bitwright.program.layout import IntArray
-from bitwright.program.trace import Trace
-from bitwright.running.run import Run
+from bitwright.rules.layout import IntArray
+from bitwright.rules.trace import Trace
+from bitwright.runs.run import Run
 
 __all__ = ["graph_page", "graph_steps_svg", "graph_svg"]
 
@@ -28,7 +28,7 @@ def graph_page(run: Run, *, title: str = "") -> str:
     InputError where the run was not recorded, is not on a graph, or is too large for a page.
 
     >>> from bitwright import parse, run
-    >>> from bitwright.program import Topology
+    >>> from bitwright.rules import Topology
     >>> lines = ["bits x", "block x", "when x=1 write x far.x", "input source = x"]
     >>> flood = parse(chr(10).join(lines))
     >>> edge = Topology.from_edges(2, [(0, 1)])

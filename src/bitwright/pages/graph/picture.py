@@ -8,10 +8,10 @@ from html import escape
 
 import numpy as np
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.pages.drawing import svg_text
 from bitwright.pages.graph.view import OFF, SETS, STRONG, UNSET, Choice, GraphView, ink_on, scale_colour
-from bitwright.running.run import Run
+from bitwright.runs.run import Run
 from bitwright.theory.closed_form import FloatArray
 
 _WIDTH, _HIGH, _MARGIN = 600, 430, 24  # of the picture; of a single panel at most; around nodes

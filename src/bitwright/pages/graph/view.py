@@ -12,15 +12,15 @@ from typing import Literal
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.errors import InputError, counted, listing, printable, suggestion
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, counted, listing, printable, suggestion
 from bitwright.pages.layout import GraphLayout, edge_bends, graph_layout, on_grid
-from bitwright.program import GraphAlgorithm
-from bitwright.program.graph.schema import NodeWord, Schema
-from bitwright.program.graph.topology import Topology
-from bitwright.program.graph.wiring import GraphWiring
-from bitwright.program.trace import Trace
-from bitwright.running.run import Run
+from bitwright.rules import GraphAlgorithm
+from bitwright.rules.graph.schema import NodeWord, Schema
+from bitwright.rules.graph.topology import Topology
+from bitwright.rules.graph.wiring import GraphWiring
+from bitwright.rules.trace import Trace
+from bitwright.runs.run import Run
 from bitwright.theory.closed_form import FloatArray
 
 MAX_NODES, MAX_EDGES = 5_000, 100_000  # of a graph that is laid out

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitwright.bits import BoolArray, any_digits
+from bitwright.common.bits import BoolArray, any_digits
+from bitwright.common.errors import InputError, printable
 from bitwright.engines.rules import PackedBatch, RuleEngine
-from bitwright.errors import InputError, printable
 from bitwright.pages.library import single_page
-from bitwright.program import Algorithm
-from bitwright.program.layout import IntArray
-from bitwright.program.trace import Trace
-from bitwright.running.run import Run
+from bitwright.rules import Algorithm
+from bitwright.rules.layout import IntArray
+from bitwright.rules.trace import Trace
+from bitwright.runs.run import Run
 from bitwright.theory.closed_form import FloatArray, variance
 from bitwright.theory.rounding import Rounding, check_rounding, round_outputs, scale_weights
 

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from bitwright.engines.foreign import FittedModel
-from bitwright.errors import BitwrightError, InputError, counted
+from bitwright.common.errors import BitwrightError, InputError, counted
+from bitwright.common.workers import Workers
+from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
-from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import Place, usual_domain
 from bitwright.proofs.exhaustion.findings import Findings
 from bitwright.proofs.exhaustion.one_state import as_row, look_at_state, matched_alone
 from bitwright.proofs.exhaustion.task import ProofTask, prove
-from bitwright.running.progress import Progress
+from bitwright.rules import Algorithm
+from bitwright.runs.progress import Progress
 from bitwright.version import __version__
-from bitwright.workers import Workers
 
 FORMAT = "bitwright network certificate 1"
 ANY_ORDER = "every order of summation"

@@ -7,10 +7,9 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from bitwright.bits import shorten
-from bitwright.engines.foreign import FittedModel
-from bitwright.errors import InputError, ProofError
-from bitwright.files.documents import (
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, ProofError
+from bitwright.common.files.documents import (
     Check,
     check_fields,
     each,
@@ -23,15 +22,16 @@ from bitwright.files.documents import (
     text,
     whole,
 )
+from bitwright.common.workers import Workers
+from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork
-from bitwright.program import Algorithm
 from bitwright.proofs.certificate import FORMAT as LIMIT_FORMAT
 from bitwright.proofs.certificate import LimitVerdict
 from bitwright.proofs.certificate_file import HASH, SIZES, VERSION, checks_of, read_limit
 from bitwright.proofs.exhaustion.certificate import FORMAT, BitInState, NetworkVerdict, certify_network
 from bitwright.proofs.exhaustion.domains import DOMAINS, check_domain
-from bitwright.running.progress import Progress
-from bitwright.workers import Workers
+from bitwright.rules import Algorithm
+from bitwright.runs.progress import Progress
 
 # Who made it, and the sizes that were looked at; all else must come out the same again.
 _INFORMATION = {"version", "sizes"}

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bitwright.common.errors import InputError
 from bitwright.engines.cells.network import network_of_kind
 from bitwright.engines.integer import DeviceDecisions, SecondLook
-from bitwright.errors import InputError
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.descent import torch_module
 from bitwright.networks.integer import check_belongs
-from bitwright.program import FIXED_POINT
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern
 from bitwright.proofs.exhaustion.domains import RunsDomain, StatesDomain
 from bitwright.proofs.exhaustion.findings import Findings, Nearest, find, nothing_at_stake
+from bitwright.rules import FIXED_POINT
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
 
 if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.task import ProofTask

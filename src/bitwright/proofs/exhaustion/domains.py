@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.bits import BoolArray, shorten
+from bitwright.common.bits import BoolArray, shorten
+from bitwright.common.errors import InputError, suggestion
 from bitwright.engines.rules import RuleEngine
-from bitwright.errors import InputError, suggestion
-from bitwright.program import Algorithm, Program
-from bitwright.program.layout import IntArray
-from bitwright.program.local import LocalStates
-from bitwright.program.pattern import Pattern, every_cell, is_pattern
-from bitwright.running.loop import drive, ending_of, step_limit
-from bitwright.running.observers import Observer, View
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.layout import IntArray
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern, every_cell, is_pattern
+from bitwright.runs.loop import drive, ending_of, step_limit
+from bitwright.runs.observers import Observer, View
 from bitwright.theory.encoding import PackedRules
 
 DOMAINS = ("states", "runs", "cells")
@@ -164,7 +164,7 @@ class RunsDomain:
             return self.size * self.limit
         if self.size > _COUNTED:
             return None
-        from bitwright.running.sliced import SlicedRuns, counting
+        from bitwright.runs.sliced import SlicedRuns, counting
         from bitwright.theory.decisions import decide
 
         runs = SlicedRuns(self.algorithm, self.limit, decide(self.program, 1, None))

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.files.documents import Check, each, optional, whole
+from bitwright.common.bits import BoolArray
+from bitwright.common.files.documents import Check, each, optional, whole
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import ExactSums, columns_of
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
 from bitwright.proofs.exhaustion.domains import ALL, Place
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 
 _MOST = 1 << 62
 _ROW = "a list of n, count, distance, number and step"

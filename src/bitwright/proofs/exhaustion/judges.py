@@ -35,17 +35,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from bitwright.bits import BoolArray
-from bitwright.engines.foreign import FittedModel, ModelColumns
-from bitwright.errors import InputError
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
+from bitwright.engines.external import FittedModel, ModelColumns
 from bitwright.networks import FloatNetwork
-from bitwright.networks.foreign.model import Answers
+from bitwright.networks.external.model import Answers
 from bitwright.networks.integer import grids, most_matches
-from bitwright.program import Algorithm, Program
-from bitwright.program.layout import IntArray
 from bitwright.proofs.exhaustion.domains import ALL, Domain, StatesDomain, make_domain
 from bitwright.proofs.exhaustion.findings import Judged, Truth
 from bitwright.proofs.exhaustion.one_state import as_row, matched_alone
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.closed_form import FloatArray
 from bitwright.theory.rounding import Thresholds
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitwright.bits import BoolArray
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, suggestion
 from bitwright.engines.cells import encoded
-from bitwright.engines.foreign import FittedModel
-from bitwright.errors import InputError, suggestion
+from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.integer import columns_of
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
-from bitwright.program.pattern import Pattern, pattern_of_program
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import Pattern, pattern_of_program
 from bitwright.theory.rounding import round_outputs
 
 

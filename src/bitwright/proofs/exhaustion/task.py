@@ -11,17 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bitwright.bits import shorten
-from bitwright.engines.foreign import FittedModel
-from bitwright.errors import InputError, counted, option
-from bitwright.files.documents import read_document, whole
-from bitwright.files.journal import Journal
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, counted, option
+from bitwright.common.files.documents import read_document, whole
+from bitwright.common.files.journal import Journal
+from bitwright.common.workers import Workers, cores, in_threads
+from bitwright.common.workers.linear_algebra import NUMPY, one_thread
+from bitwright.engines.external import FittedModel
 from bitwright.networks import AnyNetwork, IntegerNetwork
-from bitwright.program import Algorithm
 from bitwright.proofs.exhaustion.domains import Domain, RunsDomain, make_domain
 from bitwright.proofs.exhaustion.findings import FIELDS, Findings, IntegerJudge, Judge, find, nothing_at_stake
-from bitwright.workers import Workers, cores, in_threads
-from bitwright.workers.linear_algebra import NUMPY, one_thread
+from bitwright.rules import Algorithm
 
 if TYPE_CHECKING:
     from bitwright.proofs.exhaustion.device import DeviceProver

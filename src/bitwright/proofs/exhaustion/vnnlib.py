@@ -16,17 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bitwright.bits import BoolArray, shorten
-from bitwright.errors import InputError, counted, option
-from bitwright.files.storage import check_empty, make_folder, write_atomically
+from bitwright.common.bits import BoolArray, shorten
+from bitwright.common.errors import InputError, counted, option
+from bitwright.common.files.storage import check_empty, make_folder, write_atomically
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import Bounds, columns_of
 from bitwright.networks.onnx_file import EXACT, check_exact_in_float32, onnx_module, save_sums_onnx
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
-from bitwright.program.pattern import every_cell
 from bitwright.proofs.exhaustion.domains import MAX_NUMBER, StatesDomain
 from bitwright.proofs.exhaustion.findings import Truth
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import every_cell
 
 VERSIONS = ("1.0", "2.0")
 MAX_PROPERTIES = 10_000  # in a folder

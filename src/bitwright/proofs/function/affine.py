@@ -14,12 +14,12 @@ from itertools import product
 from math import prod
 from typing import NoReturn
 
-from bitwright.errors import InputError
-from bitwright.program.expressions import DIGITS, Combined, Constant, Expression, Named
-from bitwright.program.text import RuleText, syntax
+from bitwright.common.errors import InputError
+from bitwright.common.scanner import Token
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.lines import Case, NotCoveredError, Reader
-from bitwright.text.scanner import Token
+from bitwright.rules.expressions import DIGITS, Combined, Constant, Expression, Named
+from bitwright.rules.text import RuleText, syntax
 
 MAX_ROWS = 5_000  # that ranges of constant length may stand for
 

@@ -29,10 +29,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.program.algorithm import Algorithm
 from bitwright.proofs.function.chain import SHORTEST, ChainProgram
 from bitwright.proofs.function.closure import START, Invariant, Search
 from bitwright.proofs.sizes import CoveredSizes
+from bitwright.rules.algorithm import Algorithm
 
 FORMAT = "bitwright function 1"
 

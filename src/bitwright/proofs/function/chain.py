@@ -14,15 +14,15 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
-from bitwright.program.algorithm import FIXED_POINT, Algorithm, Word
-from bitwright.program.expressions import Expression
-from bitwright.program.text import RuleText, syntax
 from bitwright.proofs.function.affine import (
     NoChainError,
     Reach,
     SizeReader,
     reach,
 )
+from bitwright.rules.algorithm import FIXED_POINT, Algorithm, Word
+from bitwright.rules.expressions import Expression
+from bitwright.rules.text import RuleText, syntax
 
 FIRST, SECOND, MIDDLE, BEFORE, LAST = CLASSES = (1, 2, 3, 4, 5)
 FOLLOWS = {0: (1,), 1: (2,), 2: (3,), 3: (3, 4), 4: (5,), 5: ()}  # 0: before the first

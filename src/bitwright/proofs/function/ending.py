@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bitwright.program.algorithm import FIXED_POINT
 from bitwright.proofs.function.chain import LAST
 from bitwright.proofs.function.closure import START, Invariant, Search
 from bitwright.proofs.function.machine import Letter
 from bitwright.proofs.function.specification import Specification
+from bitwright.rules.algorithm import FIXED_POINT
 
 
 class Violation(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flint import fmpz_poly
 
-from bitwright.program.expressions import Combined, Expression
 from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
+from bitwright.rules.expressions import Combined, Expression
 
 Growth = fmpz_poly
 

@@ -9,10 +9,7 @@ from itertools import product
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from bitwright.errors import InputError
-from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import joined
-from bitwright.program.text import RuleText, parse
+from bitwright.common.errors import InputError
 from bitwright.proofs.claims import Claim
 from bitwright.proofs.function.affine import NoChainError
 from bitwright.proofs.function.certificate import certificate
@@ -27,6 +24,9 @@ from bitwright.proofs.function.shapes import NoShapeError
 from bitwright.proofs.function.specification import Specification
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.proofs.trials import LATE, Inputs, all_inputs, random_inputs, wrong_input
+from bitwright.rules.algorithm import Algorithm
+from bitwright.rules.ensures import joined
+from bitwright.rules.text import RuleText, parse
 
 Progress = Callable[[str], None]
 Verdict = Literal["proved", "refuted", "not decided", "not stated"]

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import Combined, Constant, Expression, Named, evaluate, names_in, shown
-from bitwright.program.text import RuleText, syntax
+from bitwright.common.scanner import Token
 from bitwright.proofs.function.affine import MAX_ROWS, NoChainError, outside
 from bitwright.proofs.sizes import CoveredSizes
-from bitwright.text.scanner import Token
+from bitwright.rules.algorithm import Algorithm
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import Combined, Constant, Expression, Named, evaluate, names_in, shown
+from bitwright.rules.text import RuleText, syntax
 
 MOST_INPUTS = 16  # bits that may reach a position
 Shift = tuple[int, ...]  # how far from a position, in each direction

@@ -16,11 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bitwright.errors import counted
-from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import names_in
-from bitwright.program.text import RuleText, syntax
+from bitwright.common.errors import counted
 from bitwright.proofs.function.affine import IndexForm, SizeReader, reach
 from bitwright.proofs.function.chain import MAX_MARGIN, size_of
 from bitwright.proofs.function.growth import (
@@ -35,6 +31,10 @@ from bitwright.proofs.function.shapes import FIRST, OFF, ON, AtSize, NoShapeErro
 from bitwright.proofs.function.waiting import Path, check_ranges, found_wait, holds
 from bitwright.proofs.sizes import CoveredSizes
 from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, inputs_by_name, substitute
+from bitwright.rules.algorithm import Algorithm
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import names_in
+from bitwright.rules.text import RuleText, syntax
 
 FORMAT = "bitwright function by rounds 1"
 SEEN = 6  # the size at which paths are found, to be shown at all

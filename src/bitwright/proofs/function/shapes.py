@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bitwright.program.algorithm import Algorithm
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.proofs.unrolling.runs import Stepper
+from bitwright.rules.algorithm import Algorithm
 
 Shape = tuple[str, str]  # what an array is, and of which word: ("up", "x") is x moved one place up
 OFF, ON, FIRST, LAST = ("off", ""), ("on", ""), ("first", ""), ("last", "")

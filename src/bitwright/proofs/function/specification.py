@@ -13,8 +13,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import (
+from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
+from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
+from bitwright.proofs.function.machine import Memo
+from bitwright.proofs.unrolling.polynomials import combine
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import (
     COMPARISONS,
     CONNECTIVES,
     Combined,
@@ -26,10 +30,6 @@ from bitwright.program.expressions import (
     names_in,
     shown,
 )
-from bitwright.proofs.function.affine import IndexForm, NoChainError, SizeReader, outside
-from bitwright.proofs.function.chain import BEFORE, CLASSES, FIRST, LAST, SECOND, ChainProgram, PlaceWeights
-from bitwright.proofs.function.machine import Memo
-from bitwright.proofs.unrolling.polynomials import combine
 
 Guess = tuple[int, ...]
 Truth = Callable[[Mapping[int, int]], bool]  # of the signs of the sums

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.errors import BitwrightError
-from bitwright.program.algorithm import Algorithm
-from bitwright.program.expressions import shown
-from bitwright.program.text import parse, syntax
-from bitwright.program.text.parser import SyntaxTree
-from bitwright.program.text.rule_text import words_of
+from bitwright.common.errors import BitwrightError
 from bitwright.proofs.function.affine import outside
 from bitwright.proofs.function.shapes import LAST, OFF, AtSize, NoShapeError, Shape, State
 from bitwright.proofs.unrolling.graph import FALSE
 from bitwright.proofs.unrolling.runs import Stepper
-from bitwright.running.run import run_batch
+from bitwright.rules.algorithm import Algorithm
+from bitwright.rules.expressions import shown
+from bitwright.rules.text import parse, syntax
+from bitwright.rules.text.parser import SyntaxTree
+from bitwright.rules.text.rule_text import words_of
+from bitwright.runs.run import run_batch
 
 FACTORS = (0, 1, 2, -1, -2)
 

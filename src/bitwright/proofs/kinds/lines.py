@@ -11,10 +11,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
-from bitwright.program.expressions import DIGITS, Combined, Constant, Expression, Named, Negation
-from bitwright.program.text import RuleText, syntax
+from bitwright.common.scanner import Token
 from bitwright.proofs.kinds.affine import Affine, feasible
-from bitwright.text.scanner import Token
+from bitwright.rules.expressions import DIGITS, Combined, Constant, Expression, Named, Negation
+from bitwright.rules.text import RuleText, syntax
 
 MOST_ROWS = 64  # of a range of constant length, which are then taken one by one
 

@@ -9,19 +9,19 @@ from itertools import product
 from math import ceil, lcm, prod
 from typing import Any, Literal
 
-from bitwright.errors import ProgramError, counted, listing
-from bitwright.program import Algorithm, NodeProgram, NodeSchema
-from bitwright.program.cells import Kind
-from bitwright.program.expressions import Constant, Expression
-from bitwright.program.pattern import first_cells
-from bitwright.program.program import Program
-from bitwright.program.text import RuleText, parse_any, syntax
-from bitwright.program.text.rule_text import words_of
+from bitwright.common.errors import ProgramError, counted, listing
 from bitwright.proofs.claims import ONE_SIZE, Claim
 from bitwright.proofs.kinds.affine import ONE, Affine
 from bitwright.proofs.kinds.atoms import atoms_of, cutoff
 from bitwright.proofs.kinds.lines import Lines, NotCoveredError
 from bitwright.proofs.sizes import CoveredSizes
+from bitwright.rules import Algorithm, NodeProgram, NodeSchema
+from bitwright.rules.cells import Kind
+from bitwright.rules.expressions import Constant, Expression
+from bitwright.rules.pattern import first_cells
+from bitwright.rules.program import Program
+from bitwright.rules.text import RuleText, parse_any, syntax
+from bitwright.rules.text.rule_text import words_of
 
 GRAPH = {"nodes": 16, "ports": 48}  # numbers of a graph, and what they are where none is given
 _SAY_CELLS = syntax.BitsDeclaration | syntax.Block | syntax.Cell | syntax.WhenClause

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import Constant, Expression, Named, Negation
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import Constant, Expression, Named, Negation
 
 Number = tuple[Literal, ...]  # least significant bit first; the last one counts negative
 

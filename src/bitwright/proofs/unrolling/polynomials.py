@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from bitwright.program.algorithm import Algorithm
-from bitwright.program.ensures import EnsureLine
-from bitwright.program.expressions import Combined, Constant, Expression, Named
+from bitwright.rules.algorithm import Algorithm
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
 Key = TypeVar("Key")
 Polynomial = dict[tuple[str, ...], int]  # monomials, their names in order, and coefficients other than 0

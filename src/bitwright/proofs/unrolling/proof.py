@@ -13,15 +13,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitwright.bits import from_bits
-from bitwright.errors import InputError, counted
-from bitwright.program import Algorithm
+from bitwright.common.bits import from_bits
+from bitwright.common.errors import InputError, counted
 from bitwright.proofs.claims import ONE_SIZE, Claim
 from bitwright.proofs.trials import LATE, Inputs, bounds_of, random_inputs, wrong_input, wrong_input_of_all
 from bitwright.proofs.unrolling.numbers import Blasted
 from bitwright.proofs.unrolling.runs import RunTooLargeError, unroll
 from bitwright.proofs.unrolling.solver import CONFLICTS, Lemma, NoSolverError, Prover, UndecidedError
-from bitwright.running.progress import Progress, as_progress
+from bitwright.rules import Algorithm
+from bitwright.runs.progress import Progress, as_progress
 
 _TRIED = 64  # random inputs that are run first, and as many extreme ones
 _STEPS = 10_000  # that these take at most, where nothing else is declared

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bitwright.program import FIXED_POINT, Algorithm, Program, Word
 from bitwright.proofs.unrolling import numbers
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
 from bitwright.proofs.unrolling.numbers import Number
+from bitwright.rules import FIXED_POINT, Algorithm, Program, Word
 
 
 class Stepper:

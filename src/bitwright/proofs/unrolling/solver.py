@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bitwright.errors import InputError
+from bitwright.common.errors import InputError
 from bitwright.proofs.unrolling.graph import FALSE, TRUE, AndGraph, Literal
-from bitwright.running.progress import Progress
+from bitwright.runs.progress import Progress
 
 CONFLICTS = 200_000  # in a lemma; then it is not decided
 _SAMPLES = 256  # random inputs that are tried first

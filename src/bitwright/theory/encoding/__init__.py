@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.common.bits import BoolArray
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from bitwright.bits import BoolArray, shorten, whole_number
-from bitwright.errors import InputError, counted, suggestion
-from bitwright.files.storage import write_atomically
-from bitwright.program import Program
-from bitwright.program.layout import IntArray
+from bitwright.common.bits import BoolArray, shorten, whole_number
+from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.common.files.storage import write_atomically
+from bitwright.rules import Program
+from bitwright.rules.layout import IntArray
 from bitwright.theory.encoding import PackedRules
 
 FloatArray = NDArray[np.float64]
@@ -180,7 +180,7 @@ class StateSet:
     """Different sets of matched examples, none of them empty, and the next state of each.
 
     >>> from bitwright import addition
-    >>> from bitwright.running.successors import successors
+    >>> from bitwright.runs.successors import successors
     >>> algorithm = addition(2)
     >>> states = np.array([algorithm.state({"p": p, "q": 3}) for p in (1, 2, 2)])
     >>> found = StateSet.of_states(algorithm.program, states, successors(algorithm.program, states))

@@ -1,5 +1,0 @@
-"""The paper's arithmetic as programs (App. B.1-B.3)."""
-
-from bitwright.algorithms.arithmetic import addition, multiplication, permutation
-
-__all__ = ["addition", "multiplication", "permutation"]

@@ -1,0 +1,81 @@
+"""Kernels in CUDA C++, compiled when they are first used.
+
+The compiler is NVRTC, reached through the package cuda-bindings; builds of PyTorch for CUDA 13 bring both along.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from importlib.util import find_spec
+from typing import Any
+
+from bitwright.common.errors import BitwrightError
+
+
+class KernelError(BitwrightError):
+    """A kernel could not be compiled, loaded or launched."""
+
+
+def can_compile() -> bool:
+    """Whether the compiler is here."""
+    try:
+        return find_spec("cuda.bindings.nvrtc") is not None and find_spec("cuda.bindings.driver") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+class Kernel:
+    """One function of a text in CUDA C++, for one architecture, in the context that is current."""
+
+    def __init__(self, text: str, function: str, architecture: str, shared: int = 0) -> None:
+        """`shared`: bytes of dynamic shared memory of a block."""
+        from cuda.bindings import driver  # type: ignore[import-not-found,unused-ignore]
+
+        self._driver, self._shared = driver, shared
+        self._module = _checked(driver.cuModuleLoadData(_compiled(text, architecture)))  # lives as long as the kernel
+        self._function = _checked(driver.cuModuleGetFunction(self._module, function.encode()))
+        if shared:
+            attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            _checked(driver.cuFuncSetAttribute(self._function, attribute, shared))
+
+    def __call__(self, blocks: tuple[int, int], threads: int, stream: int, *arguments: Any) -> None:
+        """Launches it; tensors are passed as pointers, integers as int, others as float."""
+        values, types = zip(*(_argument(argument) for argument in arguments), strict=True)
+        _checked(
+            self._driver.cuLaunchKernel(
+                self._function, *blocks, 1, threads, 1, 1, self._shared, stream, (values, types), 0
+            )
+        )
+
+
+def _argument(given: Any) -> tuple[Any, Any]:
+    if hasattr(given, "data_ptr"):
+        return given.data_ptr(), ctypes.c_void_p
+    return given, ctypes.c_int if isinstance(given, int) else ctypes.c_float
+
+
+def _compiled(text: str, architecture: str) -> bytes:
+    """Machine code; raises KernelError with the compiler's own words."""
+    from cuda.bindings import nvrtc  # type: ignore[import-not-found,unused-ignore]
+
+    program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], []))
+    try:
+        options = [b"--std=c++17", f"--gpu-architecture={architecture}".encode()]
+        (failed,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+        if int(failed):
+            log = b" " * _checked(nvrtc.nvrtcGetProgramLogSize(program))
+            _checked(nvrtc.nvrtcGetProgramLog(program, log))
+            raise KernelError(f"a CUDA kernel did not compile: {log.decode(errors='replace').strip()[:500]}")
+        code: bytes = b" " * _checked(nvrtc.nvrtcGetCUBINSize(program))
+        _checked(nvrtc.nvrtcGetCUBIN(program, code))
+        return code
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    """What a call of CUDA gives behind its error code."""
+    code, *found = answer
+    if int(code):
+        raise KernelError(f"CUDA says {code!r}")
+    return found[0] if found else None

@@ -1,0 +1,186 @@
+"""The one reader of the JSON that bitwright writes: it refuses everything that it does not know.
+
+No key twice, no NaN or infinity, bounded size and depth, no unknown or missing keys, every field checked.
+
+>>> read_document(b'{"steps": 3}', "run.json", "a run", {"steps": whole(0, 9)})
+{'steps': 3}
+>>> read_document(b'{"steps": true}', "run.json", "a run", {"steps": whole(0, 9)})
+Traceback (most recent call last):
+bitwright.common.errors.InputError: run.json is not a run: steps must be an integer from 0 to 9, got True
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, listing
+from bitwright.common.files.storage import open_file
+
+MAX_DEPTH = 32
+Check = Callable[[object], str | None]  # what a value must be, if it is not
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """The bytes of a file that has at most `most` of them."""
+    try:
+        with open_file(path) as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    if len(data) > most:
+        raise InputError(f"{path} is larger than {most:,} bytes, the most such a file may have")
+    return data
+
+
+def read_document(data: bytes | str, source: object, what: str, fields: Mapping[str, Check]) -> dict[str, Any]:
+    """A JSON object with just these fields; `source` and `what` are for the message: "{source} is not {what}: ..."."""
+    document = parse(data, source, what)
+    check_fields(document, source, what, fields)
+    return document
+
+
+def parse(data: bytes | str, source: object, what: str) -> dict[str, Any]:
+    """A JSON object whose fields are not yet checked: for documents that say themselves what they are."""
+    try:
+        text = data if isinstance(data, str) else data.decode()  # UTF-8, and nothing else
+        document = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise _not(source, what, f"it is nested more than {MAX_DEPTH} deep") from None
+    except _RefusedError as error:
+        raise _not(source, what, str(error)) from None
+    except ValueError:  # also a text that is not UTF-8, and a number of more digits than Python reads
+        raise _not(source, what, "it may be truncated or damaged") from None
+    if not isinstance(document, dict):
+        raise _not(source, what, f"it holds {_kind(document)} and no object")
+    if _deeper(document, MAX_DEPTH):
+        raise _not(source, what, f"it is nested more than {MAX_DEPTH} deep")
+    return document
+
+
+def check_fields(document: Mapping[str, object], source: object, what: str, fields: Mapping[str, Check]) -> None:
+    """Raises InputError for a field that is missing, unknown, or not what it must be."""
+    if missing := [name for name in fields if name not in document]:
+        raise _not(source, what, f"it lacks {listing(missing)}")
+    if unknown := [shorten(name) for name in document if name not in fields]:
+        raise _not(source, what, f"it has the unknown {listing(unknown)}")
+    for name, check in fields.items():
+        if wanted := check(document[name]):
+            raise _not(source, what, f"{name} must be {wanted}, got {shorten(repr(document[name]))}")
+
+
+def whole(least: int, most: int) -> Check:
+    """An integer; True and 3.0 are none."""
+    wanted = f"an integer from {least:,} to {most:,}"
+    return lambda value: None if type(value) is int and least <= value <= most else wanted
+
+
+def real(least: float, most: float) -> Check:
+    """A finite number, whole or not."""
+    wanted = f"a number from {least:g} to {most:g}"
+    return lambda value: None if type(value) in (int, float) and least <= value <= most else wanted  # type: ignore[operator]
+
+
+def text(most: int = 1 << 16) -> Check:
+    wanted = f"text of at most {most:,} characters"
+    return lambda value: None if type(value) is str and len(value) <= most else wanted
+
+
+def flag() -> Check:
+    return lambda value: None if type(value) is bool else "true or false"
+
+
+def one_of(*allowed: str) -> Check:
+    wanted = " or ".join(repr(value) for value in allowed)
+    return lambda value: None if type(value) is str and value in allowed else wanted
+
+
+def optional(check: Check) -> Check:
+    """Null, or what `check` takes."""
+
+    def look(value: object) -> str | None:
+        wanted = None if value is None else check(value)
+        return wanted and f"null or {wanted}"
+
+    return look
+
+
+def each(check: Check, least: int = 0, most: int = 1 << 24) -> Check:
+    """A list whose items `check` takes."""
+
+    def look(value: object) -> str | None:
+        if type(value) is not list or not least <= len(value) <= most:
+            return f"a list of {least:,} to {most:,} items"
+        wanted = next((wanted for item in value if (wanted := check(item))), None)
+        return wanted and f"a list, each item {wanted}"
+
+    return look
+
+
+def table(check: Check, most: int = 1 << 24) -> Check:
+    """An object of any keys whose values `check` takes."""
+
+    def look(value: object) -> str | None:
+        if type(value) is not dict or len(value) > most:
+            return f"an object of at most {most:,} entries"
+        wanted = next((wanted for item in value.values() if (wanted := check(item))), None)
+        return wanted and f"an object, each value {wanted}"
+
+    return look
+
+
+class _RefusedError(Exception):
+    """What JSON allows, or Python's reader does, and we do not."""
+
+
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise _RefusedError(f"it has {shorten(repr(twice))} twice")
+    return found
+
+
+def _refuse(constant: str) -> object:
+    raise _RefusedError(f"{constant} is no number")
+
+
+def _finite(digits: str) -> float:
+    if not isfinite(value := float(digits)):
+        raise _RefusedError(f"{shorten(digits)} is too large a number")
+    return value
+
+
+def _deeper(document: object, depth: int) -> bool:
+    """Whether lists and objects are nested deeper than this, found level by level."""
+    level: Iterable[object] = [document]
+    for _ in range(depth):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return False
+    return True
+
+
+def _children(node: object) -> Iterable[object]:
+    values = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return (value for value in values if isinstance(value, dict | list))
+
+
+def _kind(value: object) -> str:
+    return {list: "a list", str: "a text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
+
+
+def _not(source: object, what: str, reason: str) -> InputError:
+    return InputError(f"{source} is not {what}: {reason}")
+
+
+def like(pattern: str, wanted: str) -> Check:
+    """Text of this form; `wanted` says it in words."""
+    form = re.compile(pattern, re.ASCII)
+    return lambda value: None if type(value) is str and form.fullmatch(value) else wanted

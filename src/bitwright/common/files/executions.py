@@ -1,0 +1,184 @@
+"""Executions as a file: states, their successors, and the names of their bits.
+
+A .npz file without pickles, as `numpy.savez` writes it: `before` and `after` are arrays of 0 and 1 (bool or uint8), a
+state a row and a bit a column; `names` are the names of the columns. Two may be left out: `program_id`, the sha256 of
+the program that was run, and `lets`, numbers such as l=5 that say how large it is. Rows need not follow each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.common.bits import BoolArray, shorten
+from bitwright.common.errors import InputError, counted
+from bitwright.common.files.arrays import ArrayFile, pack_plain
+from bitwright.common.files.storage import as_path, write_atomically
+
+MAX_CELLS = 1 << 30  # states times bits
+MAX_BITS = 1 << 20
+_MAX_NAMES = 1 << 27  # bytes: NumPy takes four a character
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(\[[0-9]{1,9}(,[0-9]{1,9})*\])?")
+_LET = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,63})=([0-9]{1,9})", re.ASCII)
+_MAX_LETS = 1 << 16  # bytes
+_WHAT = "a file of executions"
+
+
+@dataclass(frozen=True, eq=False)
+class Executions:
+    """States, the states that follow them, and the names of their bits.
+
+    >>> one = Executions(np.array([[1, 0]], dtype=bool), np.array([[0, 1]], dtype=bool), ("x[1]", "x[2]"))
+    >>> len(one)
+    1
+    """
+
+    before: BoolArray  # (N, k)
+    after: BoolArray  # (N, k)
+    names: tuple[str, ...]  # (k,)
+    program_id: str | None = None
+    lets: Mapping[str, int] = field(default_factory=dict)  # the size of the program that was run, such as {"l": 5}
+
+    def __post_init__(self) -> None:
+        for states in (self.before, self.after):
+            if not isinstance(states, np.ndarray) or states.dtype != bool:
+                got = f"one of {states.dtype}" if isinstance(states, np.ndarray) else f"a {type(states).__name__}"
+                raise InputError(f"before and after are NumPy arrays of bool, got {got}")
+        if not isinstance(self.names, list | tuple) or not all(isinstance(name, str) for name in self.names):
+            raise InputError(f"names are the names of the bits, a tuple of str, got {shorten(repr(self.names))}")
+        shape = self.before.shape
+        if len(shape) != 2 or self.after.shape != shape or shape[1] != len(self.names):
+            raise InputError(
+                f"executions need states and successors of the same shape and a name for each bit, got {shape}, "
+                f"{self.after.shape} and {counted(len(self.names), 'name')}"
+            )
+        if len(set(self.names)) < len(self.names):
+            raise InputError(f"two bits are called {shorten(_twice(self.names))}; give each a name of its own")
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+    def __repr__(self) -> str:
+        return f"<Executions: {counted(len(self), 'state')} of {counted(len(self.names), 'bit')}>"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes them to a .npz file, which `train`, `infer` and the command line read.
+
+        >>> from bitwright import addition, executions
+        >>> executions(addition(2), "states", states=50).save("states.npz")
+        >>> len(Executions.load("states.npz"))
+        50
+        """
+        save_executions(as_path(path, "a file of executions"), self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Executions:
+        """The executions in a file, after checking that it is one.
+
+        >>> Executions.load("nowhere.npz")
+        Traceback (most recent call last):
+        ...
+        bitwright.common.errors.InputError: there is no file nowhere.npz
+        """
+        return load_executions(as_path(path, "a file of executions"))
+
+
+def save_executions(path: Path, executions: Executions) -> None:
+    """Writes the file; equal executions give equal bytes."""
+    check_size(*executions.before.shape)
+    arrays: dict[str, NDArray[np.generic]] = {
+        "before": np.ascontiguousarray(executions.before, dtype=bool),
+        "after": np.ascontiguousarray(executions.after, dtype=bool),
+        "names": np.array(executions.names, dtype=np.str_),
+    }
+    if executions.program_id is not None:
+        arrays["program_id"] = np.array(executions.program_id, dtype=np.str_)
+    if executions.lets:
+        arrays["lets"] = np.array([f"{name}={number}" for name, number in executions.lets.items()], dtype=np.str_)
+    write_atomically(path, pack_plain(arrays))
+
+
+def load_executions(path: Path) -> Executions:
+    """The executions in a file; raises InputError for any other file."""
+    with ArrayFile(path, ("before", "after", "names"), _WHAT, optional=("program_id", "lets")) as file:
+        names = file.read_array("names", "U", 1, _MAX_NAMES)
+        if not 1 <= len(names) <= MAX_BITS:
+            file.refuse(f"it has {counted(len(names), 'name')} of bits, and can have 1 to {MAX_BITS:,}")
+        found = tuple(str(name) for name in names)
+        wrong = next((name for name in found if not _NAME.fullmatch(name)), None)
+        if wrong is not None:
+            file.refuse(f"'{shorten(wrong)}' cannot name a bit; names are such as flag, p[1] or m[1,2]")
+        if len(set(found)) < len(found):
+            file.refuse(f"two of its bits are called {shorten(_twice(found))}")
+        states: list[NDArray[np.generic]] = []
+        for name in ("before", "after"):
+            array = file.read_array(name, "bu", 2, MAX_CELLS)
+            if array.shape[1] != len(found):
+                file.refuse(f"its {name} has states of {counted(array.shape[1], 'bit')}, and {len(found):,} names")
+            if (array.view(np.uint8) > 1).any():
+                file.refuse(f"its {name} holds other values than 0 and 1")
+            states.append(array)
+        before, after = states
+        if len(before) != len(after):
+            file.refuse(f"it has {counted(len(before), 'state')} before a step and {len(after):,} after one")
+        if not len(before):
+            file.refuse("it holds no states")
+        program_id = None
+        if file.has("program_id"):
+            program_id = str(file.read_array("program_id", "U", 0, 256))
+            if not re.fullmatch(r"[0-9a-f]{64}", program_id):
+                file.refuse("its program_id is not a sha256 in hexadecimal digits")
+        lets = _read_lets(file)
+    return Executions(_as_bool(before), _as_bool(after), found, program_id, lets)
+
+
+def _read_lets(file: ArrayFile) -> dict[str, int]:
+    texts = file.read_array("lets", "U", 1, _MAX_LETS).tolist() if file.has("lets") else []
+    lets = {one[1]: int(one[2]) for one in map(_LET.fullmatch, texts) if one}
+    if len(lets) < len(texts):
+        file.refuse("its lets are not numbers such as l=5, each given once")
+    return lets
+
+
+def joined(parts: Sequence[tuple[str, Executions]]) -> Executions:
+    """Executions of several files as one; each comes with the name of its file, for the message where bits differ."""
+    first_name, first = parts[0]
+    for name, part in parts[1:]:
+        if part.names != first.names:
+            unlike = next((a, b) for a, b in zip((*part.names, "none"), (*first.names, "none"), strict=False) if a != b)
+            raise InputError(
+                f"{name} has other bits than {first_name}: {shorten(unlike[0])} where that has {shorten(unlike[1])}"
+            )
+    check_size(sum(len(part) for _, part in parts), len(first.names))
+    ids = {part.program_id for _, part in parts}
+    return Executions(
+        np.concatenate([part.before for _, part in parts]),
+        np.concatenate([part.after for _, part in parts]),
+        first.names,
+        ids.pop() if len(ids) == 1 else None,
+        first.lets if all(part.lets == first.lets for _, part in parts) else {},
+    )
+
+
+def check_size(states: int, bits: int) -> None:
+    """Raises InputError for more than one file can hold."""
+    if states * bits > MAX_CELLS or bits > MAX_BITS:
+        raise InputError(
+            f"{counted(states, 'state')} of {counted(bits, 'bit')} are too many for one file of executions: "
+            f"states times bits can be {MAX_CELLS:,} at most"
+        )
+
+
+def _as_bool(array: NDArray[np.generic]) -> BoolArray:
+    return np.ascontiguousarray(array).view(np.uint8).astype(bool)
+
+
+def _twice(names: Sequence[str]) -> str:
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]

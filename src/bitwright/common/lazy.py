@@ -1,0 +1,50 @@
+"""Names that are imported when first used, so that nothing heavy is loaded before it is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Callable[[str], object]]:
+    """`__all__` and `__getattr__` of a package whose public names live in other modules.
+
+    `homes` maps a module to the names it provides, separated by spaces; `there=here` gives one another name.
+    """
+    home: dict[str, tuple[str, str]] = {}
+    for module, names in homes.items():
+        for item in names.split():
+            there, _, here = item.partition("=")
+            home[here or there] = (module, there)
+
+    def load(name: str) -> object:
+        if name not in home:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        module, there = home[name]
+        return getattr(import_module(module), there)
+
+    return list(home), load
+
+
+def is_a(value: object, home: str) -> bool:
+    """Whether a value is of the class at `module:name`, without importing that module.
+
+    >>> is_a(1, "fractions:Fraction")
+    False
+    """
+    module, _, name = home.partition(":")
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+
+
+class Shown:
+    """Shows itself in notebooks; the viewer draws it, and is imported only then."""
+
+    def _repr_html_(self) -> str | None:
+        viewer: Any = import_module("bitwright.verbs.notebook")
+        return viewer.html_of(self)  # type: ignore[no-any-return]
+
+    def _repr_svg_(self) -> str | None:
+        viewer: Any = import_module("bitwright.verbs.notebook")
+        return viewer.svg_of(self)  # type: ignore[no-any-return]

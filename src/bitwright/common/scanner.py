@@ -1,0 +1,111 @@
+"""Splits text into tokens with line and column, by a table of the kinds of a language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import Problem
+from bitwright.common.problems import Problems
+
+MAX_LINE = 10_000
+NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+SPACE = r" \t\r\f"  # within a line
+END = "end"  # the kind of the empty token that closes a line
+
+
+class Token(NamedTuple):
+    """A piece of text with its place."""
+
+    kind: str
+    text: str
+    line: int
+    column: int
+    scope: int = 0  # the expansion of a macro that a local name belongs to; 0 outside of macros
+
+    @property
+    def key(self) -> str:
+        """A name; one with a scope is different in every expansion."""
+        return f"{self.text}.{self.scope}" if self.scope else self.text
+
+    def problem(self, message: str) -> Problem:
+        return Problem(self.line, self.column, message)
+
+    def __str__(self) -> str:
+        return f"'{shorten(self.text)}'" if self.text else "the end of the line"
+
+
+class WrongError(Exception):
+    """A mistake in a statement, at a token; `problem` is None if it has been reported already."""
+
+    def __init__(self, token: Token, message: str | None) -> None:
+        super().__init__(message)
+        self.token, self.message = token, message or ""
+        self.problem = None if message is None else token.problem(message)
+
+
+class Scanner:
+    """Scans lines. `kinds` are tried in order; a kind in `refusals` is an error, with an offset and a message.
+
+    >>> scanner = Scanner({"name": "[a-z]+", "comment": ";.*", "other": "."}, {"other": lambda text: (0, "no name")})
+    >>> [str(token) for token in scanner.tokens("one two ; three", 1, Problems())]
+    ["'one'", "'two'", 'the end of the line']
+    """
+
+    def __init__(
+        self, kinds: Mapping[str, str], refusals: Mapping[str, Callable[[str], tuple[int, str]]] | None = None
+    ) -> None:
+        forms = "|".join(f"(?P<{kind}>{form})" for kind, form in kinds.items())
+        # the end of a line is matched too; otherwise the search would begin again at each space before it
+        self._pieces = re.compile(rf"[{SPACE}]*+(?:{forms}|\Z)")
+        self._refusals = refusals or {}
+
+    def pieces(self, text: str, line: int) -> list[Token]:
+        """The tokens of a line without its comment, the last of kind `end`; none is refused."""
+        found: list[Token] = []
+        end = len(text)
+        for match in self._pieces.finditer(text):
+            kind = match.lastgroup
+            if kind is None:
+                break
+            if kind == "comment":
+                end = match.start(kind)
+                break
+            found.append(tuple.__new__(Token, (kind, match[kind], line, match.start(kind) + 1, 0)))  # the fastest way
+        found.append(Token(END, "", line, end + 1))
+        return found
+
+    def tokens(self, text: str, line: int, problems: Problems) -> list[Token]:
+        """The tokens of a line of bounded length; gives up the line at a token that is refused."""
+        if len(text) > MAX_LINE:
+            place = Token(END, "", line, 1)
+            raise problems.stop(place, f"a line has at most {MAX_LINE:,} characters, got {len(text):,}; split it")
+        found = self.pieces(text, line)
+        for token in found:
+            if token.kind in self._refusals:
+                further, message = self._refusals[token.kind](token.text)
+                raise problems.stop(token._replace(column=token.column + further), message)
+        return found
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yields the lines of a text one at a time, because a hostile text may have very many."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def opening_comment(text: str, sign: str) -> str:
+    """The comment lines at the top of a text, as one paragraph."""
+    block = re.match(rf"(?:[ \t]*{sign}[^\n]*\n?)*", text)
+    lines = block.group().splitlines() if block else []
+    return " ".join(line.strip().lstrip(sign).strip() for line in lines).strip()
+
+
+def unix_lines(text: str) -> str:
+    """The text with every line ending, also CR or CR LF, replaced by LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,191 @@
+"""Where jobs run: in threads, processes or on Ray. Results come in the order of the jobs, whoever does them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, Generic, Literal, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from bitwright.common.errors import BitwrightError, InputError
+from bitwright.common.workers.linear_algebra import NUMPY, Library, kernel_name
+from bitwright.common.workers.ray_jobs import ADDRESS, in_ray
+
+Common = TypeVar("Common")
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(submit: Callable[[Job], Future[Result]], jobs: Iterable[Job], ahead: int) -> Generator[Result]:
+    """The results of jobs in their order; while one is awaited, at most `ahead` are handed out."""
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for job in jobs:
+            waiting.append(submit(job))
+            if len(waiting) >= ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Generator[Result]:
+    """`work(job)` for each job, in order, on all cores of this process: for work that releases the interpreter lock."""
+    with ThreadPoolExecutor(cores()) as pool:
+        yield from in_order(lambda job: pool.submit(work, job), jobs, cores() + 1)
+
+
+MAX_PROCESSES = 256
+_AHEAD = 2  # jobs handed out for each worker, so that none waits for the next one
+
+
+def in_processes(
+    count: int, work: Callable[[Common, Job], Result], common: Common, jobs: Iterable[Job]
+) -> Generator[Result]:
+    """`work(common, job)` for each job, in order, by this many processes; they read what they share from a file."""
+    with NamedTemporaryFile() as shared:
+        shared.write(bytes(ForkingPickler.dumps((work, common))))
+        shared.flush()
+        pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin, initargs=(shared.name,))
+        try:
+            yield from in_order(lambda job: pool.submit(_do, job), jobs, _AHEAD * count)
+        except BrokenProcessPool:
+            processes = list((pool._processes or {}).values())
+            pool.shutdown()  # until then another thread may be reading the exit codes
+            raise BitwrightError(_why_died({process.exitcode for process in processes})) from None
+        finally:  # results are no longer wanted
+            processes = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                with suppress(OSError, ValueError):
+                    process.terminate()
+
+
+def _why_died(codes: set[int | None]) -> str:
+    """What to do about worker processes with these exit codes; the kernel kills those that lack memory."""
+    if -9 in codes:
+        return "a worker process died, killed from outside, perhaps for lack of memory; use fewer workers"
+    return "a worker process died, and what it printed says why; after an update install bitwright again"
+
+
+_mine: tuple[Callable[[Any, Any], Any], Any] | None = None  # in a worker: the work and what all jobs share
+
+
+def _begin(shared: str) -> None:
+    """In a new worker process: leave Ctrl-C to the parent, and end with it, however it ends."""
+    global _mine
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    _mine = ForkingPickler.loads(Path(shared).read_bytes())
+    ThreadpoolController().limit(limits=1)  # of linear algebra: the processes have the cores already
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _do(job: Any) -> Any:
+    assert _mine is not None
+    work, common = _mine
+    return work(common, job)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where jobs run: `serial`, `processes`, or `ray` (started here, or a cluster at `address`)."""
+
+    kind: Literal["serial", "processes", "ray"] = "serial"
+    count: int = 1  # processes; for Ray 0 means all that it finds
+    address: str | None = None
+    gpus: float = 0.0  # GPUs that Ray sets aside for each job
+
+    @classmethod
+    def parse(cls, text: str, device: str = "cpu") -> Workers:
+        """`1`, `4`, `all`, `ray`, `ray:2`, or `ray:ADDRESS` of a cluster; on a CUDA device a job of Ray has one GPU.
+
+        >>> Workers.parse("4")
+        Workers(kind='processes', count=4, address=None, gpus=0.0)
+        """
+        word = text.strip()
+        if word == "all":
+            word = str(cores())
+        if word == "ray" or word.startswith("ray:"):
+            where = word if word.startswith("ray://") else word[4:]
+            gpus = 1.0 if device.startswith("cuda") else 0.0
+            if word == "ray" or where == "auto" or ADDRESS.fullmatch(where):
+                return cls("ray", 0, where or None, gpus)
+            return cls("ray", _count(where, text), None, gpus)
+        count = _count(word, text)
+        return cls("serial") if count == 1 else cls("processes", count)
+
+    def map(
+        self,
+        work: Callable[[Common, Job], Result],
+        common: Common,
+        jobs: Iterable[Job],
+        *,
+        floats: Library | None = NUMPY,
+    ) -> Generator[Result]:
+        """`work(common, job)` for each job, in order; only a few jobs are ahead, so they may be endless.
+
+        `work` is a function at the top level of a module, so that other processes find it; `common` travels once to
+        each of them. Closing the iterator, or an exception, stops the workers. Other processes have the kernel of
+        this one for the library that makes the `floats`, or raise InputError; None where results are exact.
+        """
+        if self.kind == "serial":
+            return (work(common, job) for job in jobs)
+        task = KernelTask(work, None if floats is None else (floats, kernel_name(floats)))
+        if self.kind == "processes":
+            return in_processes(self.count, task, common, jobs)
+        return in_ray(self.address, self.count, self.gpus, task, common, jobs)
+
+
+@dataclass(frozen=True)
+class KernelTask(Generic[Common, Job, Result]):
+    """Work in another process, which is done only by the kernel that is named."""
+
+    work: Callable[[Common, Job], Result]
+    kernel: tuple[Library, str] | None
+
+    def __call__(self, common: Common, job: Job) -> Result:
+        if self.kernel is not None:
+            library, wanted = self.kernel
+            if (own := kernel_name(library)) != wanted:
+                raise InputError(
+                    f"a worker on {platform.node()} has the linear algebra {own}, this command has {wanted}, and their "
+                    "floats differ; leave that machine out, or give it the same packages and kind of CPU"
+                )
+        return self.work(common, job)
+
+
+def _count(word: str, text: str) -> int:
+    if not (word.isdecimal() and word.isascii() and len(word) < 9 and 1 <= int(word) <= MAX_PROCESSES):
+        known = f"a number up to {MAX_PROCESSES}, all, ray, ray:2 or ray:ADDRESS"
+        raise InputError(f"workers are {known}, where an address is HOST:PORT or //HOST:PORT, got '{text}'")
+    return int(word)
+
+
+__all__ = ["MAX_PROCESSES", "Workers", "cores", "in_threads"]

@@ -1,0 +1,100 @@
+"""A network as one page: its numbers, what a program is at any size, and the scripts that run it, offline."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.export.claims import ExportClaim
+from bitwright.export.js_file import core_tables, core_text
+from bitwright.export.model import Exported
+from bitwright.pages.library import plain_script
+from bitwright.pages.page import Blob, LiveParts, assemble
+from bitwright.rules.pattern import Pattern
+
+ENGINE = ("tables", "core", "words", "wires", "answers", "machine", "prove", "breaking")
+PICTURES = {"numbers": "trace", "graph": "graph", "computer": "trace"}
+
+
+def page_text(
+    found: Exported, claim: ExportClaim, view: str, title: str, about: Mapping[str, Any], blob: Blob | None = None
+) -> str:
+    """The whole page; `about` is what its view needs besides the network, and the blob has its arrays."""
+    facts = {"title": title, "steps": 0, "halted": True, "network": network_facts(found, claim), **about}
+    above = _asset("page/live.html")
+    above = above.replace("{{buttons}}", _asset("page/life.html") if about.get("board") else "")
+    above = above.replace("{{console}}", _asset("page/computer.html") if view == "computer" else "")
+    live = LiveParts(engine_text(found), joined(["live", "proof", "weights", view]), above, _asset("page/beside.html"))
+    if blob is None:
+        return assemble(PICTURES[view], facts, b"", live)
+    return assemble(PICTURES[view], {**facts, "arrays": blob.directory}, blob.packed(), live)
+
+
+def engine_text(found: Exported) -> str:
+    """The scripts that run and judge the network, without a page."""
+    core = found.core
+    tables = (f"const {name} = arrayFrom(facts.network.tables.{name});" for name, _, _ in core_tables(core))
+    own = core_text(core, " * The network of this page.", tables)
+    return plain_script([own if name == "core" else _script(name) for name in ENGINE])
+
+
+def joined(names: Sequence[str]) -> str:
+    """Scripts of the page, one after the other."""
+    return "\n".join(_script(name) for name in names)
+
+
+def network_facts(found: Exported, claim: ExportClaim) -> dict[str, Any]:
+    """The numbers of the network, and what the rules say of its ports, by which it is judged."""
+    network, core = found.network, found.core
+    tables = {name: _packed(values, kind) for name, values, kind in core_tables(core)}
+    tables["blockBits"] = _packed(core.block_bits, "Uint8Array")
+    return {
+        "tables": tables,
+        "portExamples": _port_examples(found.pattern),
+        "units": [float(unit) for unit in network.units],
+        "mostMatches": len(network.thresholds),
+        "sha256": network.digest,
+        "width": network.shape.width,
+        "cells": found.pattern.whole is None,
+        "note": claim.note,
+        "proved": claim.proved,
+    }
+
+
+def _port_examples(pattern: Pattern) -> list[list[int]]:
+    """For each port the examples that write it."""
+    program, own = pattern.program, (pattern.port_bits(kind) for kind in range(len(pattern.kinds)))
+    bits = [bit for part in own for bit in range(part.start, part.stop)]
+    place = {bit: at for at, bit in enumerate(bits)}
+    written: list[list[int]] = [[] for _ in bits]
+    for template in range(program.templates):
+        for bit in program.writes(template).tolist():
+            written[place[bit]].append(template)
+    return written
+
+
+_TYPES = {
+    "Int8Array": "<i1",
+    "Uint8Array": "<u1",
+    "Uint16Array": "<u2",
+    "Uint32Array": "<u4",
+    "Int32Array": "<i4",
+    "Float64Array": "<f8",
+}
+
+
+def _packed(values: NDArray[np.integer], kind: str) -> tuple[str, str]:
+    return kind, b64encode(np.ascontiguousarray(values).astype(_TYPES[kind]).tobytes()).decode()
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / "assets" / name).read_text("utf-8")
+
+
+def _script(name: str) -> str:
+    return _asset(f"{name}.mjs" if name == "words" else f"page/{name}.mjs")

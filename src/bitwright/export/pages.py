@@ -1,0 +1,176 @@
+"""The pages: numbers at any size, a graph, a computer with a console."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bitwright.common.errors import InputError
+from bitwright.export.claims import ExportClaim, claim_of
+from bitwright.export.every_size import Maker, PageSizes, describe, every_size, progressions
+from bitwright.export.model import Exported, exported_cells
+from bitwright.export.page_file import page_text
+from bitwright.graphs.files import open_graph
+from bitwright.networks import IntegerNetwork
+from bitwright.pages.graph import graph_facts
+from bitwright.pages.graph.view import DrawnGraph
+from bitwright.pages.page import Blob
+from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.graph.schema import NodeWord
+from bitwright.rules.graph.wiring import GraphWiring
+from bitwright.rules.layout import IntArray
+from bitwright.rules.pattern import Pattern
+
+if TYPE_CHECKING:
+    from bitwright.machines.programs import SubleqProgram
+
+MOST_WORDS = 1_024
+MOST_WIDTH = 32
+_SHOWN = (13, 11, 7, 5, 3, 2)  # inputs that a page begins with, where none are given
+
+
+@dataclass(frozen=True)
+class Page:
+    """The text of a page, and what is known of the network in it."""
+
+    text: str
+    claim: ExportClaim
+    view: str
+
+
+def program_page(
+    network: IntegerNetwork,
+    pattern: Pattern,
+    algorithm: Algorithm,
+    values: Mapping[str, int] | None = None,
+    sized: tuple[str, int, Maker] | None = None,
+) -> Page:
+    """A program that takes numbers and gives numbers; `sized` is the name of its size, this one's, and how to make it
+    in another.
+    """
+    found = exported_cells(network, pattern, algorithm)
+    if sized is None:
+        name, sizes = "size", _one_size(found, 1)
+    else:
+        name, chosen, make = sized
+        sizes = every_size(network, pattern, make, chosen)
+    about: dict[str, Any] = {"sizes": sizes.document(), "sizeName": name, "values": _values(algorithm, values or {})}
+    if sizes.formula is not None:
+        checked = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in sizes.compared)
+        about["origin"] = f"The wiring is a formula, compared with the program at the sizes {checked}."
+    return _page(found, "numbers", algorithm.name, {**about, "learnt": _rules(algorithm.program, algorithm.ensures)})
+
+
+def graph_page(network: IntegerNetwork, pattern: Pattern, program: NodeProgram, graph: Any = None) -> Page:
+    """A node program on a graph, whose inputs the reader writes or clicks."""
+    named = open_graph(graph or ("torus:24x40" if program.schema().degree == 8 else "random:20,30"))
+    topology = named.topology
+    schema = program.schema(topology.nodes, topology.ports)
+    wiring = GraphWiring(schema, topology)
+    algorithm = program.on(topology, {word.name: _usual(word, wiring) for word in schema.inputs}, named.names)
+    found, drawn, blob = exported_cells(network, pattern, algorithm), DrawnGraph(algorithm), Blob()
+    about = graph_facts(drawn, blob) | {
+        "sizes": _one_size(found, 1).document(),
+        "inputs": [_input(word, wiring) for word in schema.inputs],
+        "start": [bit for one in schema.start for bit in _at_every_place(wiring, one)],
+        "learnt": _rules(schema.program),
+        "board": drawn.layout.grid and schema.degree == 8,
+        "columns": 1 + int(drawn.layout.places[:, 0].max()),
+        "rows": 1 + int(drawn.layout.places[:, 1].max()),
+    }
+    return _page(found, "graph", program.name, about, blob)
+
+
+def _usual(word: NodeWord, wiring: GraphWiring) -> IntArray:
+    """Values that an input may have."""
+    at = np.arange(wiring.count(word.place))
+    return (
+        at + word.range[0] if word.unique else np.where(at == 0, 1, 0) if word.one else np.full(len(at), word.range[0])
+    )
+
+
+def _input(word: NodeWord, wiring: GraphWiring) -> dict[str, Any]:
+    """An input with its range, and the bits that are on with it at each node or port."""
+    reached: list[list[int]] = [[] for _ in range(wiring.count(word.place) if word.also else 0)]
+    for target in word.also:
+        for owner, bit in zip(*(part.tolist() for part in wiring.reached(word.place, target)), strict=True):
+            reached[owner].append(bit)
+    least, most = word.range
+    marks = word.width == 1 and not word.unique and word.place != "whole"
+    return {**asdict(word), "least": least, "most": most, "marks": marks, "reached": reached}
+
+
+def _at_every_place(wiring: GraphWiring, bit: int) -> list[int]:
+    found: list[int] = wiring.bits(bit, np.arange(wiring.count(wiring.places[bit]))).tolist()
+    return found
+
+
+def computer_page(network: IntegerNetwork, pattern: Pattern, program: SubleqProgram) -> Page:
+    """Machine V with an image, a console and its memory."""
+    machine = program.machine
+    shape = machine.shape
+    if shape.words > MOST_WORDS or shape.width > MOST_WIDTH:
+        raise InputError(f"a page takes machines of up to {MOST_WORDS:,} words of {MOST_WIDTH} bits, got {shape}")
+    if not program.image:
+        raise InputError("machine-v needs an image to run; give a .dec or .sq file")
+    found = exported_cells(network, pattern, machine.algorithm(program.image, program.name))
+    ports = machine.ports
+    computer = {
+        "words": shape.words,
+        "width": shape.width,
+        "dialect": shape.dialect.name,
+        "image": [int(word) for word in program.image],
+        "memory": progressions(machine.memory_bits.ravel().tolist()),
+        "address": machine.address_bits.tolist(),
+        "boundary": machine.boundary,
+        "halt": machine.halt,
+        "ports": None
+        if ports is None
+        else {
+            "request": ports.request,
+            "give": ports.give,
+            "given": ports.given.tolist(),
+            "offer": ports.offer,
+            "taken": ports.taken,
+            "shown": ports.shown.tolist(),
+        },
+    }
+    about = {
+        "sizes": _one_size(found, shape.words).document(),
+        "about": computer,
+        "learnt": _rules(machine.program),
+    }
+    return _page(found, "computer", program.name, about)
+
+
+def _page(found: Exported, view: str, name: str, about: Mapping[str, Any], blob: Blob | None = None) -> Page:
+    claim = claim_of(found.network, found.pattern)
+    return Page(page_text(found, claim, view, f"{name} by a network", about, blob), claim, view)
+
+
+def _rules(program: Program, ensures: Sequence[EnsureLine] = ()) -> dict[str, Any]:
+    """The rules that the network was trained on, as they were written; generated rules have no lines."""
+    lines = [line for line in dict.fromkeys(program.rule_families.labels) if " " in line]
+    if not lines:
+        return {"about": f"{program.templates:,} templates, made by a program that builds this machine.", "lines": []}
+    about = "The network learnt these rules: each, at one place, is an example. No step on this page is taken by them."
+    return {"about": about, "lines": [*lines, *(f"ensure {line}" for line in ensures)]}
+
+
+def _one_size(found: Exported, size: int) -> PageSizes:
+    return PageSizes(size, None, None, {size: describe(found)}, ())
+
+
+def _values(algorithm: Algorithm, given: Mapping[str, int]) -> dict[str, str]:
+    """The first inputs of a page: those given, else small numbers."""
+    small = {
+        word.name: _SHOWN[at % len(_SHOWN)] % (1 << max(1, len(word.bits) - word.signed))
+        for at, word in enumerate(algorithm.inputs)
+    }
+    if given:
+        algorithm.state({**small, **given})  # refuses what does not fit
+    return {name: str(value) for name, value in {**small, **given}.items()}

@@ -1,0 +1,190 @@
+"""The algebra of a loop as text for Rocq: a round keeps the invariants, from which in the end `ensure` lines follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bitwright.export.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.export.rocq.shaped import Shaped, affine, word_name
+from bitwright.proofs.function.growth import Growth
+from bitwright.proofs.function.rounds import RoundsProof
+from bitwright.proofs.function.waiting import Path
+from bitwright.proofs.unrolling.polynomials import Polynomial, combine, difference_of, multiply, substitute
+from bitwright.rules.ensures import EnsureLine
+
+_POWER = "2^"  # the power of two of an invariant; that of a longer word is this one times `more LENGTH`
+
+
+class Algebra:
+    """The invariants of a proof by rounds: polynomials that are 0 modulo a power of two; `inputs` are variables."""
+
+    def __init__(self, proof: RoundsProof, inputs: Mapping[str, str]) -> None:
+        self.proof = proof
+        self.kept = [(difference, affine(exponent)) for difference, exponent in proof.kept]
+        self.inputs = {f"in.{word}": variable for word, variable in inputs.items()}
+
+    def equations(self, values: Mapping[str, str]) -> list[str]:
+        return [f"{_text(one, {**values, **self.inputs})} = k * {_power(e)}" for one, e in self.kept]
+
+    # A round.
+
+    def moved(self, way: Path, shaped: Shaped) -> str:
+        """What moving a word up or down makes of its number."""
+        text = ""
+        for word in self.proof.words:
+            what, of = way.states[-1][word]
+            if what == "up":
+                text += f"  destruct (val_moved_up {shaped.length(word)} {word_name(of)}) as (k_{word} & U_{word}).\n"
+            elif what == "down":
+                text += f"  pose proof (val_moved_down {shaped.length(word)} {word_name(of)} ltac:(lia)) as D_{word}."
+                if of in way.fixed:
+                    text += f" rewrite F{list(way.fixed).index(of)} in D_{word}. cbn [Z.b2z] in D_{word}."
+                else:
+                    text += f" pose proof (b2z_range ({word_name(of)} 1%nat))."
+                text += "\n"
+        return text
+
+    def keeps(self, way: Path, shaped: Shaped) -> str:
+        """That a path keeps every invariant, with the multiple of the power of two that it adds."""
+        ended = way.states[-1]
+        up = [f"?U_{word}" for word in self.proof.words if ended[word][0] == "up"]
+        up += [
+            f"?E{at}_{array}" for at, wait in reversed(way.waits.items()) for array, sum_ in wait.sums.items() if sum_
+        ]
+        down = [f"?D_{word}" for word in self.proof.words if ended[word][0] == "down"]
+        text = ""
+        for number in range(len(self.kept)):
+            added, powers = self._added(way, number, shaped)
+            off = {"up": ", ".join(["?val_off", *up]), "down": ", ".join(["?val_off", *down])}
+            text += shaped.form("kept", number=number + 1, added=added, powers=powers, **off)
+        return ("  each idtac.\n" if len(self.kept) > 1 else "") + text
+
+    def _added(self, way: Path, number: int, shaped: Shaped) -> tuple[str, str]:
+        """How often a round adds the power of two, and a tactic for longer powers."""
+        proof, (difference, exponent), ended = self.proof, self.kept[number], way.states[-1]
+        exact: dict[str, Polynomial] = {}
+        given: dict[str, Polynomial] = {}
+        names = {**shaped.values(), **self.inputs, _POWER: _power(exponent)}
+        longer: dict[str, str] = {}
+
+        def less(sum_: Polynomial, times: str, length: Growth) -> Polynomial:
+            """A sum modulo 2^length, with a variable for the quotient."""
+            own, names[times] = affine(length), times
+            if own == exponent:
+                return combine(sum_, {(times, _POWER): -1})
+            more = own.plus(exponent, -1)
+            names[f"more {own.text()}"] = _power(more)
+            longer[_power(own)] = f"{_power(exponent)} * {_power(more)}"
+            return combine(sum_, multiply({(_POWER,): -1}, {(times, f"more {own.text()}"): 1}))
+
+        for word in proof.words:
+            what, of = ended[word]
+            names[f"{word}'"] = shaped.value(word, shaped.shape(word, ended[word]))
+            names[f"{of}[1]"] = f"Z.b2z ({word_name(of)} 1%nat)"
+            if what == "down":
+                lowest: Polynomial = {(): way.fixed[of]} if of in way.fixed else {(f"{of}[1]",): 1}
+                exact[of] = combine({(f"{word}'",): 2}, lowest)
+            elif what == "up":
+                given[f"{word}'"] = less({(of,): 2}, f"k_{word}", proof.lengths[word])
+            else:
+                given[f"{word}'"] = {(of,): 1} if what == "word" else {}
+        for at, wait in way.waits.items():
+            for array, factors in wait.sums.items():
+                if factors:
+                    sum_: Polynomial = {(way.states[at][name][1],): factor for name, factor in factors.items()}
+                    given[wait.after[array][1]] = less(sum_, f"k{at}_{array}", proof.lengths[array])
+        change = combine(substitute(difference, {word: {(f"{word}'",): 1} for word in proof.words}), difference, -1)
+        for _ in range(2 + len(way.waits)):
+            change = substitute(substitute(change, given), exact)
+        added: Polynomial = {}
+        for monomial, factor in change.items():
+            if _POWER not in monomial:
+                raise NotAffineError("a round was not shown to keep the invariant")
+            at = monomial.index(_POWER)
+            added[monomial[:at] + monomial[at + 1 :]] = factor
+        powers = "".join(
+            f"replace ({power})%Z with ({product})%Z in * by (rewrite <- Z.pow_add_r by lia; f_equal; lia). "
+            for power, product in longer.items()
+        )
+        return _text(added, names), powers
+
+    # The start and the end of a run.
+
+    def starts(self, shaped: Shaped, start: str, lengths: Mapping[str, str]) -> str:
+        """The invariants at the start: every word is an input, of which these are the lengths, or 0."""
+        text = ""
+        for word, value in self.proof.entered.items():
+            bits, length = f'(bits_of {start} "{word}")', shaped.length(word)
+            if value:
+                ((name,),) = value
+                entered = lengths[name.removeprefix("in.")]
+                how = f"apply (val_low ({entered}) {length}); [lia|assumption|starting_word start]"
+            else:
+                name, how = "", "apply val_zero; starting"
+            text += f"  assert (V_{word} : val {length} {bits} = {self.inputs.get(name, '0')}) by ({how}).\n"
+        rewrites = ", ".join(f"?V_{word}" for word in self.proof.entered)
+        return text + f"  each ltac:(exists 0; rewrite {rewrites}; ring).\n"
+
+    def concludes(self, line: EnsureLine, shaped: Shaped) -> str:
+        """A line from an invariant: its difference is a multiple of a power of two, and too small to be any but 0."""
+        proof, stated = self.proof, difference_of(line)
+        found = [
+            (number, difference, exponent)
+            for number, (difference, exponent) in enumerate(self.kept, 1)
+            if stated is not None and proof.follows(stated, difference, Growth([exponent.constant, exponent.size]))
+        ]
+        if not found:
+            raise NotAffineError(f"'{line}' does not follow from the invariants")
+        number, difference, exponent = found[0]
+        left = substitute(difference, {proof.measure: {}})
+        names = {**shaped.values(), **self.inputs}
+        lengths = {name: affine(proof.length_of(name) or Growth([0])) for monomial in left for name in monomial}
+        products = ""
+        for monomial in left:
+            product, top = "", ""
+            for name in monomial:
+                most = f"({_power(lengths[name])} - 1)"
+                if product:
+                    products += (
+                        f"pose proof (product_range ({product}) ({names[name]}) ({top}) {most} ltac:(lia) ltac:(lia)). "
+                    )
+                product, top = (
+                    (f"{product} * ({names[name]})", f"{top} * {most}") if product else (f"({names[name]})", most)
+                )
+        ranges = "".join(
+            f"pose proof (val_range {shaped.length(name)} {word_name(name)}). "
+            for name in lengths
+            if name in proof.words
+        )
+        powers = "".join(
+            shaped.form.line(
+                "power",
+                power=_power(one),
+                exponent=one.text(),
+                product=" * ".join(["q"] * one.size + [str(2**one.constant)]),
+                sum=" + ".join(["Z.of_nat l"] * one.size + [str(one.constant)]),
+            )
+            + " "
+            for one in dict.fromkeys([exponent, *lengths.values()])
+            if one != AffineIndex(0, 1, 0)
+        )
+        return shaped.form("concluded", number=number, ranges=ranges, products=products, powers=powers)
+
+
+def _power(exponent: AffineIndex) -> str:
+    return f"2 ^ Z.of_nat ({exponent.text()})"
+
+
+def _text(polynomial: Polynomial, names: Mapping[str, str]) -> str:
+    """A polynomial with these texts for its names."""
+    terms = []
+    for monomial, factor in sorted(polynomial.items(), reverse=True):
+        terms.append(
+            " * ".join(
+                [
+                    *([f"({factor})"] if factor != 1 or not monomial else []),
+                    *(f"({names[name]})" if " " in names[name] else names[name] for name in monomial),
+                ]
+            )
+        )
+    return " + ".join(terms) or "0"

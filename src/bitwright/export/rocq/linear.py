@@ -1,0 +1,232 @@
+"""Terms of `ensure` lines: weighted sums of words, as text for people and as laws for the verified checker.
+
+A certificate has a chain, in which every bit of the program is a track of a letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bitwright.export.rocq.fitting import AffineIndex, NotAffineError, affine_of
+from bitwright.export.rocq.listed import Bit
+from bitwright.export.rocq.printed import listing
+from bitwright.export.rocq.words import Part, Word, Words, output_name
+from bitwright.proofs.unrolling.polynomials import combine
+from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
+
+
+@dataclass(frozen=True)
+class Chained:
+    """The chain of a certificate, and where its tracks stand."""
+
+    certificate: Mapping[str, Any]
+    classes: Mapping[str, Any]
+    flags: list[str]
+    clock: Mapping[str, Any]
+    tracks: tuple[tuple[str, int, int], ...]  # array, and g and o: bit k at position i is array[g * i + o]
+    positions: AffineIndex  # n, a function of l
+
+    @classmethod
+    def of(cls, certificate: Mapping[str, Any]) -> Chained:
+        chain = certificate["chain"]
+        tracks = tuple((array, growth, growth * shift - sub) for array, growth, sub, shift in chain["places"])
+        if any(offset < 0 for _, _, offset in tracks):
+            raise NotAffineError("an array begins two positions after another one")
+        positions = AffineIndex(0, chain["unit"], chain["extra"])
+        return cls(certificate, chain["classes"], chain["globals"], certificate["clock"], tracks, positions)
+
+    @property
+    def steps(self) -> AffineIndex:
+        """The number of steps after which the clock says that a run is over."""
+        clock, n = self.clock, self.positions
+        if clock["fixed"] is not None:
+            return AffineIndex(0, 0, clock["fixed"])
+        rate = sum(rate for _, rate in clock["sweeps"])
+        return AffineIndex(0, rate * n.size, rate * n.constant + clock["delay"] - clock["early"])
+
+    def place(self, bit: Bit) -> tuple[int, int] | None:
+        """Track and position, from 0, of a bit; None for a global."""
+        name, index = bit
+        for number, (array, growth, offset) in enumerate(self.tracks):
+            if array == name and index and (index[0] - offset) % growth == 0:
+                return number, (index[0] - offset) // growth
+        return None
+
+
+Sum = dict[Word | str, int]  # a weighted sum of words, of ONE and of POWER
+ONE, POWER = "1", "2^"  # the constant; 2^positions
+
+
+@dataclass(frozen=True)
+class ChainLaw:
+    """A sum that the checker compares with 0, times `scale`."""
+
+    sum: Sum
+    scale: int
+
+    @property
+    def constant(self) -> int:
+        return self.sum.get(ONE, 0)
+
+    @property
+    def words(self) -> dict[Word, int]:
+        """The weight of each word."""
+        return {word: factor for word, factor in self.sum.items() if not isinstance(word, str)}
+
+
+class LinearTerms:
+    """The terms of one program's lines, and the laws that the lines compare."""
+
+    def __init__(self, chained: Chained, words: Words, size: str) -> None:
+        self.chained, self.words, self.size = chained, words, size
+        self.laws: list[ChainLaw] = []
+
+    def word(self, part: Expression) -> Word | None:
+        """The output or the input that an expression is."""
+        if not isinstance(part, Named) or part.index is not None:
+            return None
+        if not part.entered and part.text in self.words.outputs:
+            return False, part.text
+        return (True, part.text) if part.text in self.words.inputs else None
+
+    def linear(self, part: Expression) -> Sum:
+        if isinstance(part, Constant):
+            return {ONE: part.value}
+        if (word := self.word(part)) is not None:
+            return {word: 1}
+        if (exponent := self.power(part)) is not None:
+            if not exponent.size:
+                return {ONE: 2**exponent.constant}
+            if exponent == self.chained.positions:
+                return {POWER: 1}
+            raise NotAffineError(
+                f"2^({exponent.text()}) is not 2^({self.chained.positions.text()}), the length of the chain"
+            )
+        if isinstance(part, Combined) and part.sign in "+-*":
+            left, right = self.linear(part.left), self.linear(part.right)
+            if part.sign != "*":
+                return combine(left, right, 1 if part.sign == "+" else -1)
+            for one, other in ((left, right), (right, left)):
+                if one.keys() <= {ONE}:
+                    return combine({}, other, one.get(ONE, 0))
+        raise NotAffineError("a term of an ensure line is not a weighted sum of words")
+
+    def power(self, part: Expression) -> AffineIndex | None:
+        if isinstance(part, Combined) and part.sign == "^" and part.left == Constant(2):
+            return affine_of(part.right, self.size)
+        return None
+
+    def text(self, part: Expression) -> str:
+        if isinstance(part, Constant):
+            return str(part.value)
+        if isinstance(part, Named):
+            if (word := self.word(part)) is None:
+                raise NotAffineError(f"'{part.text}' stands where a word is expected")
+            return self.words.value(word)
+        if isinstance(part, Negation) or part.sign in (*COMPARISONS, *CONNECTIVES):
+            raise NotAffineError("a truth is used as a number")
+        if (power := self.power(part)) is not None:
+            return f"2 ^ Z.of_nat ({power.text()})"
+        sign = {"%": "mod", "//": "/"}.get(part.sign, part.sign)
+        return f"({self.text(part.left)} {sign} {self.text(part.right)})"
+
+    def length(self, part: Expression) -> AffineIndex | None:
+        """The bits of a word of one array."""
+        word = self.word(part)
+        first, *others = self.words.parts(word) if word else [None]
+        return None if others or first is None else first.length
+
+    def place(self, name: Named) -> tuple[str, str] | None:
+        """The formula and the text of an output of one bit, or of a bit of an output."""
+        if name.entered or name.text not in self.words.outputs:
+            if name.index is not None:
+                raise NotAffineError(f"a line is about a bit of the input {name.text}")
+            return None
+        part, *others = self.words.outputs[name.text]
+        if name.index is None:
+            if not self.words.is_bit(name.text):
+                return None
+            return self.end(part)[0], f"{output_name(name.text)} l s"
+        at = affine_of(name.index, self.size)
+        if at is None or others or not part.whole:
+            raise NotAffineError(f"a line is about a bit of {name.text}, which is no array from its first bit on")
+        bit = Part(part.array, at)
+        return self.end(bit)[0], bit.bit("s")
+
+    def end(self, part: Part) -> tuple[str, str, int]:
+        """A bit near an end: its formula, which end it is, and its track or global."""
+        if part.index is None:
+            return f"Global {self.chained.flags.index(part.array)}", "global", self.chained.flags.index(part.array)
+        n = self.chained.positions
+        for track, (array, growth, offset) in enumerate(self.chained.tracks):
+            if array == part.array:
+                if part.index == AffineIndex(0, 0, offset):
+                    return f"First {track}", "first", track
+                if part.index == AffineIndex(0, growth * n.size, growth * (n.constant - 1) + offset):
+                    return f"Last {track}", "last", track
+        raise NotAffineError(f"{part.array}[{part.index.text()}] is not at an end")
+
+    def sign(self, sum_: Sum, signs: Sequence[bool | int]) -> str:
+        """The formula that a sum has one of these signs: negative, zero, positive. Bits without a weight are cases."""
+        for word, factor in ChainLaw(sum_, 1).words.items():
+            parts = self.words.parts(word)
+            if all(not part.whole for part in parts) and any(self._weight(part) is None for part in parts):
+                rest = {other: own for other, own in sum_.items() if other != word}
+                return self._cases(rest, [(part, factor << part.exponent.constant) for part in parts], signs)
+        law = self.law(sum_)
+        power = sum_.get(POWER, 0) * self.laws[law].scale
+        return f"Sign {law} ({power})%Z {' '.join(('false', 'true')[sign] for sign in signs)}"
+
+    def _cases(self, sum_: Sum, bits: Sequence[tuple[Part, int]], signs: Sequence[bool | int]) -> str:
+        if not bits:
+            return self.sign(sum_, signs)
+        (part, weight), *others = bits
+        if part.exponent.size:
+            raise NotAffineError(f"{part.array} weighs nothing at its position")
+        bit, _, _ = self.end(part)
+        on = self._cases(combine(sum_, {ONE: weight}), others, signs)
+        return f"Or (And ({bit}) ({on})) (And (Not ({bit})) ({self._cases(sum_, others, signs)}))"
+
+    def law(self, sum_: Sum) -> int:
+        """The number of the law about a sum."""
+        arrays = [part for word in ChainLaw(sum_, 1).words for part in self.words.parts(word) if part.whole]
+        self.laws.append(ChainLaw(sum_, 2 ** max([0, *(self._first(part)[1] for part in arrays)])))
+        return len(self.laws) - 1
+
+    def _first(self, part: Part) -> tuple[int, int]:
+        """Track and position of the first bit of an array."""
+        place = self.chained.place((part.array, (1,)))
+        if place is None or self.chained.tracks[place[0]][1] != 1:
+            raise NotAffineError(f"{part.array} is no track of single bits")
+        return place
+
+    def _weight(self, part: Part) -> tuple[str, int, Fraction] | None:
+        """Of a single bit its end, its track, and its weight there; None if it weighs nothing at its position."""
+        _, end, track = self.end(part)
+        last = self.chained.positions.plus(AffineIndex(0, 0, -1))
+        distance = part.exponent.plus(last, -1 if end == "last" else 0)
+        return None if end == "global" or distance.size else (end, track, Fraction(2) ** distance.constant)
+
+    def law_text(self, law: ChainLaw) -> str:
+        """Weights by track: of all positions, of the inputs, and of the bits at both ends."""
+        weights: dict[str, dict[int, int]] = {"base": {}, "entered": {}, "first": {}, "last": {}}
+        for word, factor in law.words.items():
+            for part in self.words.parts(word):
+                if part.whole:
+                    (track, position), where = self._first(part), "entered" if word[0] else "base"
+                    weight = Fraction(1, 2**position)
+                elif (found := self._weight(part)) is not None:
+                    where, track, weight = found
+                else:
+                    raise NotAffineError(f"{part.array} weighs nothing at its position")
+                weight *= factor * law.scale
+                if weight.denominator > 1:
+                    raise NotAffineError(f"the weight of {part.array} is no integer")
+                weights[where][track] = weights[where].get(track, 0) + int(weight)
+        texts = [
+            listing(f"({track}, ({weight})%Z)" for track, weight in sorted(own.items())) for own in weights.values()
+        ]
+        return f"(({law.constant * law.scale})%Z, Law {' '.join(texts)})"

@@ -1,0 +1,191 @@
+"""Inputs and outputs of a program as functions of the size: arrays from their first bit on, and single bits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from bitwright.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, fitted_row
+from bitwright.export.rocq.listed import Row, bit_named
+from bitwright.rules import Algorithm
+
+Word = tuple[bool, str]  # whether it is an input, and its name
+ZERO = AffineIndex(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Part(Item):
+    """A bit of a word, which counts 2^`exponent`, or all bits of an array up to the index, lowest first."""
+
+    exponent: AffineIndex = ZERO
+
+    @property
+    def length(self) -> AffineIndex | None:
+        """Of a whole array."""
+        return self.index if self.whole else None
+
+    def text(self, s: str) -> str:
+        if self.length is not None:
+            return f'Words.word {s} "{self.array}" ({self.length.text()})'
+        bit = f"Z.b2z ({self.bit(s)})"
+        if self.exponent == ZERO:
+            return bit
+        if not self.exponent.size:
+            return f"{2**self.exponent.constant} * {bit}"
+        return f"2 ^ Z.of_nat ({self.exponent.text()}) * {bit}"
+
+    def bit(self, s: str) -> str:
+        return f'{s} (flag "{self.array}")' if self.index is None else f'{s} (at_ "{self.array}" ({self.index.text()}))'
+
+
+def _parts(items: Iterable[Item]) -> tuple[Part, ...]:
+    """The parts of a word, lowest first."""
+    found: list[Part] = []
+    exponent = ZERO
+    for item in items:
+        if item.whole and found:
+            raise NotAffineError(f"a word has all bits of {item.array} above others")
+        found.append(Part(item.array, item.index, item.whole, exponent))
+        exponent = exponent.plus(item.index if item.whole and item.index else AffineIndex(0, 0, 1))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The inputs, the outputs and the bits that are on at the start."""
+
+    inputs: Mapping[str, Part]
+    outputs: Mapping[str, tuple[Part, ...]]
+    started: tuple[Part, ...]
+    halt: Part | None = None  # the bit that ends a run
+
+    @classmethod
+    def of(cls, algorithm: Algorithm, sized: Mapping[int, Algorithm]) -> Words:
+        """Those of an algorithm, fitted at some of the sizes given and compared at all of them."""
+        for word in (*algorithm.inputs, *algorithm.outputs):
+            if word.signed:
+                raise NotAffineError(f"{word.name} is signed")
+        rows = {l: _row(one) for l, one in sized.items()}
+        known = {l: rows[l] for l in FITTED}
+        if len({len(row.groups[0]) for row in known.values()}) > 1:
+            raise NotAffineError("more bits are on at the start of longer words")
+        segment = fitted_row(known)
+        started, halt, *words = map(_parts, segment.items)
+        inputs = {}
+        for word, (part, *others) in zip(algorithm.inputs, words, strict=False):
+            if others or not part.whole:
+                raise NotAffineError(f"the input {word.name} is no array from its first bit on")
+            inputs[word.name] = part
+        for l, one in sized.items():
+            if [rows[l]] != [*segment.at(l)]:
+                raise NotAffineError(f"inputs, outputs or start at size {l} are not those of larger sizes")
+            if one.halt in {*one.start, *(bit for word in one.inputs for bit in word.bits)}:
+                raise NotAffineError(f"the bit that ends a run may be on at the start, at size {l}")
+        outputs = zip((word.name for word in algorithm.outputs), words[len(inputs) :], strict=True)
+        return cls(inputs, dict(outputs), started, halt[0] if halt else None)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Of each input its name in a theorem."""
+        return {word: _mark("input", word) for word in self.inputs}
+
+    @property
+    def given(self) -> str:
+        """The size and the inputs, as a theorem takes them."""
+        return f"(l : nat) ({' '.join(self.variables.values())} : Z)" if self.inputs else "(l : nat)"
+
+    @property
+    def bounds(self) -> str:
+        """That the inputs lie in their ranges."""
+        return " ".join(
+            f"0 <= {variable} < 2 ^ Z.of_nat ({self.length(word)}) ->" for word, variable in self.variables.items()
+        )
+
+    def is_bit(self, output: str) -> bool:
+        """Whether an output is a single bit, and so a truth."""
+        return [part.length for part in self.outputs[output]] == [None]
+
+    def parts(self, word: Word) -> tuple[Part, ...]:
+        """The arrays and bits of a word."""
+        return (self.inputs[word[1]],) if word[0] else self.outputs[word[1]]
+
+    def value(self, word: Word) -> str:
+        """The number that a word is, in a state s."""
+        entered, name = word
+        if entered:
+            return self.variables[name]
+        return f"Z.b2z ({output_name(name)} l s)" if self.is_bit(name) else f"{output_name(name)} l s"
+
+    def length(self, word: str) -> str:
+        length = self.inputs[word].length
+        assert length is not None
+        return length.text()
+
+    def start(self) -> list[str]:
+        """The states that the first one is made of."""
+        states = [
+            f'Words.word_is "{self.inputs[word].array}" ({self.length(word)}) {variable}'
+            for word, variable in self.variables.items()
+        ]
+        return states + [f"Words.bit_on ({part.bit('')})" for part in self.started]
+
+
+_KEYWORDS = (
+    "_ IF Prop SProp Set Type as at cofix do else end exists exists2 fix for forall fun if in is lazymatch let match "
+    "mod multimatch of return struct then using where with"
+)
+_RESERVED = {*_KEYWORDS.split(), *ascii_uppercase}  # by capital letters tactics call what they know
+_MARK = re.compile("⟦(input|output|bits) ([0-9a-f]*)⟧")
+_NOT_NAMES = re.compile(r'"[^"]*"|\(\*.*?\*\)', re.DOTALL)  # strings and comments
+_NAME = re.compile(r"[A-Za-z_][\w']*")
+
+
+def output_name(word: str) -> str:
+    """The definition of an output."""
+    return _mark("output", word)
+
+
+def bits_name(word: str) -> str:
+    """The bits of a word in a proof."""
+    return _mark("bits", word)
+
+
+def _mark(sort: str, name: str) -> str:
+    """What stands for a name until the whole file is known, so that nothing else in it has that name."""
+    return f"⟦{sort} {name.encode().hex()}⟧"
+
+
+def names_in(text: str) -> dict[str, str]:
+    """For each mark a name that is used for nothing else, if possible that of the rule text."""
+    used = {*_RESERVED, *_NAME.findall(_NOT_NAMES.sub(" ", _MARK.sub(" ", text)))}
+    found: dict[str, str] = {}
+    for mark in sorted(_MARK.finditer(text), key=lambda one: one[1] != "output"):
+        if mark[0] in found:
+            continue
+        name = bytes.fromhex(mark[2]).decode()
+        if name in used and mark[1] == "input":
+            name += "_in"
+        while name in used:
+            name += "'" if mark[1] == "bits" else "_"
+        used.add(name)
+        found[mark[0]] = name
+    return found
+
+
+def with_names(text: str) -> str:
+    """The file, with names for its marks."""
+    names = names_in(text)
+    return _MARK.sub(lambda mark: names[mark[0]], text)
+
+
+def _row(algorithm: Algorithm) -> Row:
+    """The bits at the start, the bit that ends a run, and those of each input and output."""
+    layout = algorithm.program.layout
+    halt = (algorithm.halt,) if isinstance(algorithm.halt, int) else ()
+    start, *words = (
+        tuple(bit_named(layout.name_of(bit)) for bit in bits)
+        for bits in (algorithm.start, halt, *(word.bits for word in (*algorithm.inputs, *algorithm.outputs)))
+    )
+    return Row((), (tuple(sorted(start)), *words), 2)

@@ -1,0 +1,205 @@
+"""The folder for Rocq: the theory, the network, the program at one size and at every size, and how to check it all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from unicodedata import combining, normalize
+
+from bitwright.common.errors import BitwrightError, InputError, counted, option
+from bitwright.common.files.storage import check_empty, make_folder, write_atomically
+from bitwright.export.claims import claim_of
+from bitwright.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
+from bitwright.export.rocq.listed import listed
+from bitwright.export.rocq.printed import families_text, is_large, network_text, program_text
+from bitwright.export.rocq.rounds import rounds_files
+from bitwright.export.rocq.templates import Templates
+from bitwright.export.rocq.theorems import function_text
+from bitwright.export.rocq.words import with_names
+from bitwright.export.writing import Export, Subject
+from bitwright.networks import IntegerNetwork
+from bitwright.proofs.function.prove import proof_by_rounds, prove_function
+from bitwright.proofs.function.rounds import FORMAT as ROUNDS
+from bitwright.rules import Algorithm
+from bitwright.rules.algorithm import Sizing
+from bitwright.rules.ensures import joined
+from bitwright.rules.pattern import Pattern
+
+MOST_NUMBERS = 4_000_000  # weights in a file
+_REQUIRED = re.compile(r"From Bitwright Require (?:Import )?(.*?)\.\n")
+CERTIFICATE, FORMAT = "certificate.json", "bitwright rocq 1"
+
+
+def write_rocq(given: Subject, folder: Path, file: Path | None) -> Export:
+    """A folder in which `make` proves everything; raises InputError unless it is new or empty."""
+    if given.pattern.whole is not None:
+        raise InputError("files for Rocq are written of networks of cells, and this one is of a whole state")
+    network = given.whole_numbers
+    name = module_name(given.algorithm.name if given.algorithm is not None else folder.name)
+    claim = claim_of(network, given.pattern)
+    if claim.wrong:
+        raise InputError(
+            f"Rocq would refuse this network: it is wrong in {claim.wrong:,} of {claim.states:,} local states"
+        )
+    written = rocq_files(name, network, given.pattern, given.algorithm, file)
+    found = theory_files(written.files.values()) | written.files
+    paths = list(found)
+    about = {"theorems": written.theorems, "left": written.left}
+    names = {"format": FORMAT, "network_sha256": network.digest, "file_sha256": _sha256(file), **about}
+    found |= {"_CoqProject": project_text(paths), "Makefile": makefile_text(paths)}
+    found[CERTIFICATE] = json.dumps(names, indent=2) + "\n"
+    check_empty(folder, "files for Rocq")
+    for path, text in found.items():
+        make_folder((folder / path).parent)
+        write_atomically(folder / path, text.encode())
+    said = [f"make there lets Rocq check {counted(len(written.theorems), 'theorem')}", *written.theorems, *written.left]
+    note = "; ".join(said)
+    return Export([folder / path for path in found], note, about)
+
+
+@dataclass
+class Written:
+    """Files, the theorems in them, and what is not proved and why."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    theorems: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    def add(self, path: str, text: str, theorem: str, says: str) -> None:
+        self.files[path] = text
+        self.theorems.append(f"{theorem}: {says}")
+
+
+def rocq_files(
+    name: str,
+    network: IntegerNetwork,
+    pattern: Pattern,
+    algorithm: Algorithm | None,
+    file: Path | None,
+    *,
+    function: bool = True,
+) -> Written:
+    """The files of one network, by their paths in the folder; `function`: with the theorem about what it computes."""
+    if network.origin.padding:
+        raise InputError("a network with padding is not written for Rocq; train it without")
+    if network.first.size + network.last.size > MOST_NUMBERS:
+        raise InputError(f"Rocq is given at most {MOST_NUMBERS:,} weights; take a narrower network")
+    large = is_large(pattern, network.shape.width)
+    found = Written()
+    states = f"the network is right in all {pattern.local_states:,} local states{' (machine integers)' * large}"
+    found.add(f"{name}/Net.v", network_text(network, pattern, _sha256(file)), f"{name}.Net.net_right", states)
+    if algorithm is None:
+        return found
+    size, families = _every_size(found, name, pattern, algorithm, function)
+    own = listed(algorithm.program, pattern)
+    about = algorithm.name if size is None else f"{algorithm.name} of size {size}"
+    compare = size if families is not None and size is not None and size >= families.least else None
+    runs = f"{about}: its runs are those of its {counted(len(own.rules), 'rule')}"
+    found.add(f"{name}/Program.v", program_text(name, about, own, compare), f"{name}.Program.network_steps", runs)
+    return found
+
+
+def _every_size(
+    found: Written, name: str, pattern: Pattern, algorithm: Algorithm, function: bool
+) -> tuple[int | None, FittedFamilies | None]:
+    """Adds what is proved at every size; gives the program's own size, and its families if it has any."""
+    sizing = algorithm.sizing
+    if function and not algorithm.ensures:
+        found.left.append("no theorem about what it computes: the program has no ensure line")
+    if sizing is None or not sizing.numbers:
+        found.left.append("no theorem at every size: the program has no size, such as that of `let l = 8`")
+        return None, None
+    key = _size_of(algorithm, sizing)
+    size = sizing.numbers[key]
+    try:
+        families = fitted(lambda l: listed(sizing.at(**{key: l}).program, pattern), size)
+    except NotAffineError as error:
+        found.left.append(f"no theorem at every size: {error}")
+        return size, None
+    others = [f"{other} = {value}" for other, value in sizing.numbers.items() if other != key]
+    about, fixed = ", ".join([algorithm.name, *others]), " with " * bool(others) + ", ".join(others)
+    runs = (
+        f"at every size from {families.least} on{fixed}, its runs are the rules' runs; bitwright compared rules and "
+        f"cells, as functions of the size, with the program's at the sizes {families.compared_sizes}"
+    )
+    found.add(f"{name}/Families.v", families_text(name, about, families), f"{name}.Families.network_runs", runs)
+    if function and algorithm.ensures:
+        proof = prove_function(algorithm)
+        try:
+            if not proof.proved:
+                raise NotAffineError(proof.sentence())
+            sized = {l: sizing.at(**{key: l}) for l in sorted({*FITTED, *families.compared})}
+            rounds = proof.certificate is not None and proof.certificate["format"] == ROUNDS
+            if rounds:
+                texts, least = rounds_files(name, algorithm, families, sized, proof_by_rounds(algorithm))
+            else:
+                text, least = function_text(name, algorithm, families, sized, pattern, key, proof.certificate)
+                texts = {f"{name}/Function.v": with_names(text)}
+        except NotAffineError as error:
+            found.left.append(f"no theorem about what it computes: {error}")
+        else:
+            lines = joined(algorithm.ensures)
+            computes = f"at every size from {least} on{fixed}, the network computes {lines}"
+            found.files |= texts
+            found.add(f"{name}/Function.v", texts[f"{name}/Function.v"], f"{name}.Function.network_computes", computes)
+    return size, families
+
+
+def _size_of(algorithm: Algorithm, sizing: Sizing) -> str:
+    """The first number of a program on which the number of its bits depends."""
+    for name, value in sizing.numbers.items():
+        with suppress(BitwrightError):
+            if sizing.at(**{name: value + 1}).program.layout.size != algorithm.program.layout.size:
+                return name
+    return next(iter(sizing.numbers))
+
+
+def _sha256(file: Path | None) -> str | None:
+    return None if file is None else sha256(file.read_bytes()).hexdigest()
+
+
+def theory_files(texts: Iterable[str]) -> dict[str, str]:
+    """The files of the theory that some texts rest on, each after those that it requires."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for name in " ".join(_REQUIRED.findall(text)).split():
+            if f"theory/{name}.v" not in found:
+                own = (files("bitwright.export.rocq") / "theory" / f"{name}.v").read_text()
+                found |= theory_files([own]) | {f"theory/{name}.v": own}
+    return found
+
+
+def project_text(paths: list[str]) -> str:
+    """The list of files that `coq_makefile` reads."""
+    folders = dict.fromkeys(path.partition("/")[0] for path in paths)
+    return "".join(f"-Q {folder} {'Bitwright' if folder == 'theory' else folder}\n" for folder in folders) + "".join(
+        f"{path}\n" for path in paths
+    )
+
+
+def makefile_text(paths: list[str]) -> str:
+    """How to check a folder."""
+    libraries = " ".join(path.removesuffix(".v").replace("/", ".") for path in paths if not path.startswith("theory/"))
+    where = " ".join(line for line in project_text(paths).splitlines() if line.startswith("-Q"))
+    return Templates("network")("makefile", where=where, libraries=libraries)
+
+
+def module_name(text: str) -> str:
+    """A name that Rocq takes for a folder of files: `examples/gray.bw` is `Gray`, `é` is `E`, and `λ` is `N3bb`."""
+    plain = normalize("NFKD", Path(text).stem)  # é as e and an accent
+    spelt = "".join(
+        one if one.isascii() or not one.isalpha() else f" {ord(one):x} " for one in plain if not combining(one)
+    )
+    words = re.findall(r"[A-Za-z0-9]+", spelt)
+    name = "".join(word[:1].upper() + word[1:] for word in words)
+    if not name:
+        raise InputError(f"{option('path')} needs a name with a letter, got {text}")
+    if name.lower() in ("bitwright", "coq", "theorems", "theory"):  # which other folders have
+        return f"{name}Program"
+    return name if name[0].isalpha() else f"N{name}"

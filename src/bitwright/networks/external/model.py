@@ -1,0 +1,247 @@
+"""Networks that bitwright did not train: an ONNX file, a PyTorch module or a function, and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.common.bits import BoolArray, shorten
+from bitwright.common.errors import InputError, counted, suggestion
+from bitwright.networks.external.graph import Analysis, OperatorGraph
+from bitwright.networks.external.onnx_reader import CannotRunError, OnnxModel
+from bitwright.networks.external.tensors import NotReadError, by_rows
+from bitwright.networks.external.torch_reader import TorchModel, is_module
+from bitwright.networks.network import FloatNetwork, tensor_sha256
+
+Reads = Literal["states", "templates", "cells"]
+READS = ("states", "templates", "cells")
+Given = str | PathLike[str] | Callable[..., Any]
+
+
+class Answers(NamedTuple):
+    """Outputs, and how far any runtime may be from them, or 0 for those that one has given."""
+
+    outputs: NDArray[np.float64]  # (batch, columns)
+    error: NDArray[np.float64]
+
+
+class PlainFunction:
+    """A function of an array of rows."""
+
+    covered = False  # by the digest, which is of its name
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = str(getattr(function, "__qualname__", type(function).__qualname__))
+        self.digest = sha256(f"{getattr(function, '__module__', '')}:{self.name}".encode()).hexdigest()
+        self.tensors: dict[str, NDArray[Any]] = {}
+
+    @property
+    def graph(self) -> OperatorGraph:
+        raise NotReadError(f"{self.name} is a function, whose arithmetic is not known")
+
+    @property
+    def runtime(self) -> str:
+        """What evaluates it."""
+        return f"Python and NumPy {np.__version__}"
+
+    def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:
+        """The outputs of the function for these inputs, given one at a time or together."""
+        return by_rows(lambda rows: np.asarray(self.function(rows)), inputs.astype(np.float32), alone, self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network that was made elsewhere: an ONNX file, a PyTorch module, or a function of an array of rows.
+
+    It takes rows of 0 and 1, one for each state, and gives a row of outputs for each; a bit is on where its output is
+    above the `threshold`. `reads` says what the columns are: the bits of a whole state ("states"), one column for each
+    template that may match ("templates"), or the kind and the bits of one cell ("cells"). Without it, the number of
+    columns decides.
+
+    >>> from bitwright import certify, permutation
+    >>> swap = Model(lambda rows: rows[:, ::-1], reads="states")
+    >>> print(certify(permutation([2, 1]), swap).sentence)
+    tested: this network was right in all 4 states, with every choice of every bit
+
+    `Model.table` gives the states to train such a network on.
+    """
+
+    network: Given
+    reads: Reads | None = None
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.reads is not None and self.reads not in READS:
+            raise InputError(
+                f"a network reads {', '.join(READS[:-1])} or {READS[-1]}, got '{shorten(str(self.reads))}'"
+                f"{suggestion(str(self.reads), READS)}"
+            )
+        if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float | np.number):
+            raise InputError(f"the threshold is a number, got {shorten(repr(self.threshold))}")
+        if not isfinite(self.threshold):
+            raise InputError(f"the threshold is a finite number, got {self.threshold}")
+        object.__setattr__(self, "threshold", float(self.threshold))
+        object.__setattr__(self, "_held", HeldModel(source_of(self.network), self.reads, self.threshold))
+
+    def __repr__(self) -> str:
+        held = as_model(self)
+        return f"<Model: {held.form} {held.name}>"
+
+    @staticmethod
+    def table(what: Any, reads: Reads = "cells", *, sizes: Any = None) -> StateTable:
+        """Every state of a program as a network of your own reads it, with the right outputs: what to train it on.
+
+        `what` is a program, its file or its name, or a list of programs; `reads` is "cells" (the kind and the bits of a
+        cell, to its ports), "states" (a whole state to the next) or "templates" (those that match, to the next state).
+        `sizes` goes with cells, as in `certify`.
+
+        >>> table = Model.table("addition")
+        >>> table
+        <StateTable: 16 states, 8 columns to 5>
+        >>> table.input_names[:5]
+        ('kind1', 'kind2', 'kind1_block1[1]', 'kind1_block1[2]', 'kind1_block2[1]')
+        """
+        found: StateTable = import_module("bitwright.verbs.models").state_table(what, reads, sizes)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class StateTable:
+    """Every state that a network can be asked about, as it reads it, and the right outputs.
+
+    Rows and columns are those that `certify` tries. For cells, `asked` is False at the ports of other kinds than the
+    row's, which are never looked at; `labels` are 0 there.
+    """
+
+    inputs: NDArray[np.float32]  # (states, columns) of 0 and 1
+    labels: NDArray[np.float32]  # (states, outputs) of 0 and 1
+    asked: BoolArray  # (states, outputs)
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        columns = f"{counted(self.inputs.shape[1], 'column')} to {self.labels.shape[1]:,}"
+        return f"<StateTable: {counted(len(self.inputs), 'state')}, {columns}>"
+
+
+@dataclass(frozen=True, eq=False)
+class HeldModel:
+    """The network itself, read from its file, and how it is asked."""
+
+    source: OnnxModel | TorchModel | PlainFunction
+    reads: Reads | None = None
+    threshold: float = 0.5
+
+    @property
+    def form(self) -> str:
+        """What it is: ONNX, PyTorch or a function."""
+        return {OnnxModel: "ONNX", TorchModel: "PyTorch", PlainFunction: "function"}[type(self.source)]
+
+    @property
+    def name(self) -> str:
+        """The file, the class or the function."""
+        return self.source.name
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of all that is evaluated, where it is `covered`; of a function, of its name alone."""
+        return self.source.digest
+
+    @cached_property
+    def tensors_sha256(self) -> dict[str, str]:
+        """The sha256 of each tensor's bytes."""
+        return {name: tensor_sha256(array) for name, array in self.source.tensors.items()}
+
+    @property
+    def parameters(self) -> int:
+        """How many weights it has, as far as that is known."""
+        return sum(array.size for array in self.source.tensors.values())
+
+    @property
+    def covered(self) -> bool:
+        """Whether the digest covers all that is evaluated, so that a later run can tell whether it is the same."""
+        return self.source.covered
+
+    @property
+    def runtime(self) -> str | None:
+        """What runs it here; None where that is not installed."""
+        return self.source.runtime
+
+    @cached_property
+    def analysed(self) -> dict[int, Analysis | None]:
+        return {}
+
+    def analysis(self, columns: int) -> Analysis | None:
+        """Why its outputs are certain; None where only a runtime can be asked."""
+        if columns not in self.analysed:
+            try:
+                self.analysed[columns] = self.source.graph.analysis(columns)
+            except NotReadError:
+                self.analysed[columns] = None
+        return self.analysed[columns]
+
+    def answers(self, inputs: NDArray[Any]) -> Answers:  # (batch, columns) of 0 and 1
+        """Its outputs: as they must be if that is known, else as the runtime gives them on this machine, row by row."""
+        if self.analysis(inputs.shape[1]) is not None:
+            found = self.source.graph(inputs)
+            return Answers(found.values, found.error)
+        return Answers(given := self.run(inputs), np.zeros_like(given))
+
+    def run(self, inputs: NDArray[Any], alone: bool = True) -> NDArray[np.float64]:
+        """Its outputs as the runtime gives them on this machine, for one row at a time or all together."""
+        values = self.source.run(inputs, alone).astype(np.float64)
+        if not np.isfinite(values).all():
+            raise InputError(f"{self.name} gives outputs that are NaN or infinite")
+        return values
+
+    def columns_out(self, columns: int) -> int | str:
+        """How many outputs it gives for inputs with that many columns; or what is wrong with such inputs."""
+        known = None if isinstance(self.source, PlainFunction) else self.source.columns
+        if known is not None and known != columns:
+            return f"it takes {counted(known, 'column')}"
+        try:
+            return int(self.answers(np.zeros((1, columns))).outputs.shape[1])
+        except CannotRunError:
+            raise
+        except InputError as error:
+            return str(error)
+
+
+def is_model(value: object) -> bool:
+    """Whether a value is a network that bitwright did not train, or the name of its file."""
+    if isinstance(value, str | PathLike):
+        return Path(value).suffix.lower() == ".onnx"
+    if isinstance(value, Model | HeldModel) or is_module(value):
+        return True
+    ours = isinstance(value, FloatNetwork | type) or type(value).__module__.startswith("bitwright.")
+    return callable(value) and not ours
+
+
+def as_model(value: Any) -> HeldModel:
+    """The network that was given, with the usual reading if none is named."""
+    if isinstance(value, HeldModel):
+        return value
+    held: HeldModel = (value if isinstance(value, Model) else Model(value))._held  # type: ignore[attr-defined]
+    return held
+
+
+def source_of(network: Any) -> OnnxModel | TorchModel | PlainFunction:
+    """What holds the network that was given."""
+    if isinstance(network, str | PathLike):
+        return OnnxModel.read(Path(network))
+    if is_module(network):
+        return TorchModel(network)
+    if not callable(network):
+        raise InputError(f"a network is an ONNX file, a PyTorch module or a function, got a {type(network).__name__}")
+    return PlainFunction(network)

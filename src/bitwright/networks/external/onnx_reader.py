@@ -1,0 +1,321 @@
+"""ONNX files as lists of operators, and what onnxruntime makes of them.
+
+onnxruntime has a process of its own, so that a model that crashes it ends in one line.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError
+from bitwright.networks.external.graph import Node, OperatorGraph
+from bitwright.networks.external.tensors import DIGITS, LARGEST, NotReadError
+from bitwright.networks.onnx_file import onnx_module
+
+_MAX_BYTES = 1 << 31
+_OUTSIDE = 1  # data_location of a tensor whose numbers are in another file
+_ABOUT = {"doc_string", "metadata_props"}
+_VALUES = {f"{kind}_data" for kind in ("float", "double", "int32", "int64", "uint64", "raw")}
+_FIELDS = {  # all that is understood; a file that has more is run, and proves nothing
+    "ModelProto": {"ir_version", "opset_import", "graph", "domain", "model_version", *_ABOUT}
+    | {"producer_name", "producer_version"},
+    "GraphProto": {"node", "name", "initializer", "input", "output", "value_info", *_ABOUT},
+    "NodeProto": {"input", "output", "name", "op_type", "domain", "attribute", *_ABOUT},
+    "AttributeProto": {"name", "type", "f", "i", "s", "t", "floats", "ints", "doc_string"},
+    "TensorProto": {"dims", "data_type", "name", "data_location", *_VALUES, *_ABOUT},
+}
+_CONSTANTS = {"value_float": "float32", "value_floats": "float32", "value_int": "int64", "value_ints": "int64"}
+
+
+@dataclass(frozen=True, eq=False)
+class OnnxModel:
+    """A model that was read from a file, with whatever files hold its weights; it travels to other processes."""
+
+    name: str
+    data: bytes  # the model with all its weights: nothing else is evaluated
+    covered = True  # by the digest
+
+    @classmethod
+    def read(cls, path: Path) -> OnnxModel:
+        """The model of a file, checked; raises InputError for anything else."""
+        onnx = onnx_module()
+        if not path.is_file():
+            raise InputError(f"there is no network file {path}")
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{path} is larger than the 2 GiB that an ONNX file may have")
+        try:
+            data = path.read_bytes()
+            model = onnx.load_from_string(data)
+            if any(tensor.data_location == _OUTSIDE for tensor in _messages(model, "TensorProto")):
+                onnx.load_external_data_for_model(model, str(path.parent))
+                data = model.SerializeToString(deterministic=True)
+            if any(tensor.data_location == _OUTSIDE for tensor in _messages(model, "TensorProto")):
+                raise InputError("some of its weights are in files that it does not name in a way that can be read")
+            onnx.checker.check_model(model)
+            found = cls(str(path), data)
+            _ = found.tensors, found.columns, found._output
+        except InputError:
+            raise
+        except Exception as error:  # of protocol buffers, and of onnx's own kinds
+            reason = shorten(" ".join(str(error).split()) or type(error).__name__, 160)
+            raise InputError(f"{path} is not an ONNX model that can be read: {reason}") from None
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of the file; of one with weights in other files, of the model with these in it."""
+        return sha256(self.data).hexdigest()
+
+    @cached_property
+    def _model(self) -> Any:
+        return onnx_module().load_from_string(self.data)
+
+    @cached_property
+    def _input(self) -> Any:
+        graph = self._model.graph
+        stored = {tensor.name for tensor in graph.initializer}
+        inputs = [one for one in graph.input if one.name not in stored]
+        if len(inputs) != 1:
+            raise InputError(f"{self.name} has {len(inputs)} inputs; a network to certify has one, of rows of 0 and 1")
+        return inputs[0]
+
+    @property
+    def kind(self) -> str:
+        """The type of its input."""
+        return _type_name(self._input.type.tensor_type.elem_type)
+
+    @property
+    def columns(self) -> int | None:
+        """How many columns its input has; None where that is open, as every number below 1 says."""
+        rows, columns = self._dims
+        if rows > 1:
+            raise InputError(f"{self.name} takes {rows:,} rows at a time; a network to certify takes any number or 1")
+        return columns if columns > 0 else None
+
+    @property
+    def _dims(self) -> tuple[int, int]:
+        dims = self._input.type.tensor_type.shape.dim
+        if len(dims) != 2:
+            raise InputError(
+                f"{self.name} takes an input of {len(dims)} dimensions; a network to certify takes rows of 0 and 1, "
+                "of shape (batch, columns)"
+            )
+        return dims[0].dim_value, dims[1].dim_value
+
+    @cached_property
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Its weights by name."""
+        from onnx import numpy_helper
+
+        found = {one.name: numpy_helper.to_array(one) for one in self._model.graph.initializer}
+        return {name: array for name, array in found.items() if array.dtype.kind != "O"}
+
+    @cached_property
+    def graph(self) -> OperatorGraph:
+        """Its operators; raises NotReadError where the file has anything that is not understood."""
+        model = self._model
+        _check_fields(model)
+        opset = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+        if len(opset) != 1:
+            raise NotReadError("a model of no or of several operator sets")
+        if self.kind not in DIGITS and self.kind not in LARGEST:
+            raise NotReadError(f"an input of type {self.kind}")
+        _check_types(model)
+        nodes, constants = [], dict(self.tensors)
+        for node in model.graph.node:
+            if len(node.output) != 1 or node.domain not in ("", "ai.onnx"):
+                raise NotReadError(f"the operator {node.domain}.{node.op_type}, or several outputs of it")
+            attributes = _attributes(node)
+            if node.op_type == "Constant":
+                constants[node.output[0]] = _constant(attributes)
+            else:
+                nodes.append(Node(node.op_type, tuple(node.input), node.output[0], attributes))
+        names = Counter([self._input.name, *(one.name for one in model.graph.initializer)])
+        names.update(node.output[0] for node in model.graph.node)
+        if max(names.values()) > 1:
+            raise NotReadError("a name that stands for several tensors")
+        return OperatorGraph(tuple(nodes), constants, self._input.name, self.kind, self._output, opset[0])
+
+    @property
+    def _output(self) -> str:
+        if not self._model.graph.output:
+            raise InputError(f"{self.name} has no output; a network to certify has one for each bit")
+        return str(self._model.graph.output[0].name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name, "data": self.data}
+
+    def run(self, inputs: NDArray[Any], alone: bool) -> NDArray[Any]:  # (batch, columns) of 0 and 1
+        """The outputs of onnxruntime for these inputs, given one at a time or together."""
+        if self.runtime is None:
+            raise CannotRunError(
+                f"{self.name} has operators that only a runtime evaluates; install one with: pip install onnxruntime"
+            )
+        try:
+            rows = inputs.astype(self.kind)
+            return RUNTIME.evaluate(self.data, self._output, rows, alone or self._dims[0] == 1)
+        except InputError as error:
+            raise type(error)(f"onnxruntime cannot run {self.name} with {inputs.shape[1]:,} columns: {error}") from None
+
+    @property
+    def runtime(self) -> str | None:
+        """What evaluates it, and in which version; None where that is not installed."""
+        return runtime()
+
+
+def _messages(message: Any, kind: str) -> Iterator[Any]:
+    """All messages of this kind in a message, however deep."""
+    if message.DESCRIPTOR.name == kind:
+        yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for one in value if hasattr(value, "add") else [value]:
+                yield from _messages(one, kind)
+
+
+def _check_fields(model: Any) -> None:
+    """Raises NotReadError where some message has a field that is not understood."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    for kind, known in _FIELDS.items():
+        for message in _messages(model, kind):
+            unknown = [field.name for field, _ in message.ListFields() if field.name not in known]
+            if unknown or len(UnknownFieldSet(message)):
+                raise NotReadError(f"{kind} with the field {(*unknown, 'unknown')[0]}")
+
+
+def _check_types(model: Any) -> None:
+    """Raises NotReadError unless all types and shapes are those of the standard, and those that the file states."""
+    from onnx import shape_inference
+
+    try:
+        shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+    except Exception as error:
+        raise NotReadError(" ".join(str(error).split())) from None
+
+
+def _attributes(node: Any) -> dict[str, Any]:
+    from onnx import helper
+
+    found = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    if len(found) != len(node.attribute):
+        raise NotReadError("an attribute that is given twice")
+    if node.op_type == "Cast" and "to" in found:
+        found["to"] = _type_name(found["to"])
+    return found
+
+
+def _constant(attributes: dict[str, Any]) -> NDArray[Any]:
+    """The tensor of a Constant."""
+    from onnx import numpy_helper
+
+    [(name, value)] = attributes.items() if len(attributes) == 1 else [("", None)]
+    if name == "value":
+        return np.asarray(numpy_helper.to_array(value))
+    if name not in _CONSTANTS:
+        raise NotReadError(f"a Constant with {', '.join(attributes)}")
+    return np.array(value, dtype=_CONSTANTS[name])
+
+
+def _type_name(number: int) -> str:
+    from onnx import helper
+
+    try:
+        return str(np.dtype(helper.tensor_dtype_to_np_dtype(number)).name)
+    except (KeyError, TypeError):
+        raise NotReadError(f"a tensor of type {number}") from None
+
+
+class CannotRunError(InputError):
+    """The runtime cannot load a model, or crashes on it."""
+
+
+def runtime() -> str | None:
+    """`onnxruntime 1.20.0`, or None where it is not installed."""
+    return None if find_spec("onnxruntime") is None else f"onnxruntime {version('onnxruntime')}"
+
+
+class Runtime:
+    """The process, begun when it is first needed and again after a crash; threads take turns."""
+
+    def __init__(self) -> None:
+        self._lock, self._of = Lock(), -1  # the process that began it
+        self._process: subprocess.Popen[bytes] | None = None
+        self._loaded: set[str] = set()
+        atexit.register(self.stop)
+
+    def evaluate(self, model: bytes, output: str, rows: NDArray[Any], alone: bool) -> NDArray[Any]:
+        """This output of a model for these rows, given one at a time or together; raises InputError if it has none."""
+        key = sha256(model).hexdigest()
+        with self._lock:
+            try:
+                if key not in self._loaded or self._of != os.getpid():
+                    self._ask({"model": key, "rows": False}, model)
+                    self._loaded.add(key)
+                data = io.BytesIO()
+                np.save(data, rows, allow_pickle=False)
+                request = {"model": key, "rows": True, "output": output, "alone": alone}
+                return np.asarray(np.load(io.BytesIO(self._ask(request, data.getvalue())), allow_pickle=False))
+            except InputError:
+                raise
+            except BaseException:  # what it was asked may still be answered
+                self.stop()
+                raise
+
+    def _ask(self, request: dict[str, Any], data: bytes) -> bytes:
+        process = self._begun()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps({**request, "bytes": len(data)}).encode() + b"\n" + data)
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = b""
+        if not line:
+            status = process.wait()
+            self.stop()
+            how = f"status {status}" if status >= 0 else signal.Signals(-status).name
+            raise CannotRunError(f"it crashed, {how}")
+        reply = json.loads(line)
+        if reply["error"] is not None:
+            kind = InputError if request["rows"] else CannotRunError
+            raise kind(shorten(reply["error"], 160))
+        return process.stdout.read(reply["bytes"])
+
+    def _begun(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._of != os.getpid():
+            command, pipe = [sys.executable, "-P", str(Path(__file__).with_name("child.py"))], subprocess.PIPE
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+            self._of, self._loaded = os.getpid(), set()
+        return self._process
+
+    def stop(self) -> None:
+        """Ends the process, if it is one of this one."""
+        process, self._process, self._loaded = self._process, None, set()
+        if process is not None and self._of == os.getpid():
+            process.kill()
+            process.communicate()
+
+
+RUNTIME = Runtime()

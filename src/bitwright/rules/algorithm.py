@@ -1,0 +1,414 @@
+"""An Algorithm: a program, how numbers enter and leave it, and when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+
+from bitwright.common.bits import BoolArray, from_bits, shorten, to_bits, whole_number, width_of
+from bitwright.common.errors import InputError, listing, suggestion
+from bitwright.common.lazy import Shown
+from bitwright.common.scanner import WrongError
+from bitwright.rules.ensure_text import read
+from bitwright.rules.ensures import EnsureLine, Scope
+from bitwright.rules.layout import NAME, IntArray, Layout
+from bitwright.rules.program import Program
+from bitwright.rules.references import Bits, Ref, bit_numbers, one_bit, repeated
+
+FIXED_POINT: Literal["fixed point"] = "fixed point"
+Halt = int | Literal["fixed point"] | None
+MAX_EXAMPLES = 10**9  # of a training set with its padding
+
+
+@dataclass(frozen=True)
+class Word:
+    """A number inside the state: its name and its bits, least significant first.
+
+    >>> from bitwright import addition
+    >>> addition(2).outputs
+    (Word(name='sum', bits=(0, 1, 5), signed=False),)
+    """
+
+    name: str
+    bits: tuple[int, ...]
+    signed: bool = False  # two's complement: its top bit counts negative
+    sized_by: str = field(default="", repr=False, compare=False)  # the `let` line that says how many bits it has
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """How to make a program in other sizes: its numbers by name, and the function that makes it from such numbers.
+
+    A shipped algorithm has one number, `bits`; a rule text has its plain `let` lines, of which the first is its size.
+
+    >>> from bitwright import addition
+    >>> sizing = addition(4).sizing
+    >>> dict(sizing.numbers), sizing.at(bits=7)
+    ({'bits': 4}, Algorithm 'addition': 21 bits, 14 blocks, 28 templates)
+    """
+
+    numbers: Mapping[str, int]
+    make: Callable[..., Any]  # an Algorithm or a NodeProgram; found by name, so that it travels to other processes
+    text: str | None = None  # the rule text that says it for every size
+
+    def at(self, **numbers: int) -> Any:
+        """The program with these numbers in place of its own."""
+        return self.make(**{**self.numbers, **numbers})
+
+
+@dataclass(frozen=True)
+class Algorithm(Shown):
+    """A program together with its inputs, outputs, start bits and end.
+
+    Inputs and outputs are words, or arrays of bits of a Builder. Without outputs, every number and flag of the program
+    is one. `start` has the bits that are on at the start: names such as "carry[1]", bits of a Builder, or their
+    numbers. With `halt`, a bit given in the same way, the run is done when that bit is on, or when a step changes
+    nothing (`FIXED_POINT`); `steps` is then the most it may take. Without `halt` the run takes exactly `steps` steps.
+    `matches` and `examples` are assumptions for the theory: a certificate uses `matches` only if asked to, and says so.
+
+    >>> from bitwright.rules import Builder
+    >>> b = Builder()
+    >>> x = b.bits("x", 2)
+    >>> b.block(x[:])
+    >>> b.when(x[1] == 1, x[2] == 0).write(x[2])
+    >>> algorithm = Algorithm("double", b.build(), inputs=[x], steps=1)
+    >>> algorithm
+    Algorithm 'double': 2 bits, 1 block, 1 template
+    >>> algorithm.state({"x": 1})
+    array([ True, False])
+    """
+
+    name: str
+    program: Program
+    inputs: tuple[Word, ...] = ()
+    outputs: tuple[Word, ...] = ()
+    start: tuple[int, ...] = ()
+    steps: int | None = None
+    halt: Halt = None
+    description: str = ""
+    matches: int | None = None  # declared, not proved: no state of a run matches more templates than this
+    examples: int | None = None  # declared size of the training set with padding, for the sign rule
+    ensures: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of inputs and outputs, at the end
+    invariants: tuple[EnsureLine, ...] = field(default=(), repr=False, compare=False)  # of every state of a run
+    sizing: Sizing | None = field(default=None, repr=False, compare=False)  # how to make it in another size
+    computer: Any = field(default=None, repr=False, compare=False)  # of code: the machine that it is loaded on
+
+    def __post_init__(self) -> None:
+        self._check_kinds()
+        if self.halt is None and self.steps is None:
+            object.__setattr__(self, "halt", FIXED_POINT)
+        self._check_bits()
+        if (
+            not self.outputs and self.program.wired is None
+        ):  # on a graph nodes have outputs, and the graph may have none
+            fields = (f for f in self.program.layout.fields if len(f.shape) <= 1)
+            object.__setattr__(self, "outputs", tuple(Word(f.name, tuple(f.bits().tolist())) for f in fields))
+        if self.steps is not None and not 0 <= self.steps < 2**31:
+            raise InputError(f"steps must be at least 0 and below 2^31, got {self.steps}")
+        if problem := impossible_matches(self.program, self.matches) or impossible_examples(
+            self.program, self.examples
+        ):
+            raise InputError(problem)
+        for what, lines in (("ensures", self.ensures), ("invariants", self.invariants)):
+            object.__setattr__(self, what, self._stated(what, lines))
+
+    def _stated(self, what: str, lines: object) -> tuple[EnsureLine, ...]:
+        """Parses and checks ensure or invariant lines; raises InputError for one that makes no sense here."""
+        if not isinstance(lines, tuple | list):
+            raise InputError(f"{what} are a tuple of str such as 'sum == p + q', got {_got(lines)}")
+        found = []
+        for line in lines:
+            try:
+                parsed = line if isinstance(line, EnsureLine) else read(line, what == "invariants")
+                found.append(stated(parsed, self.program, self.inputs, self.outputs, parsed.lets, what == "ensures"))
+            except WrongError as error:
+                raise InputError(f"{what}, {str(line)!r}, column {error.token.column}: {error.message}") from None
+            except InputError as error:
+                raise InputError(f"{what}, {line!r}, {error}") from None
+        return tuple(found)
+
+    def _check_kinds(self) -> None:
+        """Raises InputError for parts of a wrong type."""
+        if not isinstance(self.program, Program):
+            got = type(self.program).__name__
+            raise InputError(f"the program of an algorithm is a Program, as Builder.build() gives, got a {got}")
+        for what in ("name", "description"):
+            if not isinstance(text := getattr(self, what), str):
+                raise InputError(f"the {what} of an algorithm is a str, got {_got(text)}")
+        for what, words in (("inputs", self.inputs), ("outputs", self.outputs)):
+            given = words if isinstance(words, tuple | list) else (words,)
+            found = [Word(one.field.name, one) if isinstance(one, Bits | Ref) else one for one in given]  # type: ignore[arg-type]
+            for word in found:
+                if not isinstance(word, Word):
+                    raise InputError(f"{what} are words such as Word('x', x[:]), or arrays of bits, got {_got(word)}")
+            object.__setattr__(self, what, tuple(found))
+        for name in ("steps", "matches", "examples"):
+            if (value := getattr(self, name)) is not None:
+                if isinstance(value, bool | np.bool_):
+                    raise InputError(f"{name} must be an integer, got {value}")
+                object.__setattr__(self, name, whole_number(value, name))
+
+    def _check_bits(self) -> None:
+        """Replaces bits by their numbers; raises InputError for impossible ones."""
+        layout = self.program.layout
+        for what, words in (("input", self.inputs), ("output", self.outputs)):
+            checked = tuple(_checked(word, layout, what) for word in words)
+            if len({word.name for word in checked}) < len(checked):
+                raise InputError(f"two {what}s of {self.name} have one name: {listing([w.name for w in checked])}")
+            object.__setattr__(self, f"{what}s", checked)
+        entered = [bit for word in self.inputs for bit in word.bits]
+        if twice := repeated(layout, entered):
+            raise InputError(f"{twice} of {self.name} would be set by two inputs, or twice by one")
+        start = bit_numbers(layout, self.start, "start")
+        if twice := repeated(layout, start):
+            raise InputError(f"start of {self.name} has {twice} more than once")
+        if both := listing([layout.name_of(bit) for bit in sorted(set(entered) & set(start))]):
+            raise InputError(f"{both} of {self.name} would be set by both an input and its start")
+        object.__setattr__(self, "start", tuple(sorted(start)))
+        if self.halt is not None and not (isinstance(self.halt, str) and self.halt == FIXED_POINT):
+            object.__setattr__(self, "halt", one_bit(layout, self.halt, "halt"))
+
+    def __call__(self, inputs: Mapping[str, Any] | None = None, **values: Any) -> Any:
+        """The output of a run, or a dictionary of its outputs if there are several; arrays give arrays, as in `run`.
+
+        >>> from bitwright import addition
+        >>> addition(4)(p=3, q=9)
+        12
+        >>> addition(4)(p=[1, 2, 3], q=9)
+        array([10, 11, 12])
+        """
+        done = import_module("bitwright.verbs.run").run(self, inputs, **values)
+        if not np.all(done.halted):
+            raise InputError(f"{self.name} did not halt within its step limit; run(...) gives the unfinished run")
+        return done.value if len(self.outputs) == 1 else done.outputs
+
+    def state(self, values: Mapping[str, int]) -> BoolArray:  # (k,)
+        """The state in which a run with these input values starts.
+
+        >>> from bitwright import addition
+        >>> addition(2).state({"p": 3, "q": 1}).astype(int)  # p[1] p[2] q[1] q[2] c[1] c[2]
+        array([1, 1, 1, 0, 0, 0])
+        """
+        check_inputs(self.name, [word.name for word in self.inputs], values)
+        state = np.zeros(self.program.bits, dtype=bool)
+        state[list(self.start)] = True
+        for word in self.inputs:
+            try:
+                state[list(word.bits)] = to_bits(values[word.name], len(word.bits), f"input {word.name}", word.signed)
+            except InputError as error:
+                raise InputError(f"{error}{_longer(word, values[word.name])}") from None
+        return state
+
+    @property
+    def input_bits(self) -> IntArray:
+        """The bits of all input words, one after the other, each from its lowest bit on."""
+        return np.array([bit for word in self.inputs for bit in word.bits], dtype=np.int64)
+
+    @property
+    def output_bits(self) -> IntArray:
+        """The bits of all output words, in the same order."""
+        return np.array([bit for word in self.outputs for bit in word.bits], dtype=np.int64)
+
+    def states(self, values: BoolArray) -> BoolArray:  # (batch, input bits) -> (batch, k)
+        """The states in which runs start, for many values of the input bits at once.
+
+        >>> from bitwright import permutation
+        >>> permutation([2, 1]).states(np.array([[True, False], [True, True]])).astype(int)
+        array([[1, 0],
+               [1, 1]])
+        """
+        states = np.zeros((len(values), self.program.bits), dtype=bool)
+        states[:, list(self.start)] = True
+        states[:, self.input_bits] = values
+        return states
+
+    def read(self, state: BoolArray) -> dict[str, int]:
+        """The output values, by name, that a state of k bits holds.
+
+        >>> from bitwright import addition
+        >>> addition(2).read(np.array([0, 1, 0, 0, 0, 1], dtype=bool))
+        {'sum': 6}
+        """
+        return {word.name: from_bits(state[list(word.bits)], word.signed) for word in self.outputs}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its parts, as `bitwright show --json` prints them.
+
+        >>> from bitwright import addition
+        >>> found = addition(4).to_dict()
+        >>> found["templates"], found["inputs"]
+        (16, {'p': 4, 'q': 4})
+        """
+        from bitwright.rules import summary
+
+        program = self.program
+        return {
+            "name": self.name,
+            "description": self.description,
+            "bits": program.bits,
+            "blocks": program.blocks,
+            "templates": program.templates,
+            "writers_max": int(program.writers.max()),
+            "program_id": program.id,
+            "inputs": {word.name: len(word.bits) for word in self.inputs},
+            "outputs": {word.name: len(word.bits) for word in self.outputs},
+            "steps": self.steps,
+            "halt": program.layout.name_of(self.halt) if isinstance(self.halt, int) else self.halt,
+            "names": [vars(item) for item in summary.names(program)],
+            "rules": [vars(item) for item in summary.rules(program)],
+            "never_written": summary.never_written(program),
+        }
+
+    def text_lines(self) -> Iterator[str]:
+        """Its canonical rule text, cells included; parsing it gives an equal algorithm.
+
+        >>> from bitwright import addition
+        >>> next(addition(4).text_lines())
+        'bits p[4]'
+        """
+        yield from self.program.text_lines()
+        yield from self.program.cell_lines()
+        name_of = self.program.layout.name_of
+        for kind, words in (("input", self.inputs), ("output", self.outputs)):
+            for word in words:
+                bits = " ".join(name_of(bit) for bit in reversed(word.bits))
+                yield f"{kind} {'signed ' * word.signed}{word.name} = {bits}"
+        if self.start:
+            yield f"start {' '.join(name_of(bit) for bit in self.start)}"
+        if self.steps is not None:
+            yield f"steps {self.steps}"
+        if self.halt is not None:
+            yield "halt at fixed point" if self.halt == FIXED_POINT else f"halt when {name_of(self.halt)}"
+
+        if self.matches is not None:
+            yield f"matches {self.matches}"
+        if self.examples is not None:
+            yield f"examples {self.examples}"
+        for first, lines in (("ensure", self.ensures), ("invariant", self.invariants)):
+            yield from (f"{first} {line.line()}" for line in lines)
+
+    def text(self) -> str:
+        """The canonical rule text as one string.
+
+        >>> from bitwright import permutation
+        >>> print(permutation([2, 1]).text(), end="")
+        bits p[2]
+        block p[1]
+        block p[2]
+        when p[1]=1 write p[2]
+        when p[2]=1 write p[1]
+        cell p[1]
+        cell p[2]
+        input p = p[2] p[1]
+        output p = p[2] p[1]
+        steps 1
+        ensure p[2 + 1 - i] == in.p[i] for i in 1..2
+        """
+        return "\n".join(self.text_lines()) + "\n"
+
+    def same_as(self, other: Algorithm) -> bool:
+        """Whether both do the same thing in the same way; names and descriptions do not count.
+
+        >>> from bitwright import addition, parse
+        >>> parse(addition(4).text()).same_as(addition(4))
+        True
+        """
+        mine, theirs = (
+            (a.program, a.inputs, a.outputs, set(a.start), a.steps, a.halt, a.matches, a.examples)
+            for a in (self, other)
+        )
+        return mine == theirs
+
+    def __repr__(self) -> str:
+        return f"Algorithm '{self.name}': {self.program.sizes}"
+
+
+def stated(
+    line: EnsureLine,
+    program: Program,
+    inputs: Sequence[Word],
+    outputs: Sequence[Word],
+    lets: Mapping[str, int],
+    ensure: bool,
+) -> EnsureLine:
+    """A statement with the numbers of its text; raises WrongError for what it cannot mean in this program."""
+    entered = {word.name: len(word.bits) for word in inputs}
+    fields = {item.name: item.size for item in program.layout.fields if len(item.shape) <= 1}
+    values = {word.name: len(word.bits) for word in outputs} if ensure and outputs else fields
+    lets = {name: value for name, value in lets.items() if name not in {*entered, *values}}
+    what = "an input or output" if ensure else "an array or bit"
+    signed = [{word.name for word in words if word.signed} for words in (inputs, outputs if ensure else ())]
+    Scope(entered, values, lets, what, *signed).check(line)
+    if ensure:
+        entering = {bit for word in inputs for bit in word.bits}
+        for name in sorted(line.names, key=lambda name: name.token.column):
+            word = next((word for word in outputs if word.name == name.text and not name.entered), None)
+            if word is not None and not entering & set(word.bits) and not np.isin(word.bits, program.write_bits).any():
+                raise WrongError(name.token, f"output '{name.text}' is never set: no rule writes its bits")
+    return line.with_lets(lets)
+
+
+def _checked(word: Word, layout: Layout, what: str) -> Word:
+    """A word with its bits as numbers."""
+    if not isinstance(word.name, str) or not NAME.fullmatch(word.name):
+        raise InputError(f"{what} {word.name!r} needs a name of letters, digits and _")
+    if not isinstance(word.signed, bool):
+        raise InputError(f"{what} '{word.name}' is signed or not, True or False, got {word.signed!r}")
+    bits = bit_numbers(layout, word.bits, f"{what} '{word.name}'")
+    if not bits:
+        raise InputError(f"{what} '{word.name}' needs at least one bit")
+    return replace(word, bits=bits)
+
+
+def _longer(word: Word, value: object) -> str:
+    """Advice to read the rules with a longer number, if a value was refused only because it is too long."""
+    if not word.sized_by or not isinstance(value, int) or (value < 0 and not word.signed):
+        return ""
+    bits = width_of(value) if not word.signed else 1 + width_of(value if value >= 0 else ~value)
+    given = f"{word.sized_by}={bits}"
+    return f"; for longer numbers give --let {given}, or in Python open(path, {given})"
+
+
+def _got(value: object) -> str:
+    return f"a {type(value).__name__}, {shorten(repr(value))}"
+
+
+def check_inputs(program: str, names: Sequence[str], values: Mapping[str, int]) -> None:
+    """Raises InputError unless there is a value for each of these inputs, and for nothing else."""
+    for name in values:
+        if not isinstance(name, str):
+            raise InputError(f"the name of an input is a str, got a {type(name).__name__}")
+        if name not in names:
+            takes = f"takes {listing(names)}" if names else "takes no input"
+            raise InputError(f"{program} has no input '{shorten(name)}'; it {takes}{suggestion(name, names)}")
+    if missing := [name for name in names if name not in values]:
+        form = " ".join(f"{name}=NUMBER" for name in missing[:5])
+        raise InputError(f"{program} needs a value for {listing(missing)}; give {form}")
+
+
+def impossible_matches(program: Program, declared: int | None) -> str | None:
+    """Says why states must match more templates than declared; None if the declaration is possible."""
+    if declared is None:
+        return None
+    templates = np.bincount(program.template_block, minlength=program.blocks)
+    always = int(np.count_nonzero(templates == 1 << np.diff(program.block_start)))
+    if declared < 1:
+        return f"matches must be 1 or more, got {declared}"
+    if declared >= always:
+        return None
+    return (
+        f"matches must be {always:,} or more, got {declared}: that many blocks have a template for every configuration"
+    )
+
+
+def impossible_examples(program: Program, declared: int | None) -> str | None:
+    """Says why a training set cannot have the declared number of examples; None if it can."""
+    if declared is None or program.templates <= declared <= MAX_EXAMPLES:
+        return None
+    if declared > MAX_EXAMPLES:
+        return f"examples must be at most {MAX_EXAMPLES:,}, got {declared:,}"
+    return f"examples must be {program.templates:,} or more, one for each template, got {declared:,}"

@@ -1,0 +1,149 @@
+"""The paper's algorithms (Section 4.1, App. B.1-B.3): addition, multiplication and permutation.
+
+Their rule texts are beside this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from operator import index
+from pathlib import Path
+
+import numpy as np
+
+from bitwright.common.bits import shorten, whole_number
+from bitwright.common.errors import InputError, counted
+from bitwright.rules import Algorithm, Builder, span, word
+from bitwright.rules.algorithm import Sizing
+from bitwright.rules.text import parse
+
+MAX_BITS = 1_000_000  # beyond it a program no longer fits into the memory of an ordinary machine
+
+
+def check_bits(bits: int, most: int = MAX_BITS) -> int:
+    """`bits` as an int, or an InputError."""
+    try:
+        bits = index(bits)
+    except TypeError:
+        raise InputError(f"bits must be an integer, got {shorten(repr(bits))}") from None
+    if not 1 <= bits <= most:
+        raise InputError(f"bits must be between 1 and {most:,}, got {shorten(bits)}")
+    return bits
+
+
+_WORK = 1 << 40  # rows of a text: these are our own, and their sizes are checked
+_KEPT = 16  # bits up to which a program is made once in a process, with all that is worked out of it
+_SMALL: dict[tuple[str, int], Algorithm] = {}
+_LONGEST = 20_000  # bits of a factor: beyond, the number of steps is more than rule text can say
+
+
+def addition(bits: int, counter: bool = False) -> Algorithm:
+    """Adds two numbers of `bits` bits; the sum is read after 2l steps.
+
+    With `counter` the program tells by itself that it is done (App. B.2, "Termination").
+
+    The paper's box writes the carry to c[i+1]; it has to be c[i] (see docs/explanation/errata.md).
+
+    >>> from bitwright import run
+    >>> run(addition(10), p=719, q=483).value
+    1202
+    """
+    file = "addition-counter" if counter else "addition"
+    return shipped(file, "addition", bits, partial(addition, counter=counter), "add two {}-bit numbers by ripple carry")
+
+
+def multiplication(bits: int) -> Algorithm:
+    """Multiplies two numbers of `bits` bits by shift and add, in 4l^2 + 3l steps.
+
+    >>> from bitwright import run
+    >>> run(multiplication(10), multiplicand=719, multiplier=483).value
+    347277
+    """
+    about = "multiply two {}-bit numbers by shift and add"
+    return shipped("multiplication", "multiplication", check_bits(bits, _LONGEST), multiplication, about)
+
+
+def shipped(file: str, name: str, bits: int, again: Callable[[int], Algorithm], description: str) -> Algorithm:
+    """The algorithm of a text in one size; its number is called `bits`."""
+    l, text = check_bits(bits), _texts()[file]
+    if (file, l) in _SMALL:
+        return _SMALL[file, l]
+    read = parse(text, name, {"l": l}, _WORK)
+    inputs = tuple(replace(word, sized_by="") for word in read.inputs)  # there is no line to change
+    found = replace(read, inputs=inputs, sizing=Sizing({"bits": l}, again, text), description=description.format(l))
+    if l <= _KEPT:
+        _SMALL[file, l] = found
+    return found
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """The texts of all algorithms, read at once: a confined process may read no files later."""
+    files = ("addition", "addition-counter", "multiplication", "permutation")
+    return {file: (Path(__file__).parent / f"{file}.bw").read_text() for file in files}
+
+
+_STATED = 256  # bits of a permutation that says what it computes
+
+
+def permutation(order: Sequence[int]) -> Algorithm:
+    """Moves bit i to position `order[i-1]`, the paper's pi(i), for all bits at once.
+
+    >>> from bitwright import run
+    >>> run(permutation([2, 3, 1]), p=0b011).value == 0b110  # bit 1 to place 2, bit 2 to place 3
+    True
+    """
+    order = checked_order(order)
+    l = len(order)
+    if order == list(range(l, 0, -1)):
+        return reversal(l)
+    b = Builder()
+    p = b.bits("p", l)
+    i, pi = span(1, l), np.asarray(order, dtype=np.int64)
+
+    b.block(p[i])
+    b.cell(p[i])
+    b.when(p[i] == 1).write(p[pi])
+
+    return Algorithm(
+        name="permutation",
+        program=b.build(),
+        inputs=(word(p[:]),),
+        outputs=(word(p[:]),),
+        steps=1,
+        ensures=_lines(order),  # type: ignore[arg-type]
+        description=f"permute {counted(l, 'bit')} in one step",
+    )
+
+
+def _lines(order: Sequence[int]) -> tuple[str, ...]:
+    """The specification, bit by bit; none for a long permutation."""
+    return tuple(f"p[{to}] == in.p[{bit}]" for bit, to in enumerate(order, 1)) if len(order) <= _STATED else ()
+
+
+def reversal(bits: int) -> Algorithm:
+    """The permutation that reverses the bits: the one that there is in every size.
+
+    >>> from bitwright import run
+    >>> run(reversal(4), p=0b0011).value == 0b1100
+    True
+    """
+    about = "permute {} in one step".format(counted(check_bits(bits), "bit"))
+    return shipped("permutation", "permutation", bits, reversal, about)
+
+
+def checked_order(given: object) -> list[int]:
+    """The places in a list; raises InputError unless it contains each of 1..l exactly once."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(f"an order is a list of the places of bits, such as [3, 1, 2], got {shorten(repr(given))}")
+    order = [whole_number(place, "each position of an order") for place in given]
+    l, seen = check_bits(len(order)), set[int]()
+    for place in order:
+        if not 1 <= place <= l:
+            raise InputError(f"an order of {counted(l, 'bit')} uses the positions 1 to {l}, got {shorten(place)}")
+        if place in seen:
+            raise InputError(f"an order moves each bit to a place of its own, but {place} occurs twice")
+        seen.add(place)
+    return order

@@ -1,0 +1,278 @@
+"""A builder that reads like the paper's boxes, in Python.
+
+>>> from bitwright.rules import span
+>>> b = Builder()
+>>> p, q = b.bits("p", 4), b.bits("q", 4)
+>>> i = span(1, 4)
+>>> b.block(p[i], q[i])
+>>> b.when(p[i] == 1, q[i] == 0).write(p[i])
+>>> b.build()
+<Program: 8 bits, 4 blocks, 4 templates>
+
+An index such as `i` holds all its values at once, so one call makes the whole family of blocks or templates.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from os.path import basename
+
+import numpy as np
+
+from bitwright.common.bits import shorten, whole_number
+from bitwright.common.errors import InputError, Problem, ProgramError
+from bitwright.rules.algorithm import Word
+from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
+from bitwright.rules.families import WrittenAt
+from bitwright.rules.layout import KEYWORDS, MAX_BITS, NAME, Field, IntArray, Layout
+from bitwright.rules.program import Program
+from bitwright.rules.references import Bits, Condition, Ref, checked_conditions, checked_refs
+
+
+def word(*pieces: Ref, name: str = "") -> Word:
+    """A number made of these bits, the most significant piece first; `p[:]` is read with p[1] as its lowest bit.
+
+    >>> b = Builder()
+    >>> p, carry = b.bits("p", 3), b.bit("carry")
+    >>> word(carry, p[:], name="sum")
+    Word(name='sum', bits=(0, 1, 2, 3), signed=False)
+    """
+    pieces = checked_refs(pieces, "a number")
+    bits = [int(bit) for piece in reversed(pieces) for bit in piece.bits.ravel()]
+    if not bits:
+        raise InputError(f"the number {name or 'without a name'} has no bits")
+    if min(bits) < 0:
+        raise InputError(f"the number {name or pieces[0].field.name} uses an index that is out of range")
+    return Word(name or pieces[0].field.name, tuple(bits))
+
+
+class Rule:
+    """The left side of a rule, waiting for what it writes."""
+
+    def __init__(self, builder: Builder, conditions: tuple[Condition, ...], origin: WrittenAt) -> None:
+        self._builder, self._conditions, self._origin = builder, conditions, origin
+
+    def write(self, *targets: Ref) -> None:
+        """The bits that the templates of this rule set in the next state."""
+        checked = checked_refs(targets, "write")
+        if self not in self._builder._pending:
+            raise InputError("a rule writes once; give all its bits to one 'write'")
+        self._builder._pending.remove(self)
+        self._builder._add_rule(self._conditions, checked, self._origin)
+
+
+class Builder:
+    """Collects bits, blocks and rules; `build` reports all their problems at once.
+
+    >>> b = Builder()
+    >>> light, button = b.bit("light"), b.bit("button")
+    >>> b.block(light, button)
+    >>> b.when(light != button).write(light)
+    >>> b.build()
+    <Program: 2 bits, 1 block, 2 templates>
+    """
+
+    def __init__(self) -> None:
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self._declared: dict[str, WrittenAt] = {}
+        self._array_families: list[str] = []
+        self._blocks: list[BitFamily] = []
+        self._rules: list[RuleFamily] = []
+        self._cells: list[BitFamily] = []
+        self._rest_as_cells = False
+        self._pending: list[Rule] = []
+        self._problems: list[Problem] = []
+        self._already_reported: set[str] = set()  # names in blocks that could not be made
+        self._size = 0
+
+    def bits(self, name: str, *shape: int, family: str = "") -> Bits:
+        """Declares an array of bits of the given shape.
+
+        Arrays that are one thing in several pieces, such as the levels of a tree, have the name of that thing in common
+        as their `family`: diagrams draw them as one.
+
+        >>> p = Builder().bits("p", 3)
+        >>> p[1], p[:]
+        (<p[1]>, <p[1], p[2], p[3]>)
+        """
+        return Bits(self._declare(name, shape, family))
+
+    def bit(self, name: str, family: str = "") -> Ref:
+        """Declares a single bit.
+
+        >>> Builder().bit("carry")
+        <carry>
+        """
+        field = self._declare(name, (), family)
+        return Ref(field, field.bits().reshape(1, 1), ())
+
+    def block(self, *members: Ref) -> None:
+        """Declares blocks, one for each row of its members' index.
+
+        >>> from bitwright.rules import span
+        >>> b = Builder()
+        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), span(1, 4)
+        >>> b.block(p[i], q[i])
+        >>> b.when(p[i] == 1).write(q[i])
+        >>> b.build()
+        <Program: 8 bits, 4 blocks, 4 templates>
+        """
+        before = len(self._problems)
+        self._blocks += self._family("block", members)
+        if len(self._problems) > before:
+            self._already_reported.update(member.field.name for member in members)
+
+    def cell(self, *members: Ref) -> None:
+        """Declares cells, one for each row of its members' index: the blocks of these bits, in this order.
+
+        A network that is trained on one cell of each kind runs the program at every size that has no other kinds.
+
+        >>> from bitwright.rules import span
+        >>> b = Builder()
+        >>> p, q, i = b.bits("p", 4), b.bits("q", 4), span(1, 4)
+        >>> b.block(p[i])
+        >>> b.block(q[i])
+        >>> b.when(p[i] == 1).write(q[i])
+        >>> b.cell(p[i], q[i])
+        >>> [str(kind) for kind in b.build().kinds.kinds]
+        ['1 block, 1 example, 1 port, 2 local states']
+        """
+        self._cells += self._family("cell", members)
+
+    def _family(self, what: str, members: Sequence[Ref]) -> list[BitFamily]:
+        members = checked_refs(members, f"a {what}")
+        origin = _caller(" ".join((what, *dict.fromkeys(member.field.name for member in members))))
+        count = self._rows(members, origin)
+        return [] if count is None else [BitFamily(count, self._picks(members, count, origin), origin)]
+
+    def rest_as_cells(self) -> None:
+        """Every block that no `cell` names is a cell of its own, in the family of its block.
+
+        >>> b = Builder()
+        >>> p, flag = b.bits("p", 2), b.bit("flag")
+        >>> b.block(p[1])
+        >>> b.block(p[2])
+        >>> b.block(flag)
+        >>> b.when(flag == 1).write(p[:])
+        >>> b.cell(p[:])
+        >>> b.rest_as_cells()
+        >>> [b.build().cells.members(cell).tolist() for cell in range(2)]
+        [[0, 1], [2]]
+        """
+        self._rest_as_cells = True
+
+    def when(self, *conditions: Condition) -> Rule:
+        """Starts a rule: the bits named here have these values, the other bits of their block are 0.
+
+        >>> b = Builder()
+        >>> p = b.bits("p", 2)
+        >>> b.block(p[:])
+        >>> b.when(p[1] == 1).write(p[2])
+        >>> b.build().template_text(0)
+        'when p[1]=1 p[2]=0 write p[2]'
+        """
+        rule = Rule(self, checked_conditions(conditions), _caller("when"))
+        self._pending.append(rule)
+        return rule
+
+    def build(self) -> Program:
+        """The program, or a ProgramError that lists every problem.
+
+        >>> b = Builder()
+        >>> p = b.bits("p", 2)
+        >>> b.block(p[1])
+        >>> try:
+        ...     b.build()
+        ... except ProgramError as error:
+        ...     print(*(problem.message for problem in error.problems), sep="\\n")
+        p[2] is in no block; add a 'block' for it
+        a program needs at least one template
+        """
+        problems = [*self._problems, *(rule._origin.problem("'when' without 'write'") for rule in self._pending)]
+        layout, incomplete = Layout.of([*self._shapes.items()]), bool(problems)
+        try:
+            program = assemble(
+                layout,
+                self._blocks,
+                self._rules,
+                self._declared,
+                self._already_reported,
+                incomplete,
+                array_families=self._array_families,
+                cells=self._cells,
+                rest_as_cells=self._rest_as_cells,
+            )
+        except ProgramError as error:
+            raise ProgramError([*problems, *error.problems]) from None
+        if problems:
+            raise ProgramError(problems)
+        return program
+
+    def _declare(self, name: str, shape: tuple[int, ...], family: str) -> Field:
+        if not isinstance(name, str):
+            raise InputError(f"the name of bits is a str, got {shorten(repr(name))}")
+        if not NAME.fullmatch(name) or name in KEYWORDS:
+            raise InputError(f"'{name}' cannot name bits: use letters, digits and _, and no word of the rule text")
+        if name in self._declared:
+            raise InputError(f"bits '{name}' are declared twice; choose another name")
+        shape = tuple(whole_number(extent, f"an extent of bits '{name}'") for extent in shape)
+        if any(extent < 1 for extent in shape):
+            raise InputError(f"bits '{name}' need extents of at least 1, got {list(shape)}")
+        if (size := prod(shape)) > MAX_BITS:
+            raise InputError(f"'{name}' has {size:,} bits; a program may declare {MAX_BITS:,}")
+        if self._size + size > MAX_BITS:
+            raise InputError(f"with '{name}' there are {self._size + size:,} bits; a program may declare {MAX_BITS:,}")
+        self._declared[name] = _caller("bits")
+        self._array_families.append(family or name)
+        self._shapes[name] = shape
+        field = Field(name, shape, self._size)
+        self._size += field.size
+        return field
+
+    def _add_rule(self, conditions: Sequence[Condition], targets: Sequence[Ref], origin: WrittenAt) -> None:
+        """A template for every row: where the bits have these values, the targets are written."""
+        for choice in product(*(condition.alternatives for condition in conditions)):
+            literals = [literal for alternative in choice for literal in alternative]
+            named = [ref for ref, _ in literals]
+            count = self._rows([*named, *targets], origin, [values for _, values in literals])
+            if count is None:
+                return
+            when = self._picks(named, count, origin)
+            spread = [np.broadcast_to(v, (count, r.bits.shape[1])).ravel() for r, v in literals]
+            values = np.concatenate([np.zeros(0, dtype=np.int64), *spread])
+            write = self._picks(targets, count, origin)
+            if len(when.bits) == len(values) and len(write.bits) == count * sum(r.bits.shape[1] for r in targets):
+                self._rules.append(RuleFamily(count, when, values, write, origin))
+
+    def _rows(self, refs: Sequence[Ref], origin: WrittenAt, values: Sequence[IntArray] = ()) -> int | None:
+        counts = {ref.bits.shape[0] for ref in refs} | {len(v) for v in values}
+        wide = counts - {1}
+        if len(wide) > 1:
+            self._problems.append(origin.problem(f"indices of different lengths: {sorted(wide)}"))
+            return None
+        return wide.pop() if wide else 1 if counts else 0
+
+    def _picks(self, refs: Sequence[Ref], count: int, origin: WrittenAt) -> Picks:
+        rows, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for ref in refs:
+            if self._shapes.get(ref.field.name) != ref.field.shape:
+                self._problems.append(origin.problem(f"{ref.field} belongs to another builder"))
+            if (ref.bits < 0).any():
+                name = ref.name(int((ref.bits < 0).argmax()))
+                self._problems.append(origin.problem(f"index out of range: {name}, declared as {ref.field}"))
+            rows.append(np.arange(count).repeat(ref.bits.shape[1]))
+            bits.append(ref.bits.ravel() if len(ref.bits) == count else np.tile(ref.bits.ravel(), count))
+        row, bit = np.concatenate(rows), np.concatenate(bits)
+        inside = bit >= 0
+        return Picks(row, bit) if inside.all() else Picks(row[inside], bit[inside])
+
+
+def _caller(what: str) -> WrittenAt:
+    """The line of the user's Python that made this call, for problem messages."""
+    frame = sys._getframe(2)
+    while frame.f_back and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return WrittenAt(what, frame.f_lineno, place=f"{basename(frame.f_code.co_filename)}:{frame.f_lineno}")

@@ -1,0 +1,268 @@
+"""Cells: groups of a program's blocks, as blocks are groups of bits. Without a grouping every block is a cell.
+
+What the templates of a cell write are its ports: the distinct sets of its templates that write some bit. A port is
+wired to every bit that just these templates write, anywhere in the program. Cells of the same table are of one kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, groupby
+from math import prod
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.common.errors import InputError, counted
+from bitwright.common.frozen import FrozenArrays, frozen
+from bitwright.rules.families import Families
+from bitwright.rules.layout import IntArray
+
+if TYPE_CHECKING:
+    from bitwright.rules.program import Program
+
+Tile = int | Literal["all"]  # how many neighbouring cells are taken as one
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(FrozenArrays):
+    """Which blocks each cell has, in the order in which it names them; and the lines that cells come from.
+
+    A cell has the bits of a block in the order in which it names them too, so that declarations do not count.
+    """
+
+    start: IntArray  # (cells + 1,) cell x has blocks[start[x]:start[x + 1]]
+    blocks: IntArray  # (b,)
+    families: Families
+    bit_place: IntArray | None = None  # (k,) of each bit in its block, as its cell has it; None: as the program has it
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @cached_property
+    def of_block(self) -> IntArray:  # (b,)
+        """The cell of each block."""
+        owner = np.empty(len(self.blocks), dtype=np.int64)
+        owner[self.blocks] = np.repeat(np.arange(len(self)), np.diff(self.start))
+        return frozen(owner)
+
+    @cached_property
+    def place(self) -> IntArray:  # (b,)
+        """The place of each block in its cell."""
+        place = np.empty(len(self.blocks), dtype=np.int64)
+        place[self.blocks] = np.arange(len(self.blocks)) - np.repeat(self.start[:-1], np.diff(self.start))
+        return frozen(place)
+
+    def members(self, cell: int) -> IntArray:
+        """The blocks of a cell, in its order."""
+        return self.blocks[self.start[cell] : self.start[cell + 1]]
+
+    def bits(self, cell: int, program: Program) -> list[list[int]]:
+        """The bits of a cell, block by block, in its order."""
+        return [self.bits_in(block, program) for block in self.members(cell).tolist()]
+
+    def bits_in(self, block: int, program: Program) -> list[int]:
+        """The bits of a block, in the order in which its cell has them."""
+        bits: list[int] = program.block_members(block).tolist()
+        place = self.bit_place
+        return bits if place is None else sorted(bits, key=lambda bit: int(place[bit]))
+
+    def tiled(self, tile: Tile) -> Cells:
+        """Every `tile` cells that follow each other in a family as one; the last of a family may have fewer.
+
+        With "all" there is one cell, which has every block in the program's own order.
+        """
+        if tile == "all":
+            count = np.array([0, len(self.blocks)])
+            none = np.zeros(1, dtype=np.int64)
+            one = Families(none, none, ("the whole state",), ("the whole state",))
+            return Cells(count, np.arange(len(self.blocks)), one)
+        if tile < 1:
+            raise InputError(f"a tile has at least 1 cell, got {tile}")
+        if tile == 1:
+            return self
+        members = np.lexsort((self.families.index, self.families.of))  # cells, family by family
+        family = self.families.of[members]
+        row = (np.arange(len(members)) - np.searchsorted(family, family)) // tile
+        begins = np.flatnonzero(_fresh(family, row))
+        lengths = np.diff(self.start)[members]
+        ends = np.cumsum(lengths)
+        within = np.arange(len(self.blocks)) - np.repeat(ends - lengths, lengths)
+        blocks = self.blocks[np.repeat(self.start[members], lengths) + within]
+        families = Families(family[begins], row[begins], self.families.labels, self.families.places)
+        return Cells(np.append((ends - lengths)[begins], len(blocks)), blocks, families, self.bit_place)
+
+
+def each_block(families: Families) -> Cells:
+    """Every block as a cell of its own."""
+    count = len(families.of)
+    return Cells(np.arange(count + 1), np.arange(count), families)
+
+
+@dataclass(frozen=True, order=True)
+class Kind:
+    """A table: for each block its number of bits and its configurations; the ports as sets of templates.
+
+    Blocks without templates are left out. Templates are counted through the blocks, from 0.
+    """
+
+    blocks: tuple[tuple[int, tuple[int, ...]], ...]
+    ports: tuple[tuple[int, ...], ...]  # sorted
+
+    @property
+    def templates(self) -> int:
+        """Its examples: what a network is trained on."""
+        return sum(len(configurations) for _, configurations in self.blocks)
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """The number of choices of each block: its templates, and one more if some configuration has none."""
+        return tuple(len(configs) + (len(configs) < 1 << bits) for bits, configs in self.blocks)
+
+    @property
+    def local_states(self) -> int:
+        """The number of local states: a choice in each of its blocks."""
+        return prod(self.choices)
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(len(self.blocks), 'block')}, {counted(self.templates, 'example')}, "
+            f"{counted(len(self.ports), 'port')}, {counted(self.local_states, 'local state')}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CellKinds(FrozenArrays):
+    """The kinds of a program's cells, and how the ports of each cell are wired."""
+
+    kinds: tuple[Kind, ...]  # sorted
+    of: IntArray  # (cells,) -1 for a cell without templates
+    template: IntArray  # (K,) the number of each template among those of its cell
+    first_template: IntArray  # (cells + 1,) where a cell's templates begin in `order`
+    order: IntArray  # (K,) templates by cell, then by their number in it
+    wire_cell: IntArray  # (wires,) sorted; with the two below: port `wire_port` of this cell sets `wire_bit`
+    wire_port: IntArray  # (wires,)
+    wire_bit: IntArray  # (wires,)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """The number of cells of each kind."""
+        return frozen(np.bincount(self.of[self.of >= 0], minlength=len(self.kinds)))
+
+
+def cell_kinds(program: Program, cells: Cells) -> CellKinds:
+    """The kinds of these cells, by content: names and places do not count."""
+    cell, place = cells.of_block[program.template_block], cells.place[program.template_block]
+    config = program.template_config if cells.bit_place is None else _configurations(program, cells.bit_place)
+    order = np.lexsort((config, place, cell))
+    first = np.searchsorted(cell[order], np.arange(len(cells) + 1))
+    number = np.empty(program.templates, dtype=np.int64)
+    number[order] = np.arange(program.templates) - first[cell[order]]
+    tables, table_of = distinct(_table_rows(program, config, order, first, cell), first)
+
+    # A wire is a cell and a bit that it writes; what sets it is a set of the cell's templates, a port.
+    writing, bits = _writes(program, order)
+    by = np.argsort(cell[writing] * max(1, program.bits) + bits, kind="stable")
+    writing, bits = writing[by], bits[by]
+    begins = np.flatnonzero(_fresh(cell[writing], bits))
+    wire_cell, wire_bit = cell[writing][begins], bits[begins]
+    ports, port_of = distinct(number[writing], np.append(begins, len(by)))
+
+    # Ports are numbered by content, so those of a cell stand in the order in which its kind has them.
+    pairs, pair = np.unique(wire_cell * len(ports) + port_of, return_inverse=True)
+    start = np.searchsorted(pairs, np.arange(len(cells) + 1) * len(ports))
+    own, own_of = distinct(pairs % max(1, len(ports)), start)
+    wire_port = pair - start[wire_cell]
+
+    used = np.flatnonzero(np.diff(first))
+    signature, which = np.unique(table_of[used] * len(own) + own_of[used], return_inverse=True)
+    kinds = [
+        Kind(_read_table(tables[one // len(own)]), tuple(ports[port] for port in own[one % len(own)]))
+        for one in signature.tolist()
+    ]
+    by_content = sorted(range(len(kinds)), key=lambda one: kinds[one])
+    rank = np.empty(len(kinds), dtype=np.int64)
+    rank[by_content] = np.arange(len(kinds))
+    of = np.full(len(cells), -1, dtype=np.int64)
+    of[used] = rank[which]
+    in_order = tuple(kinds[one] for one in by_content)
+    return CellKinds(in_order, of, number, first, order, wire_cell, wire_port, wire_bit)
+
+
+_CONFIG, _BITS = 16, 5  # a row of a table as one number: place of the block, its number of bits, configuration
+
+
+def _configurations(program: Program, bit_place: IntArray) -> IntArray:
+    """The configurations of all templates, with each bit at this place in its block."""
+    block, found = program.template_block, np.zeros(program.templates, dtype=np.int64)
+    sizes = np.diff(program.block_start)[block]
+    for place in range(int(sizes.max(initial=0))):
+        has = np.flatnonzero(sizes > place)
+        bit = program.block_bits[program.block_start[block[has]] + place]
+        found[has] |= (program.template_config[has] >> place & 1) << bit_place[bit]
+    return found
+
+
+def _table_rows(program: Program, config: IntArray, order: IntArray, first: IntArray, cell: IntArray) -> IntArray:
+    """Each template as a number, by cell; blocks without templates are not counted."""
+    block = program.template_block[order]
+    counted_on = np.cumsum(_fresh(cell[order], block), dtype=np.int64)
+    place = counted_on - counted_on[first[cell[order]]]
+    bits = np.diff(program.block_start)[block]
+    return np.asarray(((place << _BITS | bits) << _CONFIG) | config[order], dtype=np.int64)
+
+
+def _read_table(rows: tuple[int, ...]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    blocks = groupby(rows, key=lambda row: row >> _CONFIG)
+    return tuple(
+        (head & (1 << _BITS) - 1, tuple(row & (1 << _CONFIG) - 1 for row in members)) for head, members in blocks
+    )
+
+
+def _writes(program: Program, order: IntArray) -> tuple[IntArray, IntArray]:
+    """Templates in this order and the bits that they write, pair by pair."""
+    lengths = np.diff(program.write_start)[order]
+    offset = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(order, lengths), program.write_bits[np.repeat(program.write_start[order], lengths) + offset]
+
+
+def _fresh(*columns: IntArray) -> NDArray[np.bool_]:
+    """Whether each row differs from the one before it."""
+    fresh = np.ones(len(columns[0]), dtype=bool)
+    fresh[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return fresh
+
+
+def distinct(values: IntArray, starts: IntArray) -> tuple[list[tuple[int, ...]], IntArray]:
+    """The different runs of `values` that begin at `starts`, sorted, and which each run is.
+
+    Runs are hashed, and then compared value by value.
+
+    >>> distinct(np.array([5, 6, 7, 5, 6]), np.array([0, 2, 3, 5]))
+    ([(5, 6), (7,)], array([0, 1, 0]))
+    """
+    lengths = np.diff(starts)
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    offset = np.arange(len(values)) - starts[run]
+    for salt in count():
+        mixed = _mix(_mix(values.astype(np.uint64) + np.uint64(salt)) + offset.astype(np.uint64))
+        sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)))
+        _, first, inverse = np.unique(sums[starts[1:]] - sums[starts[:-1]], return_index=True, return_inverse=True)
+        same = first[inverse]
+        if np.array_equal(lengths[same], lengths) and np.array_equal(values[starts[same][run] + offset], values):
+            break
+    found = [tuple(values[starts[one] : starts[one + 1]].tolist()) for one in first.tolist()]
+    order = sorted(range(len(found)), key=lambda one: found[one])
+    rank = np.empty(len(found), dtype=np.int64)
+    rank[order] = np.arange(len(found))
+    return [found[one] for one in order], rank[inverse]
+
+
+def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finalizer of splitmix64: one number for another, spread over all 64 bits."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(values ^ values >> np.uint64(31))

@@ -1,0 +1,247 @@
+"""Specifications: `ensure sum == p + q` holds at the end of a run, `invariant p <= in.p + in.q` throughout.
+
+In an `ensure` a name is an output, or else an input; `in.NAME` is always the input. In an `invariant` a name is an
+array or a bit of the program, and `in.NAME` an input. Numbers of the rule text (`let l = 4`) and indices (`for i in
+1..l`) are constants. `x[i]` is one bit of a number, the lowest is `x[1]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import listing, suggestion
+from bitwright.common.scanner import WrongError
+from bitwright.rules.expressions import (
+    ARITHMETIC,
+    COMPARISONS,
+    CONNECTIVES,
+    Combined,
+    Constant,
+    Expression,
+    IndexRange,
+    Named,
+    Negation,
+    evaluate,
+    names_in,
+    shown,
+)
+
+Kind = Literal["number", "truth", "bit"]  # a bit is a number of one digit, which is also a truth
+MAX_EXPONENT = 10_000_000
+MOST_CHECKED = 100  # values of an index for which bits are looked up before anything runs
+
+
+@dataclass(frozen=True)
+class EnsureLine:
+    """An `ensure` or `invariant` line: its truth, for all values of its indices.
+
+    >>> from bitwright.rules.ensure_text import read
+    >>> line = read("difference == (a - b) mod 2^l").with_lets({"l": 4})
+    >>> print(line, line.holds({"a": 3, "b": 5}, {"difference": 14}), sep="; ")
+    difference == (a - b) % 2^l; True
+    """
+
+    truth: Expression
+    ranges: tuple[IndexRange, ...] = ()
+    at: Named | None = None  # of `invariant at BIT: ...`: where this bit is on
+    lets: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # numbers of the rule text
+
+    def with_lets(self, lets: Mapping[str, int]) -> EnsureLine:
+        return EnsureLine(self.truth, self.ranges, self.at, dict(lets))
+
+    def holds(self, inputs: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        """Whether it is true of these inputs and of these outputs, or of these numbers in a state."""
+        if self.at is not None and not self.value(self.at, inputs, values):
+            return True
+        return all(bool(self.value(self.truth, inputs, values, row)) for row in self.rows())
+
+    def rows(self, row: Mapping[str, int] | None = None, most: int = 0) -> Iterator[Mapping[str, int]]:
+        """Every choice of values for the indices; with `most`, only that many of longer ranges, at both ends."""
+        row = {} if row is None else row
+        if len(row) == len(self.ranges):
+            yield row
+            return
+        item = self.ranges[len(row)]
+        first, last = (self.value(bound, {}, {}, row) for bound in (item.first, item.last))
+        values: Iterable[int] = range(first, last + 1)
+        if most and last - first >= most:
+            values = (*range(first, first + most // 2), *range(last - most // 2, last + 1))
+        for value in values:
+            yield from self.rows({**row, item.name: value}, most)
+
+    def value(
+        self,
+        expression: Expression,
+        inputs: Mapping[str, Any],
+        values: Mapping[str, Any],
+        row: Mapping[str, int] | None = None,
+    ) -> Any:
+        """The value of an expression; arrays of numbers give arrays."""
+
+        def value_of(name: Named) -> Any:
+            places = (inputs,) if name.entered else (row or {}, values, inputs, self.lets)
+            number = next(place[name.text] for place in places if name.text in place)
+            return number if name.index is None else number >> (evaluate(name.index, value_of) - 1) & 1
+
+        return evaluate(expression, value_of)
+
+    @property
+    def names(self) -> set[Named]:
+        """All names in it, lets and indices included."""
+        parts = [self.truth, *(bound for item in self.ranges for bound in (item.first, item.last))]
+        return {name for part in (*parts, *([self.at] if self.at else ())) for name in names_in(part)}
+
+    def line(self) -> str:
+        """The line as canonical rule text has it, without its first word; `let` numbers are given by value."""
+        return self._shown(self.lets)
+
+    def __str__(self) -> str:
+        return self._shown({})
+
+    def _shown(self, lets: Mapping[str, int]) -> str:
+        where = f"at {shown(self.at, lets)}: " if self.at else ""
+        ranges = ", ".join(f"{r.name} in {shown(r.first, lets)}..{shown(r.last, lets)}" for r in self.ranges)
+        return f"{where}{shown(self.truth, lets)}{' for ' * bool(ranges)}{ranges}"
+
+
+def joined(lines: Sequence[EnsureLine | str]) -> str:
+    """Lines of a specification as one formula: `and` binds tighter than `or` and `=>`, so those stand in parentheses.
+
+    >>> joined(["a >= b => m == a", "c == (a < b)"])
+    '(a >= b => m == a) and c == (a < b)'
+    """
+    texts = [str(line) for line in lines]
+    loose = (" => ", " or ", " for ")
+    return " and ".join(f"({one})" if len(texts) > 1 and any(word in one for word in loose) else one for one in texts)
+
+
+# Checking: which names there are, what is a number and what a truth.
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names that a statement may use, with the bits that each word has.
+
+    A signed word of one bit is 0 or -1, so it is a number and no truth.
+    """
+
+    inputs: Mapping[str, int]
+    values: Mapping[str, int]  # outputs of an `ensure`, arrays and bits of an `invariant`
+    lets: Mapping[str, int]
+    what: str = "an input or output"
+    signed_inputs: Container[str] = ()
+    signed_values: Container[str] = ()
+
+    def check(self, line: EnsureLine) -> None:
+        """Raises WrongError unless the statement is a truth about these names, for every value of its indices."""
+        known: set[str] = set()
+        if line.at is not None and self._kind(line.at, known) != "bit":
+            raise WrongError(line.at.token, f"'at' takes a single bit, and {line.at.text} has several")
+        for item in line.ranges:
+            if item.name in {*known, *self.values, *self.inputs, *self.lets}:
+                raise WrongError(item.token, f"index '{item.name}' is already a name; choose another")
+            for bound in (item.first, item.last):
+                self._constant(bound, known, "a bound of 'for'")
+            known.add(item.name)
+        if self._kind(line.truth, known) == "number":
+            place = line.truth.token
+            raise WrongError(place, "this is a number, and not true or false; compare it, as in sum == p + q")
+        self._check_values(line.with_lets(self.lets))
+
+    def _kind(self, expression: Expression, indices: set[str]) -> Kind:
+        if isinstance(expression, Constant):
+            return "bit" if expression.value in (0, 1) else "number"
+        if isinstance(expression, Named):
+            return self._kind_of_name(expression, indices)
+        if isinstance(expression, Negation):
+            self._truth(expression.body, indices, "not")
+            return "truth"
+        sign = expression.sign
+        if sign in CONNECTIVES:
+            self._truth(expression.left, indices, sign)
+            self._truth(expression.right, indices, sign)
+            return "truth"
+        if sign == "^":
+            self._constant(expression, indices, "'^'")
+            return "number"
+        left, right = self._kind(expression.left, indices), self._kind(expression.right, indices)
+        if sign in ("==", "!=") and {left, right} <= {"truth", "bit"}:
+            return "truth"
+        for side, kind in ((expression.left, left), (expression.right, right)):
+            if kind == "truth":
+                raise WrongError(side.token, f"'{sign}' takes numbers, and {_brief(side)} is true or false")
+        if sign in ("//", "%"):
+            self._constant(expression.right, indices, "what stands behind // and %")
+        return "truth" if sign in COMPARISONS else "number"
+
+    def _kind_of_name(self, name: Named, indices: set[str]) -> Kind:
+        if name.text in indices and not name.entered and name.index is None:
+            return "number"
+        widths = self.inputs if name.entered else {**self.inputs, **self.values}
+        if name.text not in widths:
+            if name.text in self.lets and not name.entered and name.index is None:
+                return "number"
+            what = "an input" if name.entered else f"{self.what}, or a number of the text"
+            known = [*widths] if name.entered else [*widths, *self.lets, *indices]
+            hint = suggestion(name.text, known) or f"; there are {listing(known)}" * bool(known)
+            raise WrongError(name.token, f"'{shorten(name.text)}' is not {what}{hint}")
+        if name.index is not None:
+            self._constant(name.index, indices, "an index")
+            return "bit"
+        entered = name.entered or name.text not in self.values
+        signed = name.text in (self.signed_inputs if entered else self.signed_values)
+        return "bit" if widths[name.text] == 1 and not signed else "number"
+
+    def _truth(self, expression: Expression, indices: set[str], sign: str) -> None:
+        if self._kind(expression, indices) == "number":
+            hint = " (for a remainder write mod)" if sign == "%" else ""
+            raise WrongError(
+                expression.token, f"'{sign}' takes what is true or false, and {_brief(expression)} is a number{hint}"
+            )
+
+    def _constant(self, expression: Expression, indices: set[str], what: str) -> None:
+        """Raises WrongError for what depends on an input or output, or is no number."""
+        if isinstance(expression, Negation):
+            raise WrongError(expression.token, f"{what} must be a number")
+        if isinstance(expression, Named):
+            self._kind_of_name(expression, indices)
+            free = expression.text in indices or expression.text not in {**self.inputs, **self.values}
+            if expression.entered or expression.index is not None or not free:
+                raise WrongError(expression.token, f"{what} must be a constant, and {_brief(expression)} is none")
+        elif isinstance(expression, Combined):
+            if expression.sign not in (*ARITHMETIC, "^"):
+                raise WrongError(expression.token, f"{what} must be a number")
+            self._constant(expression.left, indices, what)
+            self._constant(expression.right, indices, what)
+
+    def _check_values(self, line: EnsureLine) -> None:
+        """Bits in range, divisors and exponents possible, in every row."""
+        for row in line.rows(most=MOST_CHECKED):
+            for part in (line.truth, *([line.at] if line.at else ())):
+                self._check_row(part, line, row)
+
+    def _check_row(self, part: Expression, line: EnsureLine, row: Mapping[str, int]) -> None:
+        if isinstance(part, Negation):
+            self._check_row(part.body, line, row)
+        elif isinstance(part, Combined):
+            self._check_row(part.left, line, row)
+            self._check_row(part.right, line, row)
+            if part.sign in ("//", "%", "^"):
+                right = line.value(part.right, {}, {}, row)
+                if part.sign != "^" and right < 1:
+                    raise WrongError(part.token, f"'{part.sign}' takes a number of at least 1, got {right}")
+                if part.sign == "^" and not 0 <= right <= MAX_EXPONENT:
+                    raise WrongError(part.token, f"an exponent is 0 to {MAX_EXPONENT:,}, got {right}")
+        elif isinstance(part, Named) and part.index is not None:
+            index = line.value(part.index, {}, {}, row)
+            width = (self.inputs if part.entered else {**self.inputs, **self.values})[part.text]
+            if not 1 <= index <= width:
+                at = "".join(f" (at {name}={value})" for name, value in row.items())
+                raise WrongError(part.token, f"{part.text}[{index}] is no bit: {part.text} has {width}{at}")
+
+
+def _brief(expression: Expression) -> str:
+    return f"'{shorten(shown(expression))}'"

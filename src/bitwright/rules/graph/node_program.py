@@ -1,0 +1,445 @@
+"""Node programs, and the algorithm that one is on a given graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, ProgramError, counted
+from bitwright.common.lazy import Shown
+from bitwright.rules.algorithm import Algorithm, Sizing, Word, check_inputs
+from bitwright.rules.cells import Kind
+from bitwright.rules.graph.schema import NodeWord, Schema
+from bitwright.rules.graph.topology import Topology
+from bitwright.rules.graph.wiring import GraphWiring
+from bitwright.rules.layout import IntArray
+from bitwright.rules.text.node_text import NodeExpansion
+from bitwright.rules.text.rule_text import RuleText
+
+_NODES, _PORTS = 16, 48  # where no graph is given
+_SIZES = ((1, 0), (2, 2), (3, 4), (_NODES, _PORTS), (1_000, 4_000))  # at which kinds are determined
+MAX_WIDTH = 62  # bits of a number that nodes have
+
+
+@dataclass(frozen=True)
+class _Size:
+    """The size of a graph; two are equal if a program's schema is the same for both."""
+
+    depends_on: tuple[Hashable, ...]
+    nodes: int = field(compare=False)
+    ports: int = field(compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeProgram(Shown):
+    """Rules that every node of a graph runs; `on` gives the algorithm that this is on some graph.
+
+    >>> from bitwright import parse
+    >>> flood = parse("bits x; block x; when x=1 write x far.x; input source = x".replace("; ", chr(10)))
+    >>> flood
+    NodeProgram 'program': 1 bit of nodes, 1 template
+    >>> path = Topology.from_edges(4, [(0, 1), (1, 2)])
+    >>> flood.on(path, {"source": np.array([1, 0, 0, 0])})
+    Algorithm 'program': 4 bits, 4 blocks, 4 templates
+    """
+
+    name: str
+    rules: RuleText = field(repr=False)
+    lets: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.rules.check_lets(self.name, self.lets)
+        object.__setattr__(self, "_schemas", lru_cache(maxsize=8)(self._read))
+        self.schema()
+
+    def _read(self, size: _Size) -> Schema:
+        return self.rules.schema(self.lets, size.nodes, size.ports)
+
+    @property
+    def description(self) -> str:
+        """The comment at the top of its text."""
+        return self.rules.description
+
+    @property
+    def sizing(self) -> Sizing | None:
+        """How to make it with other numbers."""
+        return self.rules.sizing(self.name, self.lets)
+
+    def schema(self, nodes: int = _NODES, ports: int = _PORTS) -> Schema:
+        """The schema for graphs of this size; for most programs it is the same for all."""
+        size = nodes if "nodes" in self.depends_on else _NODES, ports if "ports" in self.depends_on else _PORTS
+        values = NodeExpansion(self.rules.tree, self.lets, *size).let_values() if self._let_lines_alone else None
+        found: Schema = self._schemas(_Size(size if values is None else ("lets", *values), *size))  # type: ignore[attr-defined]
+        return found
+
+    @cached_property
+    def _let_lines_alone(self) -> bool:
+        """Whether no other line mentions the size of the graph."""
+        return not self.rules.mentions(("nodes", "ports"), without=self.rules.lets)
+
+    @property
+    def inputs(self) -> tuple[NodeWord, ...]:
+        """Numbers that enter: at every node, at every port, or for the graph."""
+        return self.schema().inputs
+
+    @property
+    def let_names(self) -> list[str]:
+        """The numbers that its text gives values to, and that may be given others."""
+        return list(self.rules.lets)
+
+    @property
+    def outputs(self) -> tuple[NodeWord, ...]:
+        """Numbers that leave."""
+        return self.schema().outputs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its parts, as `bitwright show --json` prints them; for a graph of 16 nodes if they depend on the size.
+
+        >>> from bitwright.rules import parse_node_program
+        >>> flood = parse_node_program(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
+        >>> flood.to_dict()["names"]
+        {'node': ['x'], 'port': [], 'whole': []}
+        """
+        schema = self.schema()
+        return {
+            "name": self.name,
+            "program_id": schema.program.id,
+            "description": self.description,
+            "templates": schema.program.templates,
+            "kinds": len(self.kinds),
+            "local_states": sum(kind.local_states for kind in self.kinds),
+            "names": {place: self.names_at(place) for place in ("node", "port", "whole")},
+            "inputs": {word.name: {"place": word.place, "bits": word.width} for word in schema.inputs},
+            "outputs": {word.name: {"place": word.place, "bits": word.width} for word in schema.outputs},
+            "steps": schema.steps,
+            "halt": schema.name_of(schema.halt) if isinstance(schema.halt, int) else schema.halt,
+            "graphs": sorted(schema.requires),
+            "degree": schema.degree,
+            "rules": list(schema.program.rules),
+        }
+
+    def names_at(self, place: str) -> list[str]:
+        """The arrays and bits declared at every `node`, at every `port`, or once for the `whole`."""
+        schema = self.schema()
+        fields = zip(schema.program.layout.fields, schema.places, strict=False)
+        return [str(field) for field, where in fields if where == place]
+
+    def text_lines(self, nodes: int = _NODES, ports: int = _PORTS) -> Iterator[str]:
+        """Its canonical rule text for graphs of this size: every block and template of a node written out.
+
+        >>> from bitwright import parse
+        >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x"]))
+        >>> list(flood.text_lines())
+        ['bits x', 'block x', 'when x=1 write x far.x', 'output x = x', 'halt at fixed point']
+        """
+        return self.schema(nodes, ports).text_lines()
+
+    def text(self, nodes: int = _NODES, ports: int = _PORTS) -> str:
+        """The canonical rule text as one string; parsing it gives a program that does the same on such graphs."""
+        return "\n".join(self.text_lines(nodes, ports)) + "\n"
+
+    @cached_property
+    def depends_on(self) -> set[str]:
+        """Which of `nodes` and `ports` its text mentions; if neither, it says the same for graphs of all sizes."""
+        return self.rules.mentions(("nodes", "ports"), without=self.lets)
+
+    @cached_property
+    def looked_at(self) -> tuple[tuple[int, int], ...]:
+        """The sizes of graphs, nodes and ports, of which its kinds are; those that it is not for are left out.
+
+        It is not for a size at which, say, an array would have no bits.
+        """
+        found = []
+        for size in _SIZES:
+            with suppress(ProgramError):
+                self.schema(*size)
+                found.append(size)
+        return tuple(found)
+
+    @property
+    def graphs(self) -> str:
+        """The graphs on which all its cells are of its kinds: `every graph`, or those of the sizes looked at.
+
+        >>> from bitwright import parse
+        >>> flood = ["bits x[l]", "block x[i] for i in 1..l", "when x[i]=1 write x[i] far.x[i] for i in 1..l"]
+        >>> parse(chr(10).join(["let l = 4", *flood])).graphs
+        'every graph'
+        >>> parse(chr(10).join(["let l = digits(nodes)", *flood])).graphs
+        'graphs of 1, 2, 3, 16 and 1,000 nodes'
+        """
+        return graphs_of([self])
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of cells on graphs of several sizes, from a single node on; in most programs they are the same."""
+        return tuple(sorted({kind for size in self.looked_at for kind in self.schema(*size).program.kinds.kinds}))
+
+    def schemas(self) -> list[NodeSchema]:
+        """Ordinary programs whose cells have all its kinds: one, or several if sizes differ in kinds."""
+        found, left = [], set(self.kinds)
+        for size in ((_NODES, _PORTS), *self.looked_at):
+            schema = self.schema(*size)
+            if left & set(schema.program.kinds.kinds):
+                left -= set(schema.program.kinds.kinds)
+                words = tuple(Word(word.name, word.bits) for word in schema.outputs)
+                found.append(NodeSchema(self.name, schema.program, outputs=words, steps=1, node_program=self))
+        return found
+
+    def on(
+        self, topology: Topology, values: Mapping[str, IntArray] | None = None, names: Sequence[Hashable] | None = None
+    ) -> GraphAlgorithm:
+        """The algorithm on a graph, with a value of each input for every node, or port, or for the graph.
+
+        `names` are those of the nodes, for people to read.
+        """
+        if not isinstance(topology, Topology):
+            raise InputError(
+                f"on takes a Topology, got a {type(topology).__name__}; run(program, graph=...) opens others"
+            )
+        schema = self.schema(topology.nodes, topology.ports)
+        _check_names(topology, names)
+        check_graph(self.name, schema, topology, names)
+        wiring = GraphWiring(schema, topology)
+        on = np.zeros(wiring.layout.size, dtype=bool)
+        for bit in schema.start:
+            on[wiring.bits(bit, np.arange(wiring.count(wiring.places[bit])))] = True
+        check_inputs(self.name, [word.name for word in schema.inputs], dict.fromkeys(values or {}, 0))
+        for word in schema.inputs:
+            self._set(on, wiring, word, (values or {})[word.name], names)
+        whole = [word for word in schema.outputs if word.place == "whole"]
+        return GraphAlgorithm(
+            name=self.name,
+            program=wiring.program,
+            outputs=tuple(
+                Word(word.name, tuple(int(wiring.bits(bit, np.zeros(1, int))[0]) for bit in word.bits), word.signed)
+                for word in whole
+            ),
+            start=tuple(np.flatnonzero(on).tolist()),
+            steps=schema.steps,
+            halt=int(wiring.bits(schema.halt, np.zeros(1, int))[0]) if isinstance(schema.halt, int) else schema.halt,
+            description=self.description,
+            wiring=wiring,
+            names=tuple(range(topology.nodes)) if names is None else tuple(names),
+        )
+
+    def _set(
+        self, on: BoolArray, wiring: GraphWiring, word: NodeWord, values: IntArray, names: Sequence[Hashable] | None
+    ) -> None:
+        """Puts the values of an input into the state."""
+        given = _whole_numbers(word.name, values)
+        count = wiring.count(word.place)
+        if given.shape != (count,):
+            each = "the graph" if word.place == "whole" else f"each {word.place}"
+            raise InputError(f"{word.name} needs {counted(count, 'value')}, one for {each}, got {given.shape}")
+        low, high = word.range
+        if len(wrong := np.flatnonzero((given < low) | (given > high))):
+            at = int(wrong[0])
+            of = f" of node '{at if names is None else names[at]}'" if word.place == "node" else ""
+            raise InputError(f"{word.name}{of} is {int(given[at])}, but it lies between {low} and {high}")
+        if word.one and np.count_nonzero(given) != 1:
+            raise InputError(f"{word.name} is one node, got {np.count_nonzero(given)}")
+        if word.unique:
+            order = np.argsort(given, kind="stable")
+            if len(same := np.flatnonzero(given[order][1:] == given[order][:-1])):
+                first, second = order[same[0]], order[same[0] + 1]
+                one, other = (f"'{at if names is None else names[at]}'" for at in (first, second))
+                raise InputError(f"the nodes {one} and {other} have the same {word.name}, {int(given[first])}")
+        for place, bit in enumerate(word.bits):
+            is_on = given == place + 1 if word.way == "place" else given >> place & 1 == (word.way != "not")
+            on[wiring.bits(bit, np.arange(count))] |= is_on
+        for target in word.also:
+            owner, bits = wiring.reached(word.place, target)
+            on[bits[given[owner] > 0]] = True
+
+    @property
+    def sizes(self) -> str:
+        """`2 bits of nodes, 3 templates`: what it has, in words."""
+        schema = self.schema()
+        counts = dict.fromkeys(("node", "port", "whole"), 0)
+        for bit in range(schema.bits):
+            counts[schema.place_of(bit)] += 1
+        words = {"node": "of nodes", "port": "of ports", "whole": "of the whole"}
+        bits = ", ".join(f"{counted(number, 'bit')} {words[place]}" for place, number in counts.items() if number)
+        return f"{bits}, {counted(schema.program.templates, 'template')}"
+
+    def __repr__(self) -> str:
+        return f"NodeProgram '{self.name}': {self.sizes}"
+
+
+@dataclass(frozen=True, repr=False)
+class NodeSchema(Algorithm):
+    """A node program without a graph: each bit once. Its cells can be shown, trained and proved; it does not run.
+
+    >>> from bitwright import parse
+    >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
+    >>> [schema.program.layout.names for schema in flood.schemas()]
+    [['x', 'far.x']]
+    """
+
+    node_program: NodeProgram = field(kw_only=True)
+
+
+@dataclass(frozen=True, repr=False)
+class GraphAlgorithm(Algorithm):
+    """A node program on a graph, with what is on at the start; it has no inputs any more.
+
+    >>> from bitwright import parse
+    >>> flood = parse(chr(10).join(["bits x", "block x", "when x=1 write x far.x", "input source = x"]))
+    >>> algorithm = flood.on(Topology.from_edges(3, [(0, 1)]), {"source": np.array([1, 0, 0])}, names="abc")
+    >>> algorithm.names, algorithm.topology
+    (('a', 'b', 'c'), <Topology: 3 nodes, 1 edge>)
+    >>> algorithm.read_places(algorithm.state({}))
+    {'x': [1, 0, 0]}
+    """
+
+    wiring: GraphWiring = field(kw_only=True)
+    names: tuple[Hashable, ...] = ()  # of the nodes
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # inputs as a person gave them
+
+    @property
+    def topology(self) -> Topology:
+        """The graph."""
+        return self.wiring.topology
+
+    def read_places(self, state: BoolArray, place: str = "node") -> dict[str, list[int | None]]:
+        """The outputs of all nodes, or ports, in a state; None where an output has no value."""
+        found: dict[str, list[int | None]] = {}
+        for word in self.wiring.schema.outputs:
+            if word.place == place:
+                found[word.name] = self._values(state, word)
+        return found
+
+    def read_nodes(self, state: BoolArray) -> dict[Hashable, dict[str, Any]]:
+        """The outputs of each node in a state, with those of its ports: neighbours for a flag, else pairs."""
+        found: list[dict[str, Any]] = [{} for _ in self.names]
+        for name, values in self.read_places(state).items():
+            for own, value in zip(found, values, strict=True):
+                own[name] = value
+        graph, width = self.topology, {word.name: word.width for word in self.wiring.schema.outputs}
+        for name, values in self.read_places(state, "port").items():
+            for own in found:
+                own[name] = []
+            for one, far, value in zip(graph.port_node.tolist(), graph.port_far.tolist(), values, strict=True):
+                if value is not None and (value or width[name] > 1):
+                    found[one][name].append(self.names[far] if width[name] == 1 else (self.names[far], value))
+        return dict(zip(self.names, found, strict=True))
+
+    def _values(self, state: BoolArray, word: NodeWord) -> list[int | None]:
+        at = np.arange(self.wiring.count(word.place))
+        kind = np.int64 if word.width <= MAX_WIDTH else object
+        values = np.zeros(len(at), dtype=kind)
+        for place, bit in enumerate(word.bits):
+            is_on = state[self.wiring.bits(bit, at)] ^ (word.way == "not")
+            values += is_on.astype(kind) * (place + 1 if word.way == "place" else 1 << place)
+        if word.signed:
+            values -= (values >> word.width - 1) * (1 << word.width)
+        given: list[int | None] = values.tolist()
+        if word.where is None:
+            return given
+        there = state[self.wiring.bits(word.where, at)].tolist()
+        return [value if has else None for value, has in zip(given, there, strict=True)]
+
+
+def graphs_of(programs: Sequence[NodeProgram]) -> str:
+    """The graphs on which all cells of these node programs are of their kinds, as `NodeProgram.graphs` says them.
+
+    Cells are those of the schema whatever the edges are. Self-loops and parallel edges wire several ports of a cell to
+    one bit, and the theorem of cells asks only that the union of the wired ports be the templates that write the bit
+    (docs/explanation/cells.md). So a schema that is the same for all sizes has the cells of every graph.
+    """
+    depends_on = set().union(*(one.depends_on for one in programs))
+    if not depends_on:
+        return "every graph"
+    sizes = [size for size in _SIZES if all(size in one.looked_at for one in programs)]
+    if len(depends_on) == 2:
+        pairs = [f"{counted(nodes, 'node')} with {counted(ports, 'port')}" for nodes, ports in sizes]
+        return f"graphs of {_and(pairs)}"
+    (word,) = depends_on
+    counts = [nodes if word == "nodes" else ports for nodes, ports in sizes]
+    return f"graphs of {_and([f'{count:,}' for count in counts])} {word}"
+
+
+def _and(words: Sequence[str]) -> str:
+    """`1, 2 and 3`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _whole_numbers(name: str, values: IntArray) -> IntArray:
+    """Values of an input as an array; numbers of more than 63 bits stay Python's own."""
+    given = np.asarray(values)
+    if given.dtype.kind == "O" and all(isinstance(value, int) for value in given.ravel().tolist()):
+        return given
+    if given.dtype.kind not in "biu" and given.size:
+        raise InputError(f"{name} takes integers, got {given.dtype}")
+    return given.astype(np.int64)
+
+
+def _check_names(topology: Topology, names: Sequence[Hashable] | None) -> None:
+    """Raises InputError unless every node has a name of its own."""
+    if names is None:
+        return
+    if len(names) != topology.nodes:
+        raise InputError(f"there are {counted(topology.nodes, 'node')}, and names of {len(names):,}")
+    if len(set(names)) < len(names):
+        again = next(name for name, times in Counter(names).items() if times > 1)
+        raise InputError(f"two nodes have the name {again!r}; each needs its own")
+
+
+def check_graph(program: str, schema: Schema, topology: Topology, names: Sequence[Hashable] | None) -> None:
+    """Raises InputError for a graph that a node program is not for."""
+
+    def name(node: int) -> str:
+        return f"'{node if names is None else names[node]}'"
+
+    if topology.directed and "directed" not in schema.requires:
+        raise InputError(
+            f"{program} is for undirected graphs, and this one is directed; make its edges go both ways "
+            "(G.to_undirected() in networkx, a list that is not directed), or write 'graph directed' in the program"
+        )
+    for path, bit in schema.targets:
+        if path == "far" and schema.place_of(bit) == "port" and topology.directed:
+            raise InputError("a directed edge has no port at its far end; this program needs undirected edges")
+        if topology.board is None and path.partition(".")[0] in ("north", "south", "west", "east"):
+            raise InputError(
+                f"'{path}' is a way on boards, and this graph is none; give a shape: board:20x30 or torus:20x30"
+            )
+    if "simple" in schema.requires:
+        if len(loops := np.flatnonzero(topology.port_node == topology.port_far)):
+            raise InputError(
+                f"{program} is for graphs without loops; node {name(int(topology.port_node[loops[0]]))} has one"
+            )
+        pairs = topology.port_node * topology.nodes + topology.port_far
+        distinct, counts = np.unique(pairs, return_counts=True)
+        if len(several := np.flatnonzero(counts > 1)):
+            one, other = divmod(int(distinct[several[0]]), topology.nodes)
+            raise InputError(
+                f"{program} is for graphs with one edge between two nodes; {name(one)} and {name(other)} have more"
+            )
+    if schema.degree is not None and len(wrong := np.flatnonzero(topology.degrees != schema.degree)):
+        node = int(wrong[0])
+        raise InputError(
+            f"{program} is for graphs whose nodes all have {counted(schema.degree, 'edge')}; "
+            f"{name(node)} has {int(topology.degrees[node])}"
+        )
+    if "connected" in schema.requires and (parts := components(topology)).max(initial=0) > 0:
+        apart = int(np.flatnonzero(parts > 0)[0])
+        raise InputError(f"{program} is for connected graphs; there is no way from {name(0)} to {name(apart)}")
+
+
+def components(topology: Topology) -> IntArray:  # (nodes,)
+    """The connected component of each node, counted from 0 in the order of their first nodes."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = (topology.port_node, topology.port_far)
+    matrix = coo_array((np.ones(topology.ports, dtype=np.int8), ends), shape=(topology.nodes, topology.nodes))
+    _, labels = connected_components(matrix, directed=False)
+    _, first = np.unique(labels, return_index=True)
+    return np.asarray(np.argsort(np.argsort(first))[labels])

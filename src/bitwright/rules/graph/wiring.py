@@ -1,0 +1,398 @@
+"""From a node program and a graph to a Program: every rule at every node, its targets followed along their paths.
+
+Templates are not written out before somebody asks for one. A step needs the kinds of cells and how they are wired, and
+a board may have 100 templates for each of a million cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError
+from bitwright.common.frozen import frozen
+from bitwright.rules.cells import CellKinds, Cells
+from bitwright.rules.families import Families
+from bitwright.rules.graph.schema import Place, Schema
+from bitwright.rules.graph.topology import Topology
+from bitwright.rules.layout import IntArray, Layout
+from bitwright.rules.program import Program
+
+MAX_BITS = 1 << 31
+_SMALL = 1 << 12  # ports
+
+
+@dataclass(frozen=True, eq=False)
+class GraphWiring:
+    """Which bit of the program on a graph is which bit of the schema, at which node or port.
+
+    A declared name is an array of the program: its first index counts nodes, or ports node by node. Blocks, templates
+    and cells are those of the schema, once for every node, or port, or once.
+    """
+
+    schema: Schema
+    topology: Topology
+
+    # Where things are.
+
+    def count(self, place: Place) -> int:
+        """The number of such places: nodes, ports, or one."""
+        return {"node": self.topology.nodes, "port": self.topology.ports, "whole": 1}[place]
+
+    @cached_property
+    def layout(self) -> Layout:
+        shapes = []
+        for field, place in zip(self.schema.program.layout.fields, self.schema.places, strict=False):
+            if place == "whole":
+                shapes.append((field.name, field.shape))
+            elif self.count(place):
+                shapes.append((field.name, (self.count(place), *field.shape)))
+        return Layout.of(shapes)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:  # (declared bits,)
+        """The place of each declared bit."""
+        fields = zip(self.schema.program.layout.fields, self.schema.places, strict=False)
+        return tuple(place for field, place in fields for _ in range(field.size))
+
+    @cached_property
+    def _first(self) -> tuple[IntArray, IntArray]:  # (declared bits,), (declared bits,)
+        """The number of each declared bit at the first node or port, and the stride to the next one."""
+        base = np.zeros(self.schema.bits, dtype=np.int64)
+        stride = np.zeros(self.schema.bits, dtype=np.int64)
+        for field, place in zip(self.schema.program.layout.fields, self.schema.places, strict=False):
+            if self.count(place):
+                own = slice(field.offset, field.offset + field.size)
+                base[own] = self.layout[field.name].offset + np.arange(field.size)
+                stride[own] = field.size
+        return base, stride
+
+    def bits(self, bit: int, at: IntArray) -> IntArray:
+        """A declared bit at these nodes or ports."""
+        base, stride = self._first
+        return np.asarray(base[bit] + at * stride[bit])
+
+    # Where targets lead.
+
+    def reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
+        """Pairs of a node, or port, at which a rule stands, and a bit that its target is there."""
+        if self.topology.ports > _SMALL:
+            return self._reached(start, target)
+        if (start, target) not in self._known:
+            self._known[start, target] = self._reached(start, target)
+        return self._known[start, target]
+
+    @cached_property
+    def _known(self) -> dict[tuple[Place, int], tuple[IntArray, IntArray]]:
+        """What was reached before, for small graphs, where finding it again costs more than keeping it."""
+        return {}
+
+    def _reached(self, start: Place, target: int) -> tuple[IntArray, IntArray]:
+        own = self.schema.bits
+        path, bit = self.schema.targets[target - own] if target >= own else ("", target)
+        pairs = self._paths(start, path, self.places[bit])
+        found = [(pairs[0], self.bits(bit, pairs[1]))]
+        if path == "next" and bit in self.schema.chains:
+            last = self._past_the_last(start)
+            found.append((last[0], self.bits(self.schema.chains[bit], last[1])))
+        return np.concatenate([at for at, _ in found]), np.concatenate([bits for _, bits in found])
+
+    def _paths(self, start: Place, path: str, end: Place) -> tuple[IntArray, IntArray]:
+        """Pairs of where a path begins and where it ends."""
+        graph, here = self.topology, np.arange(self.count(start))
+        if end == "whole":
+            return here, np.zeros_like(here)
+        ports = np.arange(graph.ports)
+        match path, start, end:
+            case ("", "port", "node"):
+                return ports, graph.port_node
+            case ("", _, _):
+                return here, here
+            case ("far", "node", "node"):
+                return graph.port_node, graph.port_far
+            case ("far", "port", "node"):
+                return ports, graph.port_far
+            case ("far", _, "port"):
+                assert graph.opposite is not None
+                return (ports if start == "port" else graph.port_node), graph.opposite
+            case ("back", "node", "node"):
+                return graph.port_far, graph.port_node
+            case ("back", "node", _):
+                return graph.port_far, ports
+            case ("all", "node", _):
+                return graph.port_node, ports
+            case ("all", "port", _):
+                return self._ports_of(graph.port_node)
+            case ("far.all", "port", _):
+                return self._ports_of(graph.port_far)
+            case ("far.all", "node", _):
+                from_port, reached = self._ports_of(graph.port_far)
+                return graph.port_node[from_port], reached
+            case ("next", "node", _):
+                has = np.flatnonzero(graph.degrees)
+                return has, graph.first_port[has]
+            case ("next", "port", _):
+                has = ports[:-1][graph.port_node[1:] == graph.port_node[:-1]]
+                return has, has + 1
+            case ("every", _, _):
+                there = np.arange(self.count(end))
+                return np.zeros_like(there), there
+        assert graph.board is not None
+        there = graph.board.beside(path)
+        return here[there >= 0], there[there >= 0]
+
+    def _ports_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """For each of these nodes, by its place in the list, all its ports."""
+        graph = self.topology
+        counts = graph.degrees[nodes]
+        entry = np.repeat(np.arange(len(nodes)), counts)
+        within = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return entry, graph.first_port[nodes[entry]] + within
+
+    def _past_the_last(self, start: Place) -> tuple[IntArray, IntArray]:
+        """Where `next` finds no port: nodes without ports, or last ports; and the nodes where their chains end."""
+        graph = self.topology
+        if start == "node":
+            alone = np.flatnonzero(graph.degrees == 0)
+            return alone, alone
+        last = graph.first_port[1:][graph.degrees > 0] - 1
+        return last, graph.port_node[last]
+
+    # The program.
+
+    @cached_property
+    def _blocks(self) -> tuple[list[int], list[IntArray], IntArray, IntArray]:
+        """Blocks of the schema that are somewhere; the number of each at every node or port; and for each block of the
+        program which of these it is, and where.
+        """
+        schema = self.schema.program
+        own = [block for block in range(schema.blocks) if int(schema.block_members(block)[0]) < self.schema.bits]
+        counts = [self.count(self.places[int(schema.block_members(block)[0])]) for block in own]
+        firsts = [
+            self.bits(int(schema.block_members(block)[0]), np.arange(count))
+            for block, count in zip(own, counts, strict=True)
+        ]
+        order = np.argsort(np.concatenate(firsts), kind="stable")  # canonical: by their first bit
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.arange(len(order))
+        ranks = np.split(number, np.cumsum(counts)[:-1])
+        which = np.repeat(np.arange(len(own)), counts)[order]
+        where = np.concatenate([np.arange(count) for count in counts])[order]
+        return own, ranks, which, where
+
+    @cached_property
+    def program(self) -> Program:
+        """The rules at every node; cells and kinds come from the schema."""
+        schema, layout = self.schema.program, self.layout
+        if layout.size >= MAX_BITS:
+            raise InputError(f"this program has {layout.size:,} bits on this graph; fewer than 2^31 can be run")
+        own, ranks, which, where = self._blocks
+        sizes = np.diff(schema.block_start)[own]
+        block_start = np.concatenate(([0], np.cumsum(sizes[which])))
+        block_bits = np.empty(layout.size, dtype=np.int64)
+        for block, rank in zip(own, ranks, strict=True):
+            for place, bit in enumerate(schema.block_members(block).tolist()):
+                block_bits[block_start[rank] + place] = self.bits(bit, np.arange(len(rank)))
+        return GraphProgram.of(
+            layout=layout,
+            block_start=block_start,
+            block_bits=block_bits,
+            block_families=_repeated(schema.block_families, np.array(own)[which], where),
+            array_families=tuple(field.name for field in layout.fields),
+            grouped=self._cells(),
+            wired=self,
+        )
+
+    @cached_property
+    def _templates(self) -> IntArray:  # (own blocks of the schema,)
+        schema, (own, _, _, _) = self.schema.program, self._blocks
+        return np.asarray(np.bincount(schema.template_block, minlength=schema.blocks)[own])
+
+    def templates(self) -> int:
+        """The number of templates."""
+        return int(self._templates[self._blocks[2]].sum())
+
+    def live(self) -> BoolArray:  # (b,)
+        """Which blocks have templates."""
+        return np.asarray((self._templates > 0)[self._blocks[2]])
+
+    def written_out(self) -> dict[str, Any]:
+        """The arrays of a Program that have an entry per template."""
+        schema, (own, _, which, where) = self.schema.program, self._blocks
+        first = self._first_template()
+        template_block = np.repeat(np.arange(len(which)), self._templates[which])
+        number = np.arange(len(template_block)) - first[template_block]  # among those of its block
+        of_schema = np.searchsorted(schema.template_block, own)[which[template_block]] + number
+        write_start, write_bits = self._writes(first, self.layout.size)
+        return {
+            "template_block": template_block,
+            "template_config": schema.template_config[of_schema],
+            "write_start": write_start,
+            "write_bits": write_bits,
+            "rule_families": _repeated(schema.rule_families, of_schema, where[template_block]),
+        }
+
+    def _first_template(self) -> IntArray:  # (b + 1,)
+        return np.concatenate(([0], np.cumsum(self._templates[self._blocks[2]])))
+
+    def _writes(self, first: IntArray, bits: int) -> tuple[IntArray, IntArray]:
+        """The writes of all templates, as starts and bits."""
+        schema, (own, ranks, _, _) = self.schema.program, self._blocks
+        keys = [np.zeros(0, dtype=np.int64)]
+        for block, rank in zip(own, ranks, strict=True):
+            start = self.places[int(schema.block_members(block)[0])]
+            begin, end = np.searchsorted(schema.template_block, [block, block + 1]).tolist()
+            reached = {
+                target: self.reached(start, target)
+                for target in np.unique(schema.write_bits[schema.write_start[begin] : schema.write_start[end]]).tolist()
+            }
+            for template in range(begin, end):
+                for target in schema.writes(template).tolist():
+                    at, written = reached[target]
+                    keys.append((first[rank[at]] + template - begin) * bits + written)
+        pairs = np.concatenate(keys)
+        pairs.sort(kind="stable")  # it consists of long runs that ascend
+        fresh = np.ones(len(pairs), dtype=bool)
+        fresh[1:] = pairs[1:] != pairs[:-1]  # a loop, or two edges, lead to the same bit
+        pairs = pairs[fresh]
+        return np.searchsorted(pairs, np.arange(first[-1] + 1) * bits), pairs % bits
+
+    # Cells.
+
+    def _cells(self) -> Cells | None:
+        """The cells of the schema at every node; None where each block is one."""
+        grouped = self.schema.program.grouped
+        if grouped is None:
+            return None
+        blocks, starts, of, index = [], [0], [], []
+        for cell, _, rows in self._cell_blocks(grouped):
+            blocks.append(rows.ravel())
+            starts += [rows.shape[1]] * len(rows)
+            of.append(np.full(len(rows), grouped.families.of[cell]))
+            size = int(grouped.families.sizes[grouped.families.of[cell]])
+            index.append(np.arange(len(rows)) * size + grouped.families.index[cell])
+        families = Families(np.concatenate(of), np.concatenate(index), grouped.families.labels, grouped.families.places)
+        place = None
+        if grouped.bit_place is not None:
+            place = np.empty(self.layout.size, dtype=np.int64)
+            for bit in range(self.schema.bits):
+                place[self.bits(bit, np.arange(self.count(self.places[bit])))] = grouped.bit_place[bit]
+        return Cells(np.cumsum(starts), np.concatenate(blocks), families, place)
+
+    def _cell_blocks(self, cells: Cells) -> Iterator[tuple[int, Place, IntArray]]:
+        """Cells of the schema with their blocks in the program, (nodes or ports, blocks of the cell)."""
+        own, ranks, _, _ = self._blocks
+        number = dict(zip(own, ranks, strict=True))
+        for cell in range(len(cells)):
+            members = cells.members(cell).tolist()
+            if members[0] in number:  # else it is a target with a path
+                bit = int(self.schema.program.block_members(members[0])[0])
+                yield cell, self.places[bit], np.stack([number[block] for block in members], axis=1)
+
+    def kinds(self, program: Program) -> CellKinds:
+        """Kinds as the schema has them, and their ports wired along the graph."""
+        schema, cells = self.schema.program, program.cells
+        known = schema.kinds
+        of = np.full(len(cells), -1, dtype=np.int64)
+        wires: list[tuple[IntArray, IntArray, IntArray]] = []
+        for cell, place, rows in self._cell_blocks(schema.cells):
+            mine = cells.of_block[rows[:, 0]]
+            of[mine] = known.of[cell]
+            first_wire, last_wire = np.searchsorted(known.wire_cell, [cell, cell + 1]).tolist()
+            for wire in range(first_wire, last_wire):
+                at, bits = self.reached(place, int(known.wire_bit[wire]))
+                wires.append((mine[at], np.full(len(at), known.wire_port[wire]), bits))
+        wire_cell, wire_port, wire_bit = (
+            np.concatenate([np.zeros(0, dtype=np.int64), *(wire[part] for wire in wires)]) for part in range(3)
+        )
+        by_cell = np.argsort(wire_cell, kind="stable")
+        return GraphKinds.of_wires(
+            kinds=known.kinds,
+            of=of,
+            wire_cell=wire_cell[by_cell],
+            wire_port=wire_port[by_cell],
+            wire_bit=wire_bit[by_cell],
+            program=program,
+        )
+
+    def template_numbers(self, program: Program) -> dict[str, Any]:
+        """The arrays of CellKinds that have an entry per template."""
+        schema, cells, known = self.schema.program, program.cells, self.schema.program.kinds
+        first_of = self._first_template()
+        first_in_schema = np.searchsorted(schema.template_block, np.arange(schema.blocks))
+        template = np.zeros(program.templates, dtype=np.int64)
+        for cell, _, rows in self._cell_blocks(schema.cells):
+            members = schema.cells.members(cell).tolist()
+            own_templates = known.order[known.first_template[cell] : known.first_template[cell + 1]]
+            blocks = schema.template_block[own_templates]
+            column = [members.index(block) for block in blocks.tolist()]
+            offset = own_templates - first_in_schema[blocks]
+            template[first_of[rows[:, column]] + offset] = np.arange(len(own_templates))
+        owner = cells.of_block[program.template_block]
+        order = np.lexsort((template, owner))
+        first = np.searchsorted(owner[order], np.arange(len(cells) + 1))
+        return {"template": template, "first_template": first, "order": order}
+
+
+def _repeated(families: Families, which: IntArray, where: IntArray) -> Families:
+    """Families of the schema with a row for every node or port."""
+    of = families.of[which]
+    return Families(of, where * families.sizes[of] + families.index[which], families.labels, families.places)
+
+
+_OF_TEMPLATES = ("template_block", "template_config", "write_start", "write_bits", "rule_families")
+_OF_CELLS = ("template", "first_template", "order")
+
+
+class GraphProgram(Program):
+    """A program made from a node program and a graph; it is like any other, and its arrays of templates come last."""
+
+    @classmethod
+    def of(cls, **given: Any) -> GraphProgram:
+        """The program without its templates."""
+        made = object.__new__(cls)
+        made.__setstate__(given)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_TEMPLATES or "wired" not in self.__dict__:
+            raise AttributeError(name)
+        self.__setstate__(self._wiring.written_out())
+        return self.__dict__[name]
+
+    @property
+    def _wiring(self) -> GraphWiring:
+        return self.__dict__["wired"]  # type: ignore[no-any-return]
+
+    @property
+    def templates(self) -> int:
+        return self._wiring.templates()
+
+    @cached_property
+    def live(self) -> BoolArray:
+        return frozen(self._wiring.live())
+
+
+class GraphKinds(CellKinds):
+    """The kinds of its cells; the numbers of their templates come last."""
+
+    program: Program
+
+    @classmethod
+    def of_wires(cls, **given: Any) -> GraphKinds:
+        """The kinds and wires, without the templates."""
+        made = object.__new__(cls)
+        made.__setstate__(given)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_CELLS or "program" not in self.__dict__:
+            raise AttributeError(name)
+        program = self.__dict__["program"]
+        self.__setstate__(program.wired.template_numbers(program))
+        return self.__dict__[name]

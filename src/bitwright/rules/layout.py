@@ -1,0 +1,148 @@
+"""Named bits: the coordinate of the state that each name and index means (Section 4, "Input representation")."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.common.errors import InputError, counted, suggestion
+
+IntArray = NDArray[np.int64]
+
+MAX_BITS = 10_000_000  # of a program
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_STATEMENTS = "let bits block when input output start steps halt matches examples"
+KEYWORDS = frozenset(f"{_STATEMENTS} write nothing for in if and at fixed point signed".split())
+
+
+@dataclass(frozen=True)
+class Field:
+    """One declared name: a single bit (`shape` is empty) or an array of bits of any rank.
+
+    >>> print(Field("m", (2, 8), offset=4), Field("flag", (), offset=20))
+    m[2,8] flag
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    offset: int
+
+    @property
+    def size(self) -> int:
+        """The number of bits."""
+        return prod(self.shape)
+
+    def locate(self, indices: Sequence[IntArray]) -> IntArray:
+        """Bit numbers of the elements at 1-based `indices`, -1 where an index is out of range."""
+        flat = np.zeros((), dtype=np.int64)
+        inside = np.ones((), dtype=bool)
+        for index, extent in zip(indices, self.shape, strict=True):
+            flat = flat * extent + (index - 1)
+            inside = inside & (index >= 1) & (index <= extent)
+        return np.asarray(np.where(inside, self.offset + flat, -1), dtype=np.int64)
+
+    def bits(self) -> IntArray:
+        """All its bit numbers, in row-major order; for a number, least significant first."""
+        return np.arange(self.offset, self.offset + self.size, dtype=np.int64)
+
+    def bit_names(self) -> list[str]:
+        """The names of its bits, in order."""
+        if not self.shape:
+            return [self.name]
+        if len(self.shape) == 1:
+            return [f"{self.name}[{i}]" for i in range(1, self.shape[0] + 1)]
+        return [f"{self.name}[{','.join(map(str, at))}]" for at in product(*(range(1, n + 1) for n in self.shape))]
+
+    def __str__(self) -> str:
+        return f"{self.name}[{','.join(map(str, self.shape))}]" if self.shape else self.name
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All names of a program, in the order in which they were declared.
+
+    >>> layout = Layout.of([("p", (2,)), ("flag", ())])
+    >>> layout.names
+    ['p[1]', 'p[2]', 'flag']
+    >>> layout.bit("p[2]"), layout.name_of(2), layout.size
+    (1, 'flag', 3)
+    """
+
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def of(cls, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> Layout:
+        """The layout of names and shapes in this order; the shape of a single bit is empty."""
+        fields, offset = [], 0
+        for name, shape in shapes:
+            fields.append(Field(name, shape, offset))
+            offset += prod(shape)
+        return cls(tuple(fields))
+
+    @property
+    def size(self) -> int:
+        """The paper's k: the length of a state."""
+        return self.fields[-1].offset + self.fields[-1].size if self.fields else 0
+
+    @cached_property
+    def _by_name(self) -> dict[str, Field]:
+        return {field.name: field for field in self.fields}
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        return [field.offset for field in self.fields]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def __getitem__(self, name: str) -> Field:
+        try:
+            return self._by_name[name]
+        except KeyError:
+            hint = suggestion(name, list(self._by_name))
+            raise InputError(f"there are no bits called '{name}'{hint}") from None
+
+    def field_of(self, bit: int) -> Field:
+        """The declared name that a bit belongs to."""
+        return self.fields[bisect_right(self._offsets, bit) - 1]
+
+    def name_of(self, bit: int) -> str:
+        """`p[3]`, `m[2,7]` or `flag`: the name of one bit."""
+        field = self.field_of(bit)
+        if not field.shape:
+            return field.name
+        rest, at = bit - field.offset, []
+        for extent in reversed(field.shape):
+            rest, place = divmod(rest, extent)
+            at.append(str(place + 1))
+        return f"{field.name}[{','.join(reversed(at))}]"
+
+    def bit(self, name: str) -> int:
+        """The bit number of a name such as `p[3]`; the inverse of `name_of`."""
+        stem, _, rest = name.partition("[")
+        field = self[stem.strip()]
+        try:
+            index = tuple(int(part) for part in rest.removesuffix("]").split(",")) if rest else ()
+        except ValueError:
+            raise InputError(f"'{name}' does not name a bit; write it like {field}") from None
+        if len(index) != len(field.shape):
+            raise InputError(f"'{name}' needs {counted(len(field.shape), 'index', 'indices')}: {field}")
+        bit = 0
+        for i, extent in zip(index, field.shape, strict=True):
+            if not 1 <= i <= extent:
+                raise InputError(f"'{name}' is out of range: {field}")
+            bit = bit * extent + i - 1
+        return field.offset + bit
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of all bits, in order."""
+        return [name for field in self.fields for name in field.bit_names()]

@@ -1,0 +1,300 @@
+"""The pattern: one cell of each kind side by side, an ordinary small program on which a network is trained.
+
+Its bits are those of the cells' blocks, and a bit for every port; ports are blocks without templates. Bits are named by
+the number of the kind, so that a pattern can be read back from its own text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from bitwright.common.errors import BitwrightError, InputError, option
+from bitwright.common.frozen import frozen
+from bitwright.rules.cells import CellKinds, Cells, Kind, Tile, cell_kinds
+from bitwright.rules.layout import IntArray
+from bitwright.rules.program import Program
+from bitwright.rules.tables import layout_of_names
+
+_BIT = re.compile(r"kind(\d{1,9})_(?:block\d{1,9}|port)\[\d{1,9}\]", re.ASCII)
+_EXAMPLE = re.compile(r"when( [a-z0-9_]+\[\d+\]=[01])+ write( [a-z0-9_]+\[\d+\]| nothing)+", re.ASCII)
+_MOST_COMPLETED = 1 << 16  # templates
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Some kinds, sorted by content.
+
+    >>> from bitwright import addition
+    >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
+    >>> pattern.program
+    <Program: 11 bits, 9 blocks, 8 templates>
+    """
+
+    kinds: tuple[Kind, ...]
+    whole: Program | None = None  # the program whose whole state is the one cell, and whose bits are its ports
+
+    @classmethod
+    def of(cls, kinds: Iterable[Kind]) -> Pattern:
+        """The pattern of these kinds, each once."""
+        return cls(tuple(sorted(set(kinds))))
+
+    @classmethod
+    def of_state(cls, program: Program) -> Pattern:
+        """One cell with all blocks of a program: the pattern is the program itself.
+
+        >>> from bitwright import addition
+        >>> pattern = Pattern.of_state(addition(8).program)
+        >>> pattern.program == addition(8).program, pattern.local_states
+        (True, 16777216)
+        """
+        return cls((whole_kind(program),), program)
+
+    @cached_property
+    def program(self) -> Program:
+        """All cells side by side."""
+        return self.whole or self._side_by_side(range(len(self.kinds)))
+
+    def alone(self, kind: int) -> Program:
+        """One kind by itself, its bits named as in the pattern."""
+        return self.whole or self._side_by_side([kind])
+
+    def _side_by_side(self, kinds: Iterable[int]) -> Program:
+        names: list[str] = []
+        blocks: list[list[str]] = []
+        templates: list[tuple[int, int, list[str] | None]] = []
+        for place in kinds:
+            number, kind = place + 1, self.kinds[place]
+            ports = [f"kind{number}_port[{port}]" for port in range(1, len(kind.ports) + 1)]
+            local = 0
+            for at, (bits, configurations) in enumerate(kind.blocks, 1):
+                own = [f"kind{number}_block{at}[{bit}]" for bit in range(1, bits + 1)]
+                names += own
+                blocks.append(own)
+                for configuration in configurations:
+                    writes = [port for port, of in zip(ports, kind.ports, strict=True) if local in of]
+                    templates.append((len(blocks) - 1, configuration, writes or None))
+                    local += 1
+            names += ports
+            blocks += [[port] for port in ports]
+        return Program.from_tables(names, blocks, templates)
+
+    @cached_property
+    def first_template(self) -> IntArray:  # (kinds + 1,)
+        """The first template of each kind in the pattern's program, and the number of templates."""
+        return frozen(np.cumsum([0, *(kind.templates for kind in self.kinds)]))
+
+    def port_bits(self, kind: int) -> slice:
+        """The bits that are the ports of a kind."""
+        if self.whole is not None:
+            return slice(0, self.whole.bits)
+        before = sum(sum(bits for bits, _ in one.blocks) + len(one.ports) for one in self.kinds[:kind])
+        own = before + sum(bits for bits, _ in self.kinds[kind].blocks)
+        return slice(own, own + len(self.kinds[kind].ports))
+
+    @property
+    def local_states(self) -> int:
+        """The sum of the local states of its kinds."""
+        return sum(kind.local_states for kind in self.kinds)
+
+    def place_of(self, kind: Kind) -> int | None:
+        """The number of a kind in the pattern; None if it is not there."""
+        return self._places.get(kind)
+
+    @cached_property
+    def _places(self) -> dict[Kind, int]:
+        return {kind: number for number, kind in enumerate(self.kinds)}
+
+
+def whole_kind(program: Program) -> Kind:
+    """All blocks of a program that have templates, with a port for every bit: the templates that write it."""
+    counts = np.bincount(program.template_block, minlength=program.blocks)
+    configs = program.template_config.tolist()
+    first, blocks = 0, []
+    for bits, count in zip(np.diff(program.block_start).tolist(), counts.tolist(), strict=True):
+        if count:
+            blocks.append((bits, tuple(configs[first : first + count])))
+        first += count
+    order = np.argsort(program.write_bits, kind="stable")
+    writer = np.repeat(np.arange(program.templates), np.diff(program.write_start))[order].tolist()
+    start = np.searchsorted(program.write_bits[order], np.arange(program.bits + 1)).tolist()
+    return Kind(tuple(blocks), tuple(tuple(writer[begin:end]) for begin, end in pairwise(start)))
+
+
+def pattern_of(programs: Sequence[Program], tile: Tile = 1) -> Pattern:
+    """One cell of every kind that these programs have, `tile` neighbouring cells, or "all", taken as one."""
+    if tile == "all":
+        if len(programs) != 1:
+            raise InputError(
+                f"one cell with the whole state is that of one program, got {len(programs):,}; leave out "
+                f"{option('tile')} all"
+            )
+        return Pattern.of_state(programs[0])
+    kinds: set[Kind] = set()
+    for program in programs:
+        cells = program.cells.tiled(tile)
+        kinds.update((program.kinds if tile == 1 else cell_kinds(program, cells)).kinds)
+    return Pattern.of(kinds)
+
+
+def pattern_of_program(program: Program) -> Pattern | None:
+    """The pattern that a program is; None for other programs."""
+    if not _BIT.fullmatch(program.layout.name_of(0)):
+        return None
+    named = [_BIT.fullmatch(name) for name in program.layout.names]
+    if None in named:
+        return None
+    kind = np.array([int(match[1]) for match in named if match], dtype=np.int64)[program.block_bits]
+    order = np.argsort(kind[program.block_start[:-1]], kind="stable")
+    start = np.flatnonzero(np.diff(kind[program.block_start[:-1]][order], prepend=-1))
+    cells = Cells(np.append(start, program.blocks), order, program.block_families)
+    pattern = Pattern.of(cell_kinds(program, cells).kinds)
+    same = pattern.program == program and pattern.program.layout == program.layout
+    return pattern if same else None
+
+
+def every_cell(program: Program) -> Pattern:
+    """All that a network of this program can be asked: the cells of a pattern, or one with the whole state."""
+    return pattern_of_program(program) or Pattern.of_state(program)
+
+
+def is_pattern(program: Program) -> bool:
+    """Whether a program is a pattern, whose networks are those of cells."""
+    return pattern_of_program(program) is not None
+
+
+def read_pattern(bits: Sequence[str], examples: Sequence[str]) -> Pattern | None:
+    """The pattern whose program has these bits and templates; None if they are those of another program."""
+    from bitwright.rules.text import parse
+
+    if not all(map(_BIT.fullmatch, bits)) or not all(map(_EXAMPLE.fullmatch, examples)):
+        return None
+    try:
+        fields = layout_of_names(bits).fields
+        lines = [f"bits {field}" for field in fields]
+        for field in fields:
+            ports = field.name.endswith("port")
+            lines.append(f"block {field.name}[{'i' if ports else '*'}]" + f" for i in 1..{field.size}" * ports)
+        program = parse("\n".join((*lines, *examples)), "a pattern").program
+    except BitwrightError:
+        return None
+    same = [program.template_text(template) for template in range(program.templates)] == list(examples)
+    return pattern_of_program(program) if same else None
+
+
+def completed(program: Program) -> Program:
+    """The same rules, with templates that write nothing for all other configurations of every block.
+
+    To a network that reads bits, no two configurations are the same; to the rules, all without a template are.
+
+    >>> from bitwright import addition
+    >>> addition(2).program, completed(addition(2).program)
+    (<Program: 6 bits, 4 blocks, 8 templates>, <Program: 6 bits, 4 blocks, 12 templates>)
+    """
+    members = [program.block_members(block).tolist() for block in range(program.blocks)]
+    _check_few(sum(1 << len(bits) for bits in members))
+    pairs = zip(program.template_block.tolist(), program.template_config.tolist(), strict=True)
+    written = {place: program.writes(template).tolist() for template, place in enumerate(pairs)}
+    templates = [
+        (block, config, written.get((block, config)) or None)
+        for block, bits in enumerate(members)
+        for config in range(1 << len(bits))
+    ]
+    return Program.from_tables(program.layout, members, templates)
+
+
+def completed_pattern(pattern: Pattern) -> Pattern:
+    """The same kinds in the same order, each with templates for all configurations of its blocks.
+
+    >>> from bitwright import addition
+    >>> pattern = Pattern.of(addition(8).program.kinds.kinds)
+    >>> pattern.program.templates, completed_pattern(pattern).program.templates
+    (8, 12)
+    """
+    _check_few(sum(1 << bits for kind in pattern.kinds for bits, _ in kind.blocks))
+    if pattern.whole is not None:
+        return Pattern.of_state(completed(pattern.whole))
+    return Pattern(tuple(_completed_kind(kind) for kind in pattern.kinds))
+
+
+def _completed_kind(kind: Kind) -> Kind:
+    place, first = [], 0
+    for bits, configurations in kind.blocks:
+        place += [first + config for config in configurations]
+        first += 1 << bits
+    blocks = tuple((bits, tuple(range(1 << bits))) for bits, _ in kind.blocks)
+    return Kind(blocks, tuple(tuple(place[template] for template in port) for port in kind.ports))
+
+
+def _check_few(templates: int) -> None:
+    if templates > _MOST_COMPLETED:
+        raise InputError(
+            f"the blocks have {templates:,} configurations, more than the {_MOST_COMPLETED:,} that a network which "
+            "reads bits is tried on; let it read templates"
+        )
+
+
+BitNames = dict[str, tuple[str, ...]]  # of a bit of the pattern: one for a bit of a block, all that a port sets
+
+
+@dataclass(frozen=True)
+class FirstCell:
+    """The first cell of a kind: its bits, block by block as the kind has them, and what each port sets."""
+
+    blocks: tuple[tuple[str, ...], ...]
+    ports: tuple[tuple[str, ...], ...]
+
+
+def first_cells(program: Program, cells: Cells, found: CellKinds) -> list[FirstCell]:
+    """The first cell of every kind.
+
+    >>> from bitwright import addition
+    >>> adder = addition(4).program
+    >>> first_cells(adder, adder.cells, adder.kinds)[0].ports
+    (('p[1]',), ('c[1]',), ('q[2]',))
+    """
+    occupied = np.bincount(program.template_block, minlength=program.blocks) > 0
+    name_of = program.layout.name_of
+    firsts = []
+    for number, kind in enumerate(found.kinds):
+        cell = int(np.flatnonzero(found.of == number)[0])
+        blocks = [
+            tuple(map(name_of, cells.bits_in(block, program)))
+            for block in cells.members(cell).tolist()
+            if occupied[block]
+        ]
+        ports: list[list[str]] = [[] for _ in kind.ports]
+        for wire in range(*np.searchsorted(found.wire_cell, [cell, cell + 1]).tolist()):
+            ports[int(found.wire_port[wire])].append(name_of(int(found.wire_bit[wire])))
+        firsts.append(FirstCell(tuple(blocks), tuple(map(tuple, ports))))
+    return firsts
+
+
+def bit_names(pattern: Pattern, programs: Iterable[tuple[Program, Cells]]) -> BitNames:
+    """The names of a pattern's bits, each in the first of these programs that has a cell of its kind.
+
+    >>> from bitwright import addition
+    >>> adder = addition(4).program
+    >>> bit_names(Pattern.of(adder.kinds.kinds), [(adder, adder.cells)])["kind1_port[3]"]
+    ('q[2]',)
+    """
+    names: BitNames = {}
+    named: set[int] = set()
+    for program, cells in programs:
+        found = program.kinds if cells is program.cells else cell_kinds(program, cells)
+        places = [pattern.place_of(kind) for kind in found.kinds]
+        if named.issuperset(place for place in places if place is not None):
+            continue
+        for place, cell in zip(places, first_cells(program, cells, found), strict=True):
+            if place is None or place in named:
+                continue
+            named.add(place)
+            for at, block in enumerate(cell.blocks, 1):
+                names |= {f"kind{place + 1}_block{at}[{bit}]": (name,) for bit, name in enumerate(block, 1)}
+            names |= {f"kind{place + 1}_port[{port}]": set_by for port, set_by in enumerate(cell.ports, 1)}
+    return names

@@ -1,0 +1,322 @@
+"""The frozen Program: blocks, templates and what they write, as compact arrays (Section 4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitwright.common.errors import counted
+from bitwright.common.frozen import FrozenArrays, frozen
+from bitwright.common.lazy import Shown
+from bitwright.rules.cells import CellKinds, Cells, cell_kinds, each_block
+from bitwright.rules.families import Families
+from bitwright.rules.layout import IntArray, Layout
+
+MAX_BLOCK = 16  # bits in a block; a configuration then fits in 16 bits
+_ARRAYS = ("block_start", "block_bits", "template_block", "template_config", "write_start", "write_bits")
+_DENSE_PER_TEMPLATE = 32  # a block has a full table of configurations up to this many entries per template
+
+
+class Wired(Protocol):
+    """Knows the kinds of a program's cells without looking at its templates."""
+
+    def kinds(self, program: Program) -> CellKinds: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Program(FrozenArrays, Shown):
+    """An algorithm's rules in canonical order: blocks by their first bit, templates by block and configuration.
+
+    Two ways of writing the same rules give equal programs. A configuration is a number: its bit j is the value of
+    the j-th bit of the block. All arrays are read-only. How it was written is kept in families; it counts neither in
+    equality nor in the id.
+
+    >>> from bitwright import addition
+    >>> program = addition(4).program
+    >>> program
+    <Program: 12 bits, 8 blocks, 16 templates>
+    >>> program.template_text(2), program.block_names(0)
+    ('when p[1]=1 q[1]=1 write c[1]', ['p[1]', 'q[1]'])
+    >>> program.block_families.labels, program.block_families.sizes.tolist()
+    (('block p[i] q[i] for i in 1..l', 'block c[i] for i in 1..l'), [4, 4])
+    """
+
+    layout: Layout
+    block_start: IntArray  # (b + 1,) block i owns block_bits[block_start[i]:block_start[i + 1]]
+    block_bits: IntArray  # (k,)
+    template_block: IntArray  # (K,)
+    template_config: IntArray  # (K,)
+    write_start: IntArray  # (K + 1,) template t writes write_bits[write_start[t]:write_start[t + 1]]
+    write_bits: IntArray  # (nnz,)
+    block_families: Families  # the lines, or calls of a Builder, that blocks come from
+    rule_families: Families  # the same for templates
+    array_families: tuple[str, ...]  # (declared names,) the family of each: levels of one tree share one
+    grouped: Cells | None = None  # blocks in cells, where they were grouped; like families it is not part of the id
+    wired: Wired | None = None  # where it was made from a node program and a graph: what knows the kinds of its cells
+
+    @classmethod
+    def from_tables(
+        cls,
+        bits: Layout | Sequence[str],
+        blocks: Sequence[Sequence[str | int]],
+        templates: Sequence[tuple[int, int | Sequence[int], Sequence[str | int] | None]],
+        block_families: Sequence[str] | None = None,
+        rule_families: Sequence[str] | None = None,
+    ) -> Program:
+        """The program of plain tables: names of all bits, blocks as lists of bits, templates as (block, configuration,
+        writes).
+
+        Bits are given by name or by number, blocks by number, all from 0. A configuration is a number, whose bit j is
+        the value of the j-th bit that the block lists, or the list of these values. A template that is to write nothing
+        has None for its writes. Families may be given by a name for
+        each block and each template; otherwise each is a family of its own. Raises ProgramError with every problem.
+
+        >>> Program.from_tables(
+        ...     ["p[1]", "p[2]", "flag"],
+        ...     blocks=[["p[1]", "p[2]"], ["flag"]],
+        ...     templates=[(0, 0b01, ["p[2]"]), (0, [1, 1], ["flag"]), (1, 1, ["flag"])],
+        ... ).template_text(1)
+        'when p[1]=1 p[2]=1 write flag'
+        """
+        from bitwright.rules.tables import program_from_tables  # builds a Program, so it needs this file first
+
+        return program_from_tables(bits, blocks, templates, block_families, rule_families)
+
+    # Sizes, in the paper's letters.
+
+    @property
+    def bits(self) -> int:
+        """k: the length of a state."""
+        return self.layout.size
+
+    @property
+    def blocks(self) -> int:
+        """b: the number of blocks, and so the largest possible number of matches."""
+        return len(self.block_start) - 1
+
+    @property
+    def templates(self) -> int:
+        """K, the paper's k': the number of templates, and of training examples before padding."""
+        return len(self.template_block)
+
+    @property
+    def template_rule(self) -> IntArray:  # (K,)
+        """The rule (a family of templates) that each template comes from."""
+        return self.rule_families.of
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The text of each rule."""
+        return self.rule_families.labels
+
+    @property
+    def sizes(self) -> str:
+        """`8 bits, 4 blocks, 1 template`: all three in words."""
+        sizes = ((self.bits, "bit"), (self.blocks, "block"), (self.templates, "template"))
+        return ", ".join(counted(number, what) for number, what in sizes)
+
+    @cached_property
+    def writers(self) -> IntArray:  # (k,)
+        """c_i: how many templates write bit i (the column sums of Y)."""
+        return frozen(np.bincount(self.write_bits, minlength=self.bits))
+
+    @cached_property
+    def live(self) -> NDArray[np.bool_]:  # (b,)
+        """Which blocks have templates."""
+        return frozen(np.bincount(self.template_block, minlength=self.blocks) > 0)
+
+    @cached_property
+    def block_of(self) -> IntArray:  # (k,)
+        """The block that each bit belongs to."""
+        owner = np.empty(self.bits, dtype=np.int64)
+        owner[self.block_bits] = np.repeat(np.arange(self.blocks), np.diff(self.block_start))
+        return frozen(owner)
+
+    @cached_property
+    def position(self) -> IntArray:  # (k,)
+        """The place of each bit inside its block."""
+        place = np.empty(self.bits, dtype=np.int64)
+        place[self.block_bits] = np.arange(self.bits) - np.repeat(self.block_start[:-1], np.diff(self.block_start))
+        return frozen(place)
+
+    # Cells.
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The blocks in groups; without a grouping every block is a cell."""
+        return each_block(self.block_families) if self.grouped is None else self.grouped
+
+    @cached_property
+    def kinds(self) -> CellKinds:
+        """The kinds of its cells, and how their ports are wired."""
+        return cell_kinds(self, self.cells) if self.wired is None else self.wired.kinds(self)
+
+    # Matching, Eq. (5).
+
+    @cached_property
+    def _table(self) -> tuple[NDArray[np.int32], IntArray]:
+        """Configuration to template for blocks small enough for a full table: entries, and where a block's begin."""
+        sizes = 1 << np.diff(self.block_start)  # (b,)
+        dense = sizes <= _DENSE_PER_TEMPLATE * np.bincount(self.template_block, minlength=self.blocks)
+        ends = np.cumsum(np.where(dense, sizes, 0))
+        start = np.where(dense, ends - sizes, -1)
+        table = np.full(int(ends[-1]) if len(ends) else 0, -1, dtype=np.int32)
+        own = np.flatnonzero(dense[self.template_block])
+        table[start[self.template_block[own]] + self.template_config[own]] = own
+        return table, start
+
+    @cached_property
+    def _keys(self) -> IntArray:  # (K,), ascending
+        return (self.template_block << MAX_BLOCK) | self.template_config
+
+    def lookup(self, blocks: IntArray, configs: IntArray) -> IntArray:
+        """The template that matches each configuration of each block, or -1: f_i of Eq. (5).
+
+        >>> from bitwright import addition
+        >>> addition(2).program.lookup(np.array([0, 0]), np.array([0b01, 0b00]))  # block 0 is p[1] q[1]
+        array([ 0, -1])
+        """
+        table, start = self._table
+        at = start[blocks]
+        found = np.full(len(blocks), -1, dtype=np.int64)
+        dense = at >= 0
+        if dense.all():
+            found[...] = table[at + configs]
+            return found
+        found[dense] = table[at[dense] + configs[dense]]
+        keys = (blocks[~dense] << MAX_BLOCK) | configs[~dense]
+        if len(self._keys):
+            near = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            found[~dense] = np.where(self._keys[near] == keys, near, -1)
+        return found
+
+    def configurations(self, states: NDArray[np.bool_]) -> IntArray:  # (k,) -> (b,), or (batch, k) -> (batch, b)
+        """The configuration of every block in a state of k bits, or in many.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.configurations(addition(2).state({"p": 3, "q": 1}))
+        array([3, 1, 0, 0])
+        """
+        values = states[..., self.block_bits].astype(np.int64) << self.position[self.block_bits]
+        return np.asarray(np.add.reduceat(values, self.block_start[:-1], axis=-1))
+
+    def match(self, state: NDArray[np.bool_]) -> IntArray:  # (n,)
+        """The templates that a state matches, in order; their number is the paper's n.
+
+        >>> from bitwright import addition
+        >>> program = addition(2).program
+        >>> [program.template_text(t) for t in program.match(addition(2).state({"p": 3, "q": 1}))]
+        ['when p[1]=1 q[1]=1 write c[1]', 'when p[2]=1 q[2]=0 write p[2]']
+        """
+        found = self.lookup(np.arange(self.blocks), self.configurations(state))
+        return found[found >= 0]
+
+    # Text. The canonical text is itself a rule file; its sha256 is the program's identity.
+
+    @cached_property
+    def id(self) -> str:
+        """sha256 of the canonical text, by which certificates, networks and traces know their program."""
+        digest = hashlib.sha256()
+        for chunk in self.text_lines():
+            digest.update(chunk.encode())
+            digest.update(b"\n")
+        return digest.hexdigest()
+
+    def text_lines(self) -> Iterator[str]:
+        """The canonical text: every bit, block and template written out, one a line.
+
+        >>> from bitwright import permutation
+        >>> print(*permutation([2, 1]).program.text_lines(), sep="\\n")
+        bits p[2]
+        block p[1]
+        block p[2]
+        when p[1]=1 write p[2]
+        when p[2]=1 write p[1]
+        """
+        names = self.layout.names
+        for declared in self.layout.fields:
+            yield f"bits {declared}"
+        owned = [names[bit] for bit in self.block_bits.tolist()]
+        starts = self.block_start.tolist()
+        for first, last in pairwise(starts):
+            yield "block " + " ".join(owned[first:last])
+        writes, written = self.write_start.tolist(), [names[bit] for bit in self.write_bits.tolist()]
+        pairs = zip(self.template_block.tolist(), self.template_config.tolist(), strict=True)
+        for number, (block, config) in enumerate(pairs):
+            when = " ".join(
+                f"{name}={config >> place & 1}" for place, name in enumerate(owned[starts[block] : starts[block + 1]])
+            )
+            yield f"when {when} write {' '.join(written[writes[number] : writes[number + 1]]) or 'nothing'}"
+
+    def cell_lines(self) -> Iterator[str]:
+        """The canonical `cell` lines: every bit of each cell, where blocks were grouped; they do not count in the id.
+
+        >>> from bitwright import addition
+        >>> list(addition(2).program.cell_lines())
+        ['cell p[1] q[1] c[1]', 'cell p[2] q[2] c[2]']
+        """
+        names, grouped = self.layout.names, self.grouped
+        for cell in range(0 if grouped is None else len(grouped)):
+            assert grouped is not None
+            yield " ".join(("cell", *(names[bit] for block in grouped.bits(cell, self) for bit in block)))
+
+    def block_names(self, block: int) -> list[str]:
+        """The names of a block's bits.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.block_names(0)
+        ['p[1]', 'q[1]']
+        """
+        return [self.layout.name_of(bit) for bit in self.block_members(block).tolist()]
+
+    def block_members(self, block: int) -> IntArray:
+        """The bits of a block.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.block_members(0)
+        array([0, 2])
+        """
+        return self.block_bits[self.block_start[block] : self.block_start[block + 1]]
+
+    def writes(self, template: int) -> IntArray:
+        """The bits that one template sets.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.writes(2)
+        array([4])
+        """
+        return self.write_bits[self.write_start[template] : self.write_start[template + 1]]
+
+    def template_text(self, template: int) -> str:
+        """One template as rule text: `when p[1]=1 q[1]=0 write p[1]`.
+
+        >>> from bitwright import addition
+        >>> addition(2).program.template_text(2)
+        'when p[1]=1 q[1]=1 write c[1]'
+        """
+        config = int(self.template_config[template])
+        names = self.block_names(int(self.template_block[template]))
+        when = " ".join(f"{name}={config >> place & 1}" for place, name in enumerate(names))
+        return f"when {when} write {' '.join(map(self.layout.name_of, self.writes(template).tolist())) or 'nothing'}"
+
+    # Equality is by content; the way it was written does not count.
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Program):
+            return NotImplemented
+        return self.layout == other.layout and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.layout, self.templates, self.write_bits.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"<Program: {self.sizes}>"

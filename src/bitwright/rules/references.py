@@ -1,0 +1,294 @@
+"""Bits as a Builder speaks of them: `p[i]` chooses bits, `p[i] == 1` is a condition on them.
+
+An Algorithm also takes numbers and names such as `carry[1]`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import NoReturn
+
+import numpy as np
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, counted, listing
+from bitwright.rules.layout import Field, IntArray, Layout
+
+Index = int | IntArray | slice
+
+
+def span(first: int, last: int) -> IntArray:
+    """The indices first..last, both included: the paper's `for i in [l]` is `span(1, l)`.
+
+    >>> span(1, 4)
+    array([1, 2, 3, 4])
+    """
+    return np.arange(first, last + 1, dtype=np.int64)
+
+
+def grid(*ranges: tuple[int, int]) -> tuple[IntArray, ...]:
+    """Several indices that run through all their combinations.
+
+    >>> k, j = grid((1, 2), (1, 3))
+    >>> k.tolist(), j.tolist()
+    ([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3])
+    """
+    axes = np.meshgrid(*(span(first, last) for first, last in ranges), indexing="ij")
+    return tuple(axis.ravel() for axis in axes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ref:
+    """Bits chosen by an index: one row for each value of the index, one column for each bit chosen there.
+
+    >>> from bitwright.rules import Builder
+    >>> p = Builder().bits("p", 4)
+    >>> p[2], p[span(1, 3)]
+    (<p[2]>, <p[1], p[2], p[3]>)
+    """
+
+    field: Field
+    bits: IntArray  # (rows or 1, columns), -1 where the index is out of range
+    asked: tuple[IntArray, ...]  # the indices as given, broadcast to the shape of `bits`
+
+    __array_ufunc__ = None  # numbers of NumPy leave `0 == p[i]` to us
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> Condition:  # type: ignore[override]
+        return _compared(self, other, same=True)
+
+    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
+        return _compared(self, other, same=False)
+
+    def __repr__(self) -> str:
+        most = 3
+        names = [self.name(place) for place in range(min(self.bits.size, most))]
+        more = f" and {self.bits.size - most:,} more" if self.bits.size > most else ""
+        return f"<{', '.join(names)}{more}>" if names else f"<no bits of {self.field.name}>"
+
+    def name(self, place: int = 0) -> str:
+        """`p[3]`: the name of one of the bits, in range or not."""
+        index = ",".join(str(int(axis.flat[place])) for axis in self.asked)
+        return f"{self.field.name}[{index}]" if index else self.field.name
+
+    def _first_name(self) -> str:
+        return self.name() if self.bits.size else self.field.name
+
+    def __bool__(self) -> NoReturn:
+        name = self._first_name()
+        raise InputError(f"{name} has no value while rules are written; a condition is {name} == 1 or {name} == 0")
+
+    def _refuse(self, _: object) -> NoReturn:
+        name = self._first_name()
+        raise InputError(f"bits know only == and !=, as in {name} == 1; put parentheses around each side of an &")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
+
+    def __invert__(self) -> NoReturn:
+        name = self._first_name()
+        raise InputError(f"~{name} is no condition; write {name} == 0")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Condition:
+    """What a rule asks of bits: `p[i] == 1`, `p[i] != q[i]`, or several of these with `&` between them.
+
+    Each alternative is a list of (bits, values): `p[i] == q[i]` has two, `p[i] == 1` has one.
+
+    >>> from bitwright.rules import Builder
+    >>> b = Builder()
+    >>> p, q = b.bits("p", 4), b.bits("q", 4)
+    >>> (p[1] == 1) & (q[1] == 0)
+    <condition on p[1], q[1]>
+    >>> p[1] == 1 and q[1] == 0
+    Traceback (most recent call last):
+        ...
+    bitwright.common.errors.InputError: a condition is neither true nor false while rules are written: for 'and' put ...
+    """
+
+    alternatives: tuple[tuple[tuple[Ref, IntArray], ...], ...]
+
+    def __and__(self, other: object) -> Condition:
+        if not isinstance(other, Condition):
+            raise InputError(f"& stands between conditions, as in (p[1] == 1) & (q[1] == 0), but got {other!r}")
+        return Condition(tuple(one + two for one, two in product(self.alternatives, other.alternatives)))
+
+    __rand__ = __and__
+
+    def __bool__(self) -> NoReturn:
+        raise InputError(
+            "a condition is neither true nor false while rules are written: for 'and' put a comma or & between "
+            "conditions, (p[1] == 1) & (q[1] == 0); for 'or' write two rules; for 'not' use != ; "
+            "compare two bits at a time"
+        )
+
+    def _refuse(self, _: object = None) -> NoReturn:
+        raise InputError("conditions are joined by a comma or &; for 'or' write two rules, for 'not' use !=")
+
+    __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __eq__ = __ne__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        names = dict.fromkeys(ref._first_name() for alternative in self.alternatives for ref, _ in alternative)
+        return f"<condition on {', '.join(names)}>"
+
+
+class Bits:
+    """A declared array of bits; indexing it from 1 gives a Ref, `x[:]` gives all of it.
+
+    >>> from bitwright.rules import Builder
+    >>> m = Builder().bits("m", 2, 8)
+    >>> m
+    <bits m[2,8]>
+    >>> m[1, 3], m[1, :]
+    (<m[1,3]>, <m[1,1], m[1,2], m[1,3] and 5 more>)
+    """
+
+    __hash__ = object.__hash__
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+
+    def __getitem__(self, index: Index | tuple[Index, ...]) -> Ref:
+        given = index if isinstance(index, tuple) else (index,)
+        if len(given) != len(self.field.shape):
+            takes = counted(len(self.field.shape), "index", "indices")
+            raise InputError(f"{self.field} takes {takes}, got {len(given)}")
+        columns = [place for place, part in enumerate(given) if isinstance(part, slice)]
+        axes, lengths = [], {1}  # row indices along axis 0, the indices of each [:] along an axis of its own
+        for place, (part, extent) in enumerate(zip(given, self.field.shape, strict=True)):
+            shape = [1] * (1 + len(columns))
+            if isinstance(part, slice):
+                if part != slice(None):
+                    raise InputError(f"{self.field} takes [:] for all of an index; write a span for a part of it")
+                shape[1 + columns.index(place)] = -1
+                axes.append(span(1, extent).reshape(shape))
+            else:
+                shape[0] = -1
+                axes.append(_whole(part, f"an index of {self.field}").reshape(shape))
+                lengths.add(len(axes[-1]))
+        if len(lengths) > 2:
+            raise InputError(f"{self.field} is given indices of different lengths: {sorted(lengths - {1})}")
+        full = np.broadcast_arrays(*axes)
+        asked = tuple(axis.reshape(axis.shape[0], prod(axis.shape[1:])) for axis in full)
+        return Ref(self.field, self.field.locate(asked), asked)
+
+    def __repr__(self) -> str:
+        return f"<bits {self.field}>"
+
+    def _refuse(self, _: object) -> NoReturn:
+        name, one, every = self.field.name, *_forms(self.field)
+        raise InputError(f"{name} is an array of bits; compare one of them, {one} == 1, or all, {every} == 0")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse
+
+
+def checked_refs(given: Sequence[object], what: str) -> tuple[Ref, ...]:
+    """The bits given to a call, each a Ref; else an InputError that says what to write."""
+    for item in given:
+        if isinstance(item, Bits):
+            one, every = _forms(item.field)
+            raise InputError(f"{what} takes bits, but {item.field} is an array; write {every} for all of it, or {one}")
+        if not isinstance(item, Ref):
+            raise InputError(f"{what} takes bits such as p[1], got {item!r}")
+    return tuple(item for item in given if isinstance(item, Ref))
+
+
+def checked_conditions(given: Sequence[object]) -> tuple[Condition, ...]:
+    """The conditions given to `when`; a bare bit, or anything else, is refused with what to write."""
+    for item in given:
+        if isinstance(item, Ref):
+            name = item._first_name()
+            raise InputError(f"{name} alone is no condition; write {name} == 1 or {name} == 0")
+        if isinstance(item, Bits):
+            item._refuse(None)
+        if not isinstance(item, Condition):
+            raise InputError(f"when takes conditions such as p[1] == 1, got {item!r}")
+    return tuple(item for item in given if isinstance(item, Condition))
+
+
+def _forms(field: Field) -> tuple[str, str]:
+    """How one bit and all bits of an array are written."""
+    rank = len(field.shape)
+    return f"{field.name}[{','.join('1' * rank)}]", f"{field.name}[{', '.join(':' * rank)}]"
+
+
+def _compared(ref: Ref, other: object, same: bool) -> Condition:
+    if isinstance(other, Ref):
+        if ref.bits.shape[1] != 1 or other.bits.shape[1] != 1:
+            raise InputError("only single bits can be compared with each other; use an index instead of [:]")
+        zero, one = np.zeros((1, 1), dtype=np.int64), np.ones((1, 1), dtype=np.int64)
+        first, second = (zero, one) if same else (one, zero)
+        return Condition((((ref, zero), (other, first)), ((ref, one), (other, second))))
+    if isinstance(other, Bits | Condition):
+        raise InputError(f"{ref.field.name} is compared with {other!r}; give 0, 1 or a bit")
+    values = _whole(other, f"what {ref.field.name} is compared with").reshape(-1, 1)
+    if (values & ~1).any():
+        raise InputError(f"a bit is 0 or 1, but {ref.field.name} is compared with {other}")
+    return Condition((((ref, values if same else 1 - values),),))
+
+
+def _whole(given: object, what: str) -> IntArray:
+    array = np.atleast_1d(np.asarray(given))
+    if array.size and (array.dtype.kind not in "biu" or array.ndim > 1):
+        raise InputError(f"{what} must be an integer or a row of them, got {given!r}")
+    return array.astype(np.int64)
+
+
+def bit_numbers(layout: Layout, given: object, what: str) -> tuple[int, ...]:
+    """The numbers of these bits, in order; raises InputError for anything else.
+
+    >>> layout = Layout.of([("p", (2,)), ("carry", ())])
+    >>> bit_numbers(layout, ["carry", 0], "start")
+    (2, 0)
+    """
+    if isinstance(given, str | Ref | Bits):
+        given = (given,)
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InputError(f"{what} takes bits, such as 'carry' or ('p[1]', 'carry'), got {shorten(repr(given))}")
+    items = tuple(given)
+    if set(map(type, items)) == {int}:
+        if not 0 <= min(items) <= max(items) < layout.size:
+            _number(layout, next(bit for bit in items if not 0 <= bit < layout.size), what)
+        return items
+    return tuple(bit for item in items for bit in _bits(layout, item, what))
+
+
+def one_bit(layout: Layout, given: object, what: str) -> int:
+    """The number of the bit."""
+    found = _bits(layout, given, what)
+    if len(found) != 1:
+        raise InputError(f"{what} takes a single bit, got {shorten(repr(given))}")
+    return found[0]
+
+
+def repeated(layout: Layout, bits: Iterable[int]) -> str:
+    """The names of bits that occur more than once, as a list for a message; empty if there are none."""
+    return listing([layout.name_of(bit) for bit, times in Counter(bits).items() if times > 1])
+
+
+def _bits(layout: Layout, item: object, what: str) -> list[int]:
+    if isinstance(item, str):
+        return [layout.bit(item)]
+    if not isinstance(item, Ref | Bits):
+        return [_number(layout, item, what)]
+    ref = item if isinstance(item, Ref) else item[(slice(None),) * len(item.field.shape)]
+    if ref.field not in layout.fields:
+        raise InputError(f"{what} takes bits of the program, and {ref} is of another Builder")
+    if ref.bits.min(initial=0) < 0:
+        raise InputError(f"{what} uses an index that is out of range: {ref}, of {ref.field}")
+    return [int(bit) for bit in ref.bits.ravel()]
+
+
+def _number(layout: Layout, item: object, what: str) -> int:
+    if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
+        raise InputError(f"{what} takes bits: names such as 'p[1]', p[1] of a Builder, or numbers, got {item!r}")
+    if not 0 <= item < layout.size:
+        raise InputError(f"{what} has bit {int(item)}; the bits of the program are numbered 0 to {layout.size - 1}")
+    return int(item)

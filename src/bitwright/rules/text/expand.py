@@ -1,0 +1,403 @@
+"""Expands statements to an Algorithm: resolves names, evaluates indices, and collects all problems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import product
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from bitwright.common.errors import Problem, ProgramError, listing
+from bitwright.common.problems import MAX_PROBLEMS
+from bitwright.common.scanner import Token, WrongError
+from bitwright.rules.algorithm import FIXED_POINT, Algorithm, Word, impossible_examples, impossible_matches, stated
+from bitwright.rules.assemble import BitFamily, Picks, RuleFamily, assemble
+from bitwright.rules.ensures import EnsureLine
+from bitwright.rules.expressions import Expression, Named
+from bitwright.rules.families import WrittenAt
+from bitwright.rules.layout import MAX_BITS, IntArray, Layout
+from bitwright.rules.program import Program
+from bitwright.rules.text import syntax
+from bitwright.rules.text.lexer import TOO_MANY
+from bitwright.rules.text.parser import SyntaxTree
+from bitwright.rules.text.rows import Budget, Rows
+
+MAX_WORK = 30_000_000  # a program of a million templates needs about five million
+_ALTERNATIVES = 256  # alternatives of the bit-to-bit comparisons of one rule
+
+
+Kind = TypeVar("Kind", bound=syntax.Statement)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Expansion:
+    rest_as_cells = False  # whether a block in no cell is one of its own
+
+    def __init__(self, tree: SyntaxTree, work: int, given: Mapping[str, int], needs_rules: bool = True) -> None:
+        self.tree, self.given, self.needs_rules = tree, given, needs_rules
+        self.problems = list(tree.problems)
+        self.already_reported = {
+            token.text for line in tree.broken if line[0].text not in ("when", "cell") for token in line
+        }
+        self.budget = Budget(work)
+        self.lets: dict[str, int] = {}
+        self.declared: dict[str, WrittenAt] = {}
+        self.layout = Layout(())
+
+    def algorithm(self, name: str, description: str) -> Algorithm:
+        for item in self.each(syntax.Let):
+            self.attempt(self.let, item)
+        self.declare_bits()
+        program = self.program()
+        complete = not self.problems  # of a program with problems, bits may be in no block
+        inputs, outputs = self.words("input", self.inputs), self.words("output", self.output)
+        start = [bit for item in self.each(syntax.Start) for bit in self.attempt(self.start, item) or ()]
+        self.check_ports(inputs, outputs, start)
+        counts = self.counts()
+        if program is not None and complete:
+            self.check_counts(program, counts)
+        halts = [self.attempt(self.halt, item) for item in self.only_one(syntax.Halt)]
+
+        def ensured(item: syntax.Ensure) -> EnsureLine:
+            if program is None or self.problems:  # names may be unknown only because their line could not be read
+                return item.line
+            return stated(item.line, program, inputs, outputs, self.lets, item.token.text == "ensure")
+
+        lines = [(item, self.attempt(ensured, item)) for item in self.each(syntax.Ensure)]
+        if self.problems or program is None:
+            raise ProgramError(self.problems)
+        return Algorithm(
+            name=name,
+            program=program,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs),
+            start=tuple(sorted(set(start))),
+            steps=counts["steps"],
+            halt=halts[0] if halts else None,
+            description=description,
+            matches=counts["matches"],
+            examples=counts["examples"],
+            ensures=tuple(line for item, line in lines if line and item.token.text == "ensure"),
+            invariants=tuple(line for item, line in lines if line and item.token.text == "invariant"),
+        )
+
+    def counts(self) -> dict[str, int | None]:
+        return {
+            word: next((self.attempt(self.count, item) for item in self.only_one(syntax.Count, word)), None)
+            for word in ("steps", "matches", "examples")
+        }
+
+    # Declarations.
+
+    def let(self, item: syntax.Let) -> None:
+        name = item.name.text
+        if name in self.lets:
+            raise WrongError(item.name, f"'{name}' has a value already ({self.lets[name]})")
+        self.lets[name] = self.given[name] if name in self.given else self.number(item.value)
+
+    def declare_bits(self) -> None:
+        shapes: list[tuple[str, tuple[int, ...]]] = []
+        for item in self.each(syntax.BitsDeclaration):
+            for token, extents in item.items:
+                shape = self.attempt(lambda pair: self.shape(*pair), (token, extents))
+                if shape is None:
+                    self.already_reported.add(token.text)
+                elif token.text in self.declared:
+                    self.problems.append(token.problem(f"bits '{token.text}' are declared twice"))
+                else:
+                    self.declared[token.text] = WrittenAt(token.text, token.line, token.column)
+                    shapes.append((token.text, shape))
+        self.layout = Layout.of(shapes)
+        if not shapes and not self.problems:
+            self.problems.append(Problem(1, 1, "no bits are declared; start with a line such as: bits p[4] q[4]"))
+
+    def shape(self, token: Token, extents: tuple[Expression, ...]) -> tuple[int, ...]:
+        if token.text in self.lets:
+            raise WrongError(token, f"'{token.text}' is already a number; choose another name for the bits")
+        shape, size = [], 1
+        for extent in extents:
+            value = self.number(extent)
+            if value < 1:
+                raise WrongError(token, f"'{token.text}' needs an extent of at least 1, got {value}")
+            shape.append(value)
+            size *= value
+        if size > MAX_BITS:
+            raise WrongError(token, f"'{token.text}' has {size:,} bits; a program may declare {MAX_BITS:,}")
+        return tuple(shape)
+
+    # Blocks and rules.
+
+    def program(self) -> Program | None:
+        if self.layout.size > MAX_BITS:
+            token = self.tree.statements[0].token
+            self.problems.append(token.problem(f"{self.layout.size:,} bits; a program may declare {MAX_BITS:,}"))
+            return None
+        blocks = [block for item in self.each(syntax.Block) for block in self.attempt(self.blocks, item) or ()]
+        rules = [rule for item in self.each(syntax.WhenClause) for rule in self.attempt(self.rules, item) or ()]
+        cells = [cell for item in self.each(syntax.Cell) for cell in self.attempt(self.cells, item) or ()]
+        if self.needs_rules and not any(rule.count for rule in rules) and not self.problems:
+            first = next(iter(self.each(syntax.WhenClause)), None)
+            line, column = (first.token.line, first.token.column) if first else (1, 1)
+            what = "the rules stand for no template" if first else "there is no rule"
+            self.problems.append(Problem(line, column, f"{what}; add a line such as: when p[1]=1 write q[1]"))
+        if not self.layout.size or self.budget.exhausted:
+            return None
+        self.check_places(blocks, rules)
+        try:
+            return assemble(
+                self.layout,
+                [*blocks, *self.more_blocks()],
+                rules,
+                self.declared,
+                self.already_reported,
+                incomplete=bool(self.problems) or not self.needs_rules,
+                cells=() if self.problems else cells,  # what a line lacks is then no further problem
+                rest_as_cells=self.rest_as_cells,
+            )
+        except ProgramError as error:
+            self.problems.extend(error.problems)
+            return None
+
+    def check_places(self, blocks: Sequence[BitFamily], rules: Sequence[RuleFamily]) -> None:
+        """Notes rules that reach where they cannot; in an ordinary program there is just one place."""
+
+    def more_blocks(self) -> list[BitFamily]:
+        """Blocks that no line gives."""
+        return []
+
+    def blocks(self, item: syntax.Block) -> list[BitFamily]:
+        try:
+            rows, origin = self.rows_of(item)
+            return [BitFamily(rows.count, self.picks(rows, item.members, origin), origin)]
+        except WrongError:
+            self.already_reported.update(member.token.text for member in item.members)
+            raise
+
+    def cells(self, item: syntax.Cell) -> list[BitFamily]:
+        rows, origin = self.rows_of(item)
+        return [BitFamily(rows.count, self.picks(rows, item.members, origin), origin)]
+
+    def rules(self, item: syntax.WhenClause) -> list[RuleFamily]:
+        rows, origin = self.rows_of(item)
+        targets = self.picks(rows, item.targets, origin, written=True)
+        choices = [self.alternatives(rows, test, origin) for test in item.tests]
+        if 2 ** sum(len(choice) > 1 for choice in choices) > _ALTERNATIVES:
+            raise WrongError(item.token, "too many comparisons between bits, or open bits, in one rule; at most 8")
+        families = []
+        for choice in product(*choices):
+            literals = [literal for alternative in choice for literal in alternative]
+            when = _joined(picks for picks, _ in literals)
+            values = np.concatenate([values for _, values in literals])
+            self.budget.spend(len(values) + len(targets.rows), item.token)
+            families.append(
+                RuleFamily(rows.count, when, values, targets, origin, silent=not item.targets, also=item.also)
+            )
+        return families
+
+    def alternatives(self, rows: Rows, test: syntax.Test, origin: WrittenAt) -> list[list[tuple[Picks, IntArray]]]:
+        """The alternatives of a test: one for `bit = value`, two for a comparison of bits or `bit = *`."""
+        left = rows.pick(test.left, origin)
+        right = test.right
+        if right is None:
+            if len(left.rows) != rows.count:
+                raise WrongError(test.left.token, "only a single bit can be left open with =*")
+            return [[(left, np.full(rows.count, value))] for value in (0, 1)]
+        if isinstance(right, Named) and right.text in self.layout:
+            right = syntax.BitRef(right.token, ())
+        if isinstance(right, syntax.BitRef):
+            other = rows.pick(right, origin)
+            if len(left.rows) != rows.count or len(other.rows) != rows.count:
+                raise WrongError(test.left.token, "only single bits can be compared with each other")
+            return [
+                [(left, np.full(rows.count, value)), (other, np.full(rows.count, value if test.same else 1 - value))]
+                for value in (0, 1)
+            ]
+        values = rows.each(right)
+        wrong = np.flatnonzero((values != 0) & (values != 1))
+        if len(wrong):
+            row = int(wrong[0])
+            message = f"a bit is 0 or 1, but {test.left.token} is compared with {int(values[row])}{origin.at(row)}"
+            raise WrongError(test.left.token, f"{message}; a number is compared bit by bit, x[1]=n%2 x[2]=n//2%2")
+        return [[(left, (values if test.same else 1 - values)[left.rows])]]
+
+    # Inputs, outputs, start and end.
+
+    def words(self, kind: str, read: Callable[[syntax.PortLine], list[Item]]) -> list[Item]:
+        return [word for port in self.each(syntax.PortLine, kind) for word in self.attempt(read, port) or ()]
+
+    def inputs(self, port: syntax.PortLine) -> list[Word]:
+        port = self.with_bits(port)
+        self.check_ordinary(port)
+        if port.name:
+            return [self.word(port.name.text, port)]
+        words = []
+        for member in port.members:
+            if member.parts:
+                form = f"name it, as in: input a = {member.token.text}[...]"
+                raise WrongError(member.token, f"an input without a name must be a whole array; {form}")
+            words.append(self.word(member.token.text, syntax.PortLine(port.token, None, (member,), port.signed)))
+        return words
+
+    def output(self, port: syntax.PortLine) -> list[Word]:
+        port = self.with_bits(port)
+        self.check_ordinary(port)
+        single = port.members[0].token.text if len(port.members) == 1 else "value"
+        return [self.word(port.name.text if port.name else single, port)]
+
+    def with_bits(self, port: syntax.PortLine) -> syntax.PortLine:
+        """`unique`, `not` and the like are bits where bits are called so."""
+        if port.way and port.way.text in self.layout:
+            port = replace(port, way=None, members=(syntax.BitRef(port.way, ()), *port.members))
+        count = len(port.marks)
+        while port.name is None and count and port.marks[count - 1].text in self.layout:
+            count -= 1
+        bits = (syntax.BitRef(mark, ()) for mark in port.marks[count:])
+        return replace(port, marks=port.marks[:count], members=(*bits, *port.members))
+
+    def check_ordinary(self, port: syntax.PortLine) -> None:
+        """Refuses what only node programs have."""
+        word = port.marks[0] if port.marks else port.way
+        what = str(word) if word else "','" if port.also else "'if'" if port.where else ""
+        if what:
+            hint = "; bits and numbers are separated by spaces" if what == "','" else ""
+            raise WrongError(port.token, f"{what} is for node programs, which run on graphs{hint}")
+
+    def word(self, name: str, port: syntax.PortLine) -> Word:
+        """A number from its pieces, the most significant first."""
+        rows, bits = self.rows(), []
+        for member in reversed(port.members):
+            declared = rows.declared(member, whole=True)
+            if not member.parts and len(declared.shape) > 1:
+                raise WrongError(member.token, f"{declared} is not one number; choose a row, such as [1,*]")
+            bits.extend(rows.pick(member, WrittenAt(""), whole=True).bits.tolist())
+        if not bits:
+            form = f"{port.members[0].token.text}[1..4]"
+            raise WrongError(port.token, f"'{name}' has no bits; ranges go upwards, as in {form}")
+        if len(set(bits)) < len(bits):
+            raise WrongError(port.token, f"'{name}' names a bit twice")
+        return Word(name, tuple(bits), port.signed, self.sized_by(port))
+
+    def sized_by(self, port: syntax.PortLine) -> str:
+        """The number of the text that is the length of a port, where it is a whole array with one such extent."""
+        member = port.members[0]
+        whole = not member.parts or (member.parts[0].first is None and member.parts[0].last is None)
+        extents = self.extents.get(member.token.text, ())
+        if whole and len(port.members) == len(extents) == 1 and isinstance(extents[0], Named):
+            return extents[0].text
+        return ""
+
+    @cached_property
+    def extents(self) -> dict[str, tuple[Expression, ...]]:
+        """The extents of each declared array."""
+        items = (item for declaration in self.each(syntax.BitsDeclaration) for item in declaration.items)
+        return {token.text: extents for token, extents in items}
+
+    def start(self, item: syntax.Start) -> list[int]:
+        rows, origin = self.rows_of(item)
+        return [int(bit) for bit in self.picks(rows, item.members, origin).bits]
+
+    def check_ports(self, inputs: list[Word], outputs: list[Word], start: list[int]) -> None:
+        ports = {kind: [port.token for port in self.each(syntax.PortLine, kind)] for kind in ("input", "output")}
+        for kind, words in (("input", inputs), ("output", outputs)):
+            times = Counter(word.name for word in words)
+            for name in sorted(name for name in times if times[name] > 1):
+                self.problems.append(ports[kind][-1].problem(f"two {kind}s are called '{name}'; name them apart"))
+        uses = Counter(bit for word in inputs for bit in word.bits)
+        shared = listing([self.layout.name_of(bit) for bit, times in uses.items() if times > 1])
+        if shared:
+            self.problems.append(ports["input"][-1].problem(f"{shared} would be set by two inputs"))
+        both = listing([self.layout.name_of(bit) for bit in sorted(set(uses) & set(start))])
+        if both:
+            token = next(iter(self.each(syntax.Start))).token
+            self.problems.append(token.problem(f"{both} would be set by both 'input' and 'start'"))
+
+    def count(self, item: syntax.Count) -> int:
+        value = self.number(item.value)
+        if value < 0:
+            raise WrongError(item.token, f"{item.token.text} must be 0 or more, got {value}")
+        return value
+
+    def check_counts(self, program: Program, counts: Mapping[str, int | None]) -> None:
+        for word, impossible in (("matches", impossible_matches), ("examples", impossible_examples)):
+            if problem := impossible(program, counts[word]):
+                self.problems.append(next(iter(self.each(syntax.Count, word))).token.problem(problem))
+
+    def halt(self, item: syntax.Halt) -> int | Literal["fixed point"]:
+        if item.bit is None:
+            return FIXED_POINT
+        bits = self.rows().pick(item.bit, WrittenAt("")).bits.tolist()
+        if len(bits) != 1:
+            raise WrongError(item.token, "'halt when' takes a single bit")
+        return int(bits[0])
+
+    # Helpers.
+
+    def each(self, kind: type[Kind], word: str | None = None) -> Iterable[Kind]:
+        return (s for s in self.tree.statements if isinstance(s, kind) and word in (None, s.token.text))
+
+    def only_one(self, kind: type[Kind], word: str | None = None) -> list[Kind]:
+        found = list(self.each(kind, word))
+        self.problems.extend(s.token.problem(f"'{s.token.text}' is given twice") for s in found[1:])
+        return found[:1]
+
+    def attempt(self, read: Callable[[Item], Result], item: Item) -> Result | None:
+        """The result of `read` for a statement; notes its problem and returns None if it has one."""
+        try:
+            return read(item)
+        except WrongError as error:
+            if error.problem:
+                self.problems.append(error.problem)
+            if isinstance(item, syntax.Let):
+                self.already_reported.add(item.name.text)
+            if len(self.problems) >= MAX_PROBLEMS:
+                raise ProgramError([*self.problems, Problem(0, 0, TOO_MANY)]) from None
+            return None
+
+    def rows(self) -> Rows:
+        return Rows(self.lets, self.layout, self.already_reported, self.budget)
+
+    def rows_of(self, item: syntax.Block | syntax.Cell | syntax.WhenClause | syntax.Start) -> tuple[Rows, WrittenAt]:
+        rows = self.rows()
+        rows.expand(item.clauses)
+        return rows, WrittenAt(item.text, item.token.line, item.token.column, indices=rows.indices)
+
+    def picks(
+        self, rows: Rows, references: tuple[syntax.BitRef, ...], origin: WrittenAt, written: bool = False
+    ) -> Picks:
+        return _joined(rows.pick(reference, origin, written=written) for reference in references)
+
+    def number(self, expression: Expression) -> int:
+        return int(self.rows().evaluate(expression))
+
+
+def _joined(parts: Iterable[Picks]) -> Picks:
+    collected = [Picks(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)), *parts]
+    return Picks(np.concatenate([p.rows for p in collected]), np.concatenate([p.bits for p in collected]))
+
+
+def blaming(lets: Mapping[str, int], read: Callable[[Mapping[str, int]], Result]) -> Result:
+    """The result of `read` for these values; problems that the text does not have without them mention the values."""
+    try:
+        return read(lets)
+    except ProgramError as error:
+        if not lets:
+            raise
+        given = f" (with {listing([f'{name}={value}' for name, value in lets.items()])} given)"
+        own = _problems_without(read)
+        raise ProgramError(
+            problem if problem in own else replace(problem, message=problem.message + given)
+            for problem in error.problems
+        ) from None
+
+
+def _problems_without(read: Callable[[Mapping[str, int]], object]) -> tuple[object, ...]:
+    try:
+        read({})
+    except ProgramError as error:
+        return error.problems
+    return ()

@@ -1,0 +1,83 @@
+"""Rule text to statements, each a list of tokens; a statement may take several lines."""
+
+from __future__ import annotations
+
+import re
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import Problem
+from bitwright.common.problems import MAX_PROBLEMS
+from bitwright.common.scanner import NAME, Scanner, Token, lines_of
+from bitwright.rules.ensure_text import ENSURE_SCANNER
+
+MAX_NUMBER = 2**31  # any two such numbers can be added or multiplied in 64 bits
+_FIRST_WORDS = "let bits block when input output start steps halt matches examples"
+_LATER_WORDS = "cell chain graph group use end"  # younger than names of bits and numbers, which may be such words
+_MORE = ("port", "whole", "also", "ensure", "invariant")
+STATEMENTS = (*_FIRST_WORDS.replace("block", "block cell").split(), *_LATER_WORDS.split()[1:], *_MORE)
+
+_SCANNER = Scanner(
+    {
+        "comment": r"\#.*",
+        "name": NAME,
+        "number": "[0-9]+",
+        "sign": r"\.\.|!=|<=|>=|//|->|[-+*%^()\[\],=<>.]",
+        "joint": r"\\\r?$",
+        "other": r"[^ \t\r\f]",
+    }
+)
+_HINTS = {
+    ":": "; a range is written with two dots, as in 1..4",
+    "/": "; division is //, which rounds down",
+    "&": "; conditions are separated by spaces",
+    ";": "; every statement has a line of its own",
+}
+TOO_MANY = "too many problems; what follows was not read"
+_STRANGE = ("other", "joint")  # the last line of a text is joined to nothing
+_WORDS, _LATER = ("|".join(words.split()) for words in (_FIRST_WORDS, _LATER_WORDS))
+_ENSURE = re.compile(r"[ \t]*(?:ensure|invariant)\b")  # expressions with signs of their own
+_STATEMENT = re.compile(
+    rf"[ \t]*(?:(?:{_WORDS})\b|ensure\b|invariant\b|(?:{_LATER})[ \t]+[A-Za-z_]"
+    r"|(?:port|whole)[ \t]+bits\b|also[ \t]+when\b)"
+)
+
+
+def tokenize(text: str, problems: list[Problem], broken: list[list[Token]]) -> list[list[Token]]:
+    """The statements of a text, each closed by a token of kind `end`.
+
+    A line goes on after a backslash or inside brackets; but a bracket left open does not swallow the statements below
+    it. A statement with a character that no token has is a problem, and given to `broken`.
+    """
+    statements: list[list[Token]] = []
+    current: list[Token] = []
+    depth, joined, scanner = 0, False, _SCANNER
+    for line, source in enumerate(lines_of(text), start=1):
+        if len(problems) >= MAX_PROBLEMS:
+            problems.append(Problem(line, 1, TOO_MANY))
+            return statements
+        if current and not joined and (depth == 0 or _STATEMENT.match(source)):
+            _close(current, statements, problems, broken)
+            current, depth = [], 0
+        if not current:
+            scanner = ENSURE_SCANNER if _ENSURE.match(source) else _SCANNER
+        found = scanner.pieces(source, line)
+        for token in found:
+            if token.kind == "sign":
+                depth = max(0, depth + (token.text in "([") - (token.text in ")]"))
+        if joined or not current or len(found) > 1:  # a line without words does not move the end of the statement
+            current[-2 if joined else -1 :] = found  # in place of the end of the line above
+        joined = len(found) > 1 and found[-2].kind == "joint"
+    _close(current, statements, problems, broken)
+    return statements
+
+
+def _close(
+    tokens: list[Token], statements: list[list[Token]], problems: list[Problem], broken: list[list[Token]]
+) -> None:
+    strange = next((token for token in tokens if token.kind in _STRANGE), None)
+    if strange is not None:  # one problem is enough, and the statement says nothing more
+        hint = _HINTS.get(strange.text, "")
+        problems.append(strange.problem(f"unexpected character {shorten(strange.text[0])!r}{hint}"))
+        tokens = [token for token in tokens if token.kind not in _STRANGE]
+    if len(tokens) > 1:
+        (statements if strange is None else broken).append(tokens)

@@ -1,0 +1,183 @@
+"""Rule text as a value: its parsed lines, whose sizes are open, and the programs that it stands for at given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, is_dataclass, replace
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import BitwrightError, InputError, listing, printable, suggestion
+from bitwright.common.scanner import Token, opening_comment
+from bitwright.rules.algorithm import Algorithm, Sizing
+from bitwright.rules.expressions import Constant, Expression
+from bitwright.rules.text import syntax
+from bitwright.rules.text.expand import MAX_WORK, Expansion, blaming
+from bitwright.rules.text.lexer import MAX_NUMBER
+from bitwright.rules.text.parser import SyntaxTree, parse_statements
+
+if TYPE_CHECKING:
+    from bitwright.rules.graph.node_program import NodeProgram
+    from bitwright.rules.graph.schema import Schema
+
+_LONGEST = 1 << 20  # characters of a text that is remembered
+_MOST, _LARGEST = 100_000, 20_000  # templates of all programs that a text remembers, and of each
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """Parsed rule text. In one process a text is parsed once, and expanded once at each of its sizes.
+
+    >>> rules = RuleText.of(chr(10).join(["let l = 2", "bits p[l]", "block p[*]", "when p[1]=1 write p[l]"]))
+    >>> rules.numbers, rules.at({"l": 5})
+    ({'l': 2}, Algorithm 'program': 5 bits, 1 block, 1 template)
+    """
+
+    text: str
+    _made: dict[tuple[tuple[str, int], ...], Algorithm] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, text: str) -> RuleText:
+        """The value of a text; its problems are raised by the methods that make programs."""
+        return _remembered(text) if len(text) <= _LONGEST else cls(text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RuleText.of, (self.text,)
+
+    @cached_property
+    def tree(self) -> SyntaxTree:
+        """Its statements, and the problems of those that could not be read."""
+        return parse_statements(self.text)
+
+    def each(self, kind: type[Kind]) -> Iterator[Kind]:
+        """The statements of one sort."""
+        return (item for item in self.tree.statements if isinstance(item, kind))
+
+    @property
+    def description(self) -> str:
+        """The comment at the top, as one paragraph."""
+        return printable(opening_comment(self.text, "#"))
+
+    # Its numbers.
+
+    @cached_property
+    def lets(self) -> dict[str, Expression]:
+        """The numbers that it gives values to."""
+        return {item.name.text: item.value for item in self.each(syntax.Let)}
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Those whose values are plain; the others follow from these."""
+        return {name: value.value for name, value in self.lets.items() if isinstance(value, Constant)}
+
+    @cached_property
+    def extents(self) -> dict[str, tuple[Expression, ...]]:
+        """The extents of each array, none of a single bit."""
+        return {token.text: extents for item in self.each(syntax.BitsDeclaration) for token, extents in item.items}
+
+    def mentions(self, names: Collection[str], without: Collection[str] = ()) -> set[str]:
+        """The names among these that occur in the text, except in the `let` lines of those in `without`.
+
+        A name that does not occur cannot change the program. Bits and indices of the same name count too, so this may
+        be more than what the text depends on, never less.
+        """
+        items = self.tree.statements
+        return set(names) & words_of(
+            item for item in items if not (isinstance(item, syntax.Let) and item.name.text in without)
+        )
+
+    def fixed(self, values: Mapping[str, int]) -> dict[str, int]:
+        """Those of these numbers that the text uses anywhere but in their own `let` lines."""
+        used = words_of(item.value if isinstance(item, syntax.Let) else item for item in self.tree.statements)
+        return {name: value for name, value in values.items() if name in used}
+
+    def check_lets(self, program: str, lets: Mapping[str, int] | None) -> None:
+        """Raises InputError for an impossible value, or for a name without a `let` line."""
+        for name, value in (lets or {}).items():
+            if not self.tree.problems and name not in self.lets:  # a line with a problem may be the one that has it
+                has = f"it has {listing(list(self.lets))}" if self.lets else "it has none"
+                raise InputError(f"{program} has no line 'let {shorten(name)}'; {has}{suggestion(name, self.lets)}")
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not whole or abs(value) >= MAX_NUMBER:
+                shown = shorten(value if whole else repr(value))
+                raise InputError(f"let {shorten(name)} takes an integer below 2^31, got {shown}")
+
+    def sizing(self, name: str, lets: Mapping[str, int] | None = None) -> Sizing | None:
+        """How a program of this name is made in other sizes."""
+        if not self.lets:
+            return None
+        return Sizing({**self.numbers, **(lets or {})}, partial(_again, self.text, name), self.text)
+
+    # Its programs.
+
+    def at(
+        self,
+        lets: Mapping[str, int] | None = None,
+        name: str = "program",
+        work: int = MAX_WORK,
+        needs_rules: bool = True,
+    ) -> Algorithm:
+        """The algorithm with these numbers in place of its own; raises ProgramError with every problem.
+
+        `work` is how many rows, conditions and writes it may stand for. With `needs_rules` a text without rules is an
+        error.
+        """
+        if self.tree.is_node_program:
+            raise InputError("this is a node program, which runs on a graph; use parse_any")
+        self.check_lets(name, lets)
+        found = self._made.get(key := tuple(sorted({**self.numbers, **(lets or {})}.items())))
+        if found is None:
+            found = blaming(
+                lets or {},
+                lambda given: Expansion(self.tree, work, given, needs_rules).algorithm("program", self.description),
+            )
+            if found.program.templates <= _LARGEST and needs_rules:
+                self._made[key] = found
+                while sum(made.program.templates for made in self._made.values()) > _MOST:
+                    del self._made[next(iter(self._made))]
+        return replace(found, name=name, sizing=self.sizing(name, lets))
+
+    def at_or_none(self, lets: Mapping[str, int]) -> Algorithm | None:
+        """The algorithm with these numbers; None if the text is not a program then."""
+        try:
+            return self.at(lets)
+        except BitwrightError:
+            return None
+
+    def schema(self, lets: Mapping[str, int], nodes: int, ports: int) -> Schema:
+        """A node program for graphs with this many nodes and ports; raises ProgramError with every problem."""
+        from bitwright.rules.text.node_text import NodeExpansion
+
+        return blaming(lets, lambda given: NodeExpansion(self.tree, given, nodes, ports).schema())
+
+    def program(self, lets: Mapping[str, int] | None = None, name: str = "program") -> Algorithm | NodeProgram:
+        """An algorithm, or a node program if the text uses what only those have."""
+        if not self.tree.is_node_program:
+            return self.at(lets, name)
+        from bitwright.rules.graph.node_program import NodeProgram
+
+        return NodeProgram(name, self, dict(lets or {}))
+
+
+_remembered = lru_cache(maxsize=16)(RuleText)
+
+
+def _again(text: str, name: str, /, **lets: int) -> Algorithm | NodeProgram:
+    return RuleText.of(text).program(lets, name)
+
+
+def words_of(parts: Iterable[object]) -> set[str]:
+    """Every name in parts of a syntax tree."""
+    found: set[str] = set()
+    left = list(parts)
+    while left:
+        one: Any = left.pop()
+        if isinstance(one, Token):
+            found.add(one.text)
+        elif isinstance(one, tuple | list):
+            left += one
+        elif is_dataclass(one):
+            left += [getattr(one, name) for name in one.__dataclass_fields__]
+    return found

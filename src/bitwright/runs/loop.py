@@ -1,0 +1,294 @@
+"""The one loop behind every run: it steps until each state has ended or has reached its limit; observers watch.
+
+`sliced.py` holds its compiled twin for many runs of engines that decide by a table.
+
+A run is done at a halt bit, at a fixed point, after a number of steps, or when a function says so.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitwright.common.bits import BoolArray, whole_number
+from bitwright.common.errors import InputError
+from bitwright.engines.protocol import Batch, Engine
+from bitwright.rules import FIXED_POINT, Algorithm
+from bitwright.rules.layout import IntArray
+from bitwright.runs.observers import Observer, View
+
+LONG = 30_000  # steps after which a single run is worth the start of the compiled loops, or
+_WORTH = 0.1  # seconds
+_FIRST_LEAP, _LEAP = 16, 400_000  # steps between two looks at a run that can be left alone
+_SHORT, _TOO_LONG = 0.05, 0.2  # seconds of a leap, so that progress is shown and Ctrl-C is heard
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How runs ended, one row each."""
+
+    states: BoolArray  # (runs, k)
+    steps: IntArray  # (runs,)
+    halted: BoolArray  # (runs,) False: the limit came first
+
+
+class _Runs:
+    """The runs of one batch, and those among them that have ended."""
+
+    def __init__(self, engine: Engine, start: BoolArray | Batch, limit: int) -> None:
+        batch = start if isinstance(start, Batch) else engine.begin(start)
+        runs = len(batch.bit(0)) if isinstance(start, Batch) else len(start)
+        self.states = np.zeros((runs, engine.program.bits), dtype=bool)
+        self.steps, self.halted = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=bool)
+        self._engine = engine
+        self.view = View(batch, limit, np.arange(runs), np.ones(runs, dtype=bool))
+        self.going, self._can_drop = runs, False
+
+    def finish(self, ended: BoolArray | None, step: int, halted: bool) -> None:
+        view = self.view
+        if ended is None or not (ended := ended & view.running).any():
+            return
+        runs = view.rows[ended]
+        if len(runs) == len(self.states):  # all of them, at once: nothing to pick out
+            self.states = view.batch.states()
+        else:
+            self.states[runs] = view.batch.states()[ended]
+        self.steps[runs], self.halted[runs] = step, halted
+        view.running = view.running & ~ended
+        self.going, self._can_drop = int(np.count_nonzero(view.running)), True
+
+    def drop_ended(self) -> None:
+        """Takes runs that have ended out of the batch: at once where steps are costly, else when most have."""
+        if not self._can_drop:
+            return
+        view, going = self.view, self.going
+        self._can_drop = False
+        few = going < len(view.running) if self._engine.costly else 2 * going <= len(view.running) > 64
+        if few and going:
+            view.batch.keep(view.running)
+            view.rows, view.running = view.rows[view.running], np.ones(going, dtype=bool)
+
+    def take_over(self) -> None:
+        """A single run that has become long goes on in the engine's loops for long runs."""
+        self.view.batch = self._engine.begin(self.view.batch.states(), long=True)
+
+
+def drive(
+    engine: Engine,
+    start: BoolArray | Batch,  # (runs, k)
+    ending: Ending,
+    limit: int,
+    observers: Sequence[Observer] = (),
+    long: int = LONG,
+) -> Ends:
+    """Runs every row of `start` to its end, but for at most `limit` steps; a batch goes on from where it is."""
+    runs = _Runs(engine, start, limit)
+    view = runs.view
+    stops = tuple({*ending.stops, *(bit for observer in observers for bit in observer.stops)})
+    counted = tuple(bit for observer in observers for bit in observer.counted)
+    every_step = any(observer.every_step for observer in observers)
+    can_be_long = runs.going == 1 and not (every_step or engine.costly or isinstance(start, Batch))
+    leaps, begin = _Leaps(), time.perf_counter()
+    for observer in observers:
+        observer.start(view)
+    runs.finish(ending.at_start(view), 0, True)
+    while view.step < limit + ending.extra_steps and runs.going:
+        if view.step == limit:  # what comes is a look only; what was asked for is here
+            runs.states[view.rows[view.running]] = view.batch.states()[view.running]
+        runs.drop_ended()
+        if can_be_long and (view.step >= long or time.perf_counter() - begin > _WORTH):
+            runs.take_over()
+            can_be_long = False
+        for observer in observers:
+            observer.before(view)
+        most = limit + ending.extra_steps * (view.step == limit) - view.step
+        leap = 1 if every_step else min(most, leaps.most, ending.most_steps(view))
+        with leaps:
+            view.step += view.batch.leap(leap, stops, counted)
+        for observer in observers:
+            observer.after(view)
+        runs.finish(ending.reached(view), view.step - ending.extra_steps, True)
+        left = limit - view.step
+        looks = (engine.costly or _worth_a_look(view.step)) and not ending.ends_at_rest and view.answered is None
+        if looks and left > 0 and view.batch.unchanged()[view.running].all():
+            for observer in observers if runs.going else ():
+                observer.repeated(view, left)
+            view.step = limit
+            break
+    if runs.going:
+        if view.beyond:  # the last look showed that there is no fixed point
+            runs.steps[view.rows[view.running]] = limit
+        else:
+            runs.finish(view.running, limit, ending.at_limit(limit))
+    return Ends(runs.states, runs.steps, runs.halted)
+
+
+class _Leaps:
+    """How many steps to make at once; nothing but the looks in between depends on it."""
+
+    def __init__(self) -> None:
+        self.most, self._begin = _FIRST_LEAP, 0.0
+
+    def __enter__(self) -> None:
+        self._begin = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        took = time.perf_counter() - self._begin
+        if took < _SHORT:
+            self.most = min(2 * self.most, _LEAP)
+        elif took > _TOO_LONG:
+            self.most = max(1, self.most // 2)
+
+
+def _worth_a_look(step: int) -> bool:
+    """Looking for a fixed point costs about a fifth of a step; here it is done at 1, 2, 4, ..., 64, 128, 192, ..."""
+    return step % 64 == 0 or step & (step - 1) == 0
+
+
+DEFAULT_LIMIT = 1_000_000  # steps, for algorithms that declare none
+ENDLESS = 1 << 62  # steps: more than any run makes
+
+
+class Ending(ABC):
+    """Says which states of a batch are done."""
+
+    stops: tuple[int, ...] = ()  # bits at which a leap must stop, so that no ending is passed over
+    extra_steps = 0  # that it takes, beyond the limit, to see that a run was done by then
+    ends_at_rest = False  # whether runs in which nothing moves any more are done
+
+    def at_start(self, view: View) -> BoolArray | None:  # noqa: ARG002
+        """Which states are done before any step, (batch,); None: none is."""
+        return None
+
+    @abstractmethod
+    def reached(self, view: View) -> BoolArray | None:
+        """Which states are done after the step just made, (batch,); None: none is."""
+
+    def most_steps(self, view: View) -> int:  # noqa: ARG002
+        """How many steps can be made at once from here without passing over an end at which no leap stops."""
+        return ENDLESS
+
+    def at_limit(self, limit: int) -> bool:  # noqa: ARG002
+        """Whether runs that have made as many steps as they may are done."""
+        return False
+
+
+class HaltBit(Ending):
+    """Done when a bit is on; without `at_start`, only if it is so after a step."""
+
+    def __init__(self, bit: int, at_start: bool = True) -> None:
+        self._bit, self._at_start, self.stops = bit, at_start, (bit,)
+
+    def at_start(self, view: View) -> BoolArray | None:
+        return self.reached(view) if self._at_start else None
+
+    def reached(self, view: View) -> BoolArray:
+        return view.batch.bit(self._bit)
+
+
+class FixedPoint(Ending):
+    """Done when a step changes nothing; that step does not count, and a run may make it beyond its limit."""
+
+    extra_steps = 1
+    ends_at_rest = True
+
+    def reached(self, view: View) -> BoolArray:
+        return view.batch.unchanged()
+
+
+class Stuck(Ending):
+    """Given up when a step changes nothing and no host has answered since; that step counts.
+
+    Looking costs about a fifth of a step of many states, so it may be done only once in `every` steps.
+    """
+
+    ends_at_rest = True
+
+    def __init__(self, every: int = 1) -> None:
+        self._every = every
+
+    def reached(self, view: View) -> BoolArray | None:
+        if view.step % self._every:
+            return None
+        still = view.batch.unchanged()
+        return still if view.answered is None else still & ~view.answered
+
+
+class When(Ending):
+    """Done, all runs at once, when a function says so after a leap."""
+
+    def __init__(self, said: Callable[[], bool]) -> None:
+        self._said = said
+
+    def reached(self, view: View) -> BoolArray | None:
+        return view.running if self._said() else None
+
+
+class FirstOf(Ending):
+    """Done when one of several endings is: the first in their order, where two come at once.
+
+    An ending after one that ends all runs is not asked.
+    """
+
+    def __init__(self, endings: Mapping[str, Ending]) -> None:
+        self._endings = dict(endings)
+        self.stops = tuple(bit for ending in endings.values() for bit in ending.stops)
+        self.ends_at_rest = any(ending.ends_at_rest for ending in endings.values())
+        self.reason: dict[int, str] = {}  # by run
+
+    def at_start(self, view: View) -> BoolArray | None:
+        return self._first(view, ((name, ending.at_start(view)) for name, ending in self._endings.items()))
+
+    def reached(self, view: View) -> BoolArray | None:
+        return self._first(view, ((name, ending.reached(view)) for name, ending in self._endings.items()))
+
+    def most_steps(self, view: View) -> int:
+        return min(ending.most_steps(view) for ending in self._endings.values())
+
+    def _first(self, view: View, answers: Iterable[tuple[str, BoolArray | None]]) -> BoolArray | None:
+        going = view.running
+        for name, ended in answers:
+            if ended is None or not (ended := ended & going).any():
+                continue
+            self.reason.update(dict.fromkeys(view.rows[ended].tolist(), name))
+            going = going & ~ended
+            if not going.any():
+                break
+        return None if going is view.running else view.running & ~going
+
+
+class StepCount(Ending):
+    """Done after exactly this many steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+
+    def reached(self, view: View) -> BoolArray | None:  # noqa: ARG002
+        return None
+
+    def at_limit(self, limit: int) -> bool:
+        return limit == self._steps
+
+
+def ending_of(algorithm: Algorithm) -> Ending:
+    """How runs of this algorithm end."""
+    if algorithm.halt == FIXED_POINT:
+        return FixedPoint()
+    if algorithm.halt is not None:
+        return HaltBit(algorithm.halt)
+    assert algorithm.steps is not None
+    return StepCount(algorithm.steps)
+
+
+def step_limit(algorithm: Algorithm, limit: int | None) -> int:
+    """The most steps a run may make: what is asked for, but no more than the algorithm declares."""
+    if limit is not None and whole_number(limit, "the step limit") < 0:
+        raise InputError(f"the step limit must be 0 or more, got {limit}")
+    declared = DEFAULT_LIMIT if algorithm.steps is None else algorithm.steps
+    if limit is None:
+        return declared
+    return limit if algorithm.steps is None else min(limit, declared)

@@ -1,1 +1,0 @@
-"""Shared by all our languages: a scanner, a list of problems and the expansion of macros."""

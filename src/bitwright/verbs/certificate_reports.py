@@ -1,0 +1,190 @@
+"""Reports of certificates: a headline with the verdict and its subject, and the numbers below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bitwright.common.errors import counted, listing, option, thousandths
+from bitwright.proofs.claims import ONE_SIZE
+from bitwright.proofs.exhaustion.certificate import covered_by_cells
+from bitwright.proofs.sizes import CoveredSizes
+
+if TYPE_CHECKING:
+    from bitwright.proofs.exhaustion.certificate import BitInState
+    from bitwright.verbs.certificates import BitNames, Certificate, StateReport
+
+
+def limit_report(c: Certificate) -> Iterator[str]:
+    """The report of a certificate of the limit."""
+    covers = f", {_covered(c)}" if c.cells else ""
+    function = c.chain.function
+    if function is not None and function.verdict == "proved" and (at := _at(function.sizes)):
+        covers += f"; what the rules compute is proved {at}{_elsewhere(c)}"
+    yield f"{_headline(c)}: {_function(c)}{_title(c)}the limit, {c.rounding} rounding{covers}"
+    yield from _links(c)
+    padding = f", {c.padding:,} of them padding" if c.padding else ", no padding"
+    yield f"  examples  K = {c.examples:,}{padding}"
+    yield f"  matches   n = {c.n_min:,} to {c.n_max:,}, from {c.n_source} ({c.n_scope})"
+    yield f"  writers   at most {c.writers_max:,}, at {c.writers_bit}"
+    where = "a set bit" if c.rounding == "calibrated" else _situation(c.worst_bit, c.worst_matches, c.worst_writers)
+    yield f"  margin    {c.margin_enclosure} at n = {c.worst_n:,}, of {where}, in units of the output"
+    if c.masked_bits:
+        yield f"  masked    {counted(c.masked_bits, 'bit')} that nothing writes: fixed to 0"
+    if c.fails_from is not None:
+        failing = _situation(c.fails_bit or "", c.fails_matches or 0, c.fails_writers or 0)
+        if c.witness is None:
+            yield f"  unproved  at n = {c.fails_from:,}: {failing}; whether a run meets such a state is not known"
+        else:
+            yield f"  fails     at n = {c.fails_from:,}: {failing}"
+            yield f"  state     on: {listing(c.witness, 12) or 'no bit'}"
+        yield f"  proposal  {c.proposal}"
+        declared = c.about.declared
+        if declared is not None and c.assumption is None and declared < c.n_max:
+            yield f"  declared  its author says n <= {declared:,}; {option('n')} declared takes that on trust"
+    if c.holds:
+        yield "  checked   every number of the file was proved again"
+    yield f"  {'pattern' if c.cells else 'program'}   {c.program_id}"
+    proves = f"{option('network')} FILE" if option("network") != "network" else "certify(what, network)"
+    yield f"  says      nothing of any one network: {proves} proves one"
+
+
+def network_report(c: Certificate, see: str) -> Iterator[str]:
+    """The report of a certificate of a network; `see` is how to look at the state of its counterexample."""
+    title = "" if _computes(c) else _title(c).removesuffix(", ") + ": " * bool(c.about.name)
+    yield f"{c.verdict.upper()}: {network_statement(c, title)}"
+    yield from _links(c)
+    yield f"  network   {c.claims[-1].sentence}"
+    if c.model is not None:
+        yield from _model(c, c.model)
+    else:
+        weights = f"integers of {c.weight_bits} bits" if c.weight_bits else c.arithmetic
+        yield f"  weights   width {c.width:,}, {counted(c.examples, 'example')}, {weights}; sha256 {c.network_sha256}"
+    ns = [n for n, _, _ in c.by_n]
+    yield f"  matches   n = {min(ns):,} to {max(ns):,}" if ns else "  matches   none"
+    if c.closest is not None and c.distance is not None and c.margin is not None:
+        where = f"{_called(c.closest.bit, c.about.names)} at n = {c.closest.n}"
+        if c.model is not None:
+            yield f"  margin    {c.margin:.3g} at least between an output and {c.model['threshold']:g}: {where}"
+        elif c.weight_bits:
+            yield f"  distance  {c.distance:,} at least from the other answer: {where}; margin {thousandths(c.margin)}"
+        else:
+            yield f"  margin    {thousandths(c.margin)} at least beyond every error of summation: {where}"
+    if c.counterexample is not None:
+        yield from _counterexample(c, c.counterexample)
+        yield f"  see it    {see}"
+    if c.holds:
+        yield "  checked   every state was tried again, and every number of the file came out the same"
+    yield f"  {'program' if c.kinds is None else 'pattern'}   {c.program_id}"
+
+
+def _model(c: Certificate, model: Mapping[str, Any]) -> Iterator[str]:
+    """What a network of your own reads, and why its outputs are certain."""
+    reads = {"states": "a state", "templates": "matched templates", "cells": "a cell"}[model["reads"]]
+    columns = f"{model['columns'][0]:,} columns ({reads}) to {model['columns'][1]:,}, on above {model['threshold']:g}"
+    yield f"  model     {model['form']}, {columns}; sha256 {c.network_sha256}"
+    if model["oracle"] is not None:
+        yield f"  oracle    {model['oracle']['name']} says what is right, not the rules"
+    yield f"  numbers   {c.arithmetic}"
+    ran = "not installed, so no state was run; pip install onnxruntime"
+    if model["runtime"] is not None:
+        ran = f"{model['runtime'].rpartition(' ')[0]} was given every state, alone and in batches"
+    yield f"  runtime   {ran}"
+
+
+def _computes(c: Certificate) -> bool:
+    """Whether it is proved what the network computes."""
+    links = c.chain
+    return c.certified and bool(links.ensures) and links.function is not None and links.function.verdict == "proved"
+
+
+def network_statement(c: Certificate, title: str = "") -> str:
+    """What the verdict is about: the function if that is proved too, else every step of the rules."""
+    covers = c.covers if c.kinds is None else _covered(c)
+    links, says = c.chain, c.says
+    if links.function is None or not _computes(c):
+        return f"{_function(c)}{title}{says(covers)}"
+    sizes = CoveredSizes.read(links.function.sizes)
+    if c.sizes == "all" and sizes is not None and (common := links.common(sizes)) is not None:
+        return f"this network computes {links.ensures}, at {common.words}"
+    at = _at(links.function.sizes if sizes is None or c.sizes == "all" else c.sizes) or "in this program"
+    at += _elsewhere(c)
+    return f"this network computes {links.ensures}, {at}; {says(covers).replace('this network', 'it', 1)}"
+
+
+def _covered(c: Certificate) -> str:
+    """The programs that a verdict for cells is about."""
+    every = c.chain.common(CoveredSizes()) or CoveredSizes()
+    return covered_by_cells(c.sizes, c.about.graphs, every.words)
+
+
+def _at(sizes: str | None) -> str:
+    """`at size 8`, `at the sizes 8..12`; nothing for every size, and for a program that has none to choose."""
+    if sizes is None or sizes == ONE_SIZE:
+        return ""
+    if (covered := CoveredSizes.read(sizes)) is not None:
+        return "" if covered.words == "every size" else f"at {covered.words}"
+    return f"at {'the sizes' if '..' in sizes else 'size'} {sizes}"
+
+
+def _elsewhere(c: Certificate) -> str:
+    """Where a function that is proved at the program's own size is known to be wrong, if no sizes were asked for."""
+    found = None if c.chain.function is None else c.chain.function.counterexample
+    if found is None or c.sizes is not None:
+        return ""
+    return f" (refuted at {', '.join(f'{name}={value}' for name, value in found['lets'].items())})"
+
+
+def _function(c: Certificate) -> str:
+    """The part of a headline that says that the function is refuted or not decided; else nothing."""
+    found, what = c.chain.function, c.chain.ensures or "what they should"
+    if found is None or not c.chain.tried or found.verdict in ("proved", "not stated"):
+        return ""
+    return f"the rules {'do not compute' if found.verdict == 'refuted' else 'may not compute'} {what}; "
+
+
+def _links(c: Certificate) -> Iterator[str]:
+    return (f"  {claim.about:<9} {claim.sentence}" for claim in c.chain.claims)
+
+
+def _counterexample(c: Certificate, found: BitInState) -> Iterator[str]:
+    names, word = c.about.names, "wrong" if c.wrong else "unproved"
+    sums = "" if found.sum is None else f"; G = {found.sum:,}, T = {found.threshold:,}"
+    yield f"  {word:<9} {_called(found.bit, names)} must be {found.expected} at n = {found.n}{sums}"
+    yield f"  state     on: {listing([_called(bit, names) for bit in found.on], 12) or 'no bit'}"
+    if names and found.bit not in names:
+        yield f"  program   has no cell of {found.bit.split('_')[0]} at these sizes: this state cannot occur in it"
+    if names:
+        smallest = ", in the smallest size that has one" if ".." in (c.sizes or "") else ""
+        yield f"  names     in brackets: bits of the first cell of the kind, and what its port sets{smallest}"
+
+
+def state_report(found: StateReport) -> Iterator[str]:
+    """What a network says of each bit of a state."""
+    for line in found.bits:
+        said = "" if line.sum is None else f"  G = {line.sum:>12,}  T = {line.threshold:>12,}"
+        mark = "" if line.given == line.expected else f"  must be {line.expected}"
+        yield f"  {_called(line.bit, found.about.names):<24} {line.given}{said}{mark}"
+
+
+def _title(c: Certificate) -> str:
+    """`addition (add two 4-bit numbers), `, or nothing where the program is not known."""
+    described = f" ({c.about.description})" if c.about.description else ""
+    return f"{c.about.name}{described}, " if c.about.name else ""
+
+
+def _headline(c: Certificate) -> str:
+    """The verdict in capitals, and what it rests on."""
+    upper = c.sentence.replace(c.verdict, c.verdict.upper(), 1)
+    if c.assumption:
+        return f"{upper.replace(' assuming ', ' ASSUMING ')} (declared, not proved)"
+    return f"{upper} (n <= {c.n_max:,})" if c.n_source == "reachable" else upper
+
+
+def _situation(bit: str, matching: int, writers: int) -> str:
+    return f"{bit} where {matching:,} of {writers:,} writer{'s' * (writers != 1)} match{'es' * (matching == 1)}"
+
+
+def _called(bit: str, names: BitNames) -> str:
+    """A bit, and what it is called in the first cell of its kind."""
+    return f"{bit} ({listing(names[bit], 4)})" if bit in names else bit

@@ -1,0 +1,289 @@
+"""Certificates: what is proved of a program and of a network or the limit, as a file, and checked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from bitwright.common.errors import InputError, Report, counted, thousandths
+from bitwright.common.files.storage import as_path, write_atomically
+from bitwright.common.files.storage import check_writable as check_writable
+from bitwright.common.lazy import Shown
+from bitwright.proofs.certificate import LimitVerdict, Verdict
+from bitwright.proofs.certificate_file import claims_of
+from bitwright.proofs.claims import ONE_SIZE, Claim, Outcome
+from bitwright.proofs.exhaustion import NetworkVerdict
+from bitwright.proofs.exhaustion.certificate_file import read_verdict
+from bitwright.proofs.exhaustion.one_state import OneState
+from bitwright.verbs.certificate_reports import limit_report, network_report, network_statement, state_report
+from bitwright.verbs.chain import ClaimChain
+
+if TYPE_CHECKING:
+    from bitwright.networks.external.model import Given, Model
+    from bitwright.runs.progress import Progress
+    from bitwright.verbs.proof_target import Provable
+    from bitwright.verbs.sizes import SizesAsked, Subject
+    from bitwright.verbs.telling import Teller
+
+BitNames = Mapping[str, Sequence[str]]
+_OUTCOMES: dict[str, Outcome] = {
+    "certified": "proved",
+    "refuted": "refuted",
+    "tested": "tested",
+    "not proved": "not decided",
+}
+
+
+@dataclass(frozen=True)
+class ProvedProgram:
+    """The program that a certificate was made or checked for; a certificate file does not contain it."""
+
+    name: str = ""
+    description: str = ""
+    graphs: str | None = None  # of a node program: the graphs on which its cells are of the proved kinds
+    names: BitNames = field(default_factory=dict)  # of cells: what the bits of the pattern are called in the program
+    declared: int | None = None  # the author's bound on n
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate(Shown, Report):
+    """What was proved or refuted: of the limit, or of one network. `certify` makes it, `load` reads it from a file.
+
+    `certified` says whether it is proved, `verdict` is "certified", "refuted", "tested" (every state, by a runtime) or
+    "not proved", and `of` is "limit" or "network". It has every number of its proof, such as `states`, `margin` or
+    `counterexample`. Printing it gives a report.
+
+    >>> from bitwright import addition, certify, multiplication
+    >>> certificate = certify(multiplication(10), rounding="sign", padding=0)
+    >>> certificate.verdict, certificate.examples, certificate.examples_needed
+    ('refuted', 202, 272)
+    >>> certify(addition(10)).save("addition.json")
+    >>> Certificate.load("addition.json").check(addition(10)).holds
+    True
+    """
+
+    own: LimitVerdict | NetworkVerdict  # the proof of the limit or the network alone
+    chain: ClaimChain = field(default_factory=ClaimChain)  # what the rules compute, and at which sizes
+    about: ProvedProgram = field(default_factory=ProvedProgram, compare=False)
+    holds: bool = field(default=False, compare=False)  # whether `check` has proved every claim again
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "own":
+            raise AttributeError(name)
+        return getattr(self.own, name)
+
+    def __bool__(self) -> bool:
+        return self.certified
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the weakest link."""
+        function, own = self.chain.function, self.own.verdict
+        if function is None or not self.chain.tried or function.verdict in ("proved", "not stated") or own == "refuted":
+            return own
+        return "refuted" if function.verdict == "refuted" else "not proved"
+
+    @property
+    def certified(self) -> bool:
+        """Whether every link is proved."""
+        return self.verdict == "certified"
+
+    @property
+    def of(self) -> str:
+        """What the proof is of: "limit" or "network"."""
+        return "network" if isinstance(self.own, NetworkVerdict) else "limit"
+
+    @property
+    def cells(self) -> bool:
+        """Whether it is about networks of cells."""
+        return self.own.kinds is not None if isinstance(self.own, NetworkVerdict) else self.own.n_source == "cells"
+
+    @property
+    def proof(self) -> Any:
+        """The proof of the limit or the network, with the verdict of the weakest link."""
+        return replace(self.own, verdict=self.verdict, certified=self.certified)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The chain: what the rules compute, at which sizes, and that the network or the limit takes every step.
+
+        >>> from bitwright import addition, certify
+        >>> [(claim.about, claim.verdict) for claim in certify(addition(10)).claims]
+        [('function', 'proved'), ('limit', 'proved')]
+        """
+        cells = self.chain.cells
+        named = cells.sizes if self.sizes == "all" and cells is not None else self.sizes
+        where = named or self.about.graphs or ONE_SIZE
+        last = _network_claim if isinstance(self.own, NetworkVerdict) else _limit_claim
+        return (*self.chain.claims, last(self.own, where))  # type: ignore[arg-type]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and its subject: the function that a network computes if that is proved, else its steps."""
+        return f"{self.verdict}: {network_statement(self)}" if self.of == "network" else self.proof.sentence
+
+    @property
+    def shown_by(self) -> str:
+        """The bits that are on in the counterexample of a network, as `state` takes them."""
+        found = None if self.of == "limit" else self.counterexample
+        if found is None:
+            return ""
+        # with no bit on, the kind says which cell it is
+        return " ".join(found.on) or (found.bit.partition("_")[0] if self.about.names else "none")
+
+    def text(self) -> str:
+        """The certificate as its file contains it, with every number it rests on.
+
+        >>> from bitwright import addition, certify
+        >>> print(certify(addition(10)).text()[:21])
+        {
+          "certified": true
+        """
+        return claims_of(self.own, type(self.own), self.chain.document())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the certificate to a JSON file, which `load` reads.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).save("addition.json")
+        """
+        write_atomically(as_path(path, "a certificate file"), self.text().encode())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Certificate:
+        """The certificate in a file, of the limit or of a network, checked for form; `check` proves its claims.
+
+        For a network's file or folder it reads the one next to it: certificate.json, or the same name with .json.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).save("addition.json")
+        >>> Certificate.load("addition.json").sentence
+        'certified'
+        """
+        from bitwright.verbs.folder import certificate_beside
+
+        file = certificate_beside(as_path(path, "a certificate file"))
+        own, links = read_verdict(file)
+        return cls(own, ClaimChain.read(links, file))
+
+    def check(
+        self,
+        what: Subject | Sequence[Subject],
+        network: Provable | None = None,
+        *,
+        sizes: SizesAsked | None = None,
+        tile: int | None = None,
+        device: str | None = None,
+        workers: str | int = "1",
+        yes: bool = False,
+        oracle: Model | Given | None = None,
+        progress: Teller | Progress | bool | None = None,
+    ) -> Certificate:
+        """Proves every claim again, and gives the certificate with `holds` set; raises ProofError otherwise.
+
+        The certificate of a network is checked for that `network`, or its file. A certificate of cells that names sizes
+        is checked at those sizes, and for the program that is given. The options are those of `certify`.
+
+        >>> from bitwright import addition, certify, train
+        >>> adder = train(addition(4))
+        >>> certify(addition(9), adder).check(addition(30), adder).sizes
+        'all'
+        """
+        from bitwright.verbs import certify
+
+        if self.of == "limit" and network is not None:
+            raise InputError("this is a certificate of the limit, which is proved without a network; leave it out")
+        if self.of == "network" and network is None:
+            raise InputError("this is the certificate of a network; give the network too, or its file")
+        how: dict[str, Any] = {"device": device, "workers": workers, "yes": yes, "progress": progress}
+        return certify.check(self, what, network, sizes=sizes, tile=tile, oracle=oracle, **how)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as `bitwright certify --json` prints it.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(10)).to_dict()["verdict"]
+        'certified'
+        """
+        named = {"name": self.about.name} if self.about.name else {}
+        more: dict[str, Any] = {"claims": [claim.to_dict() for claim in self.claims]}
+        if self.about.graphs is not None:
+            more["graphs"] = self.about.graphs
+        if self.holds:
+            more["holds"] = True
+        numbers = {"of": self.of} | {one.name: _plain(getattr(self.proof, one.name)) for one in fields(self.own)}
+        if numbers.get("model", self) is None:
+            del numbers["model"]
+        if not self.cells:
+            del numbers["sizes"]
+            return named | numbers | more
+        numbers["pattern_id"] = self.program_id
+        if isinstance(self.own, NetworkVerdict):
+            shown = [one for one in (self.own.closest, self.own.counterexample) if one is not None]
+            bits = dict.fromkeys(bit for one in shown for bit in (one.bit, *one.on))
+            names = {bit: list(self.about.names[bit]) for bit in bits if bit in self.about.names}
+            numbers |= {"local_states": self.own.states, "names": names}
+        return named | numbers | more
+
+    def report(self, see: str = "") -> list[str]:
+        """Its report, line by line; `see` is how to look at the state of a counterexample.
+
+        >>> from bitwright import addition, certify
+        >>> certify(addition(2)).report()[0]
+        'CERTIFIED: addition (add two 2-bit numbers by ripple carry), the limit, calibrated rounding'
+        """
+        if self.of == "limit":
+            return [*limit_report(self)]
+        return [*network_report(self, see or f"certify(what, network, state={self.shown_by!r})")]
+
+
+def _limit_claim(own: LimitVerdict, where: str) -> Claim:
+    """The link that is about the limit."""
+    found = None if own.witness is None else {"on": list(own.witness), "bit": own.fails_bit}
+    sentence = f"{own.sentence}; margin {own.margin_enclosure} at n = {own.worst_n:,}"
+    return Claim("limit", _OUTCOMES[own.verdict], where, f"{own.rounding} rounding", sentence, found)
+
+
+def _network_claim(own: NetworkVerdict, where: str) -> Claim:
+    """The link that is about the network."""
+    states = counted(own.states, "state" if own.kinds is None else "local state")
+    counts = {"wrong": own.wrong, "not decided": own.undecided}
+    sentence = ", ".join(f"{what} in {count:,} of {states}" for what, count in counts.items() if count)
+    sentence = sentence or f"right in {'all ' * (own.states != 1)}{states}"
+    if own.margin is not None and not own.wrong:
+        sentence += f"; smallest margin {thousandths(own.margin)}"
+    how = "every state tried"
+    if own.verdict == "tested" and own.model is not None:
+        how = f"every state tried with {own.arithmetic} on {own.model['machine']}"
+        sentence += f"; with {own.arithmetic} on this machine, which is no proof"
+    found = None if own.counterexample is None else asdict(own.counterexample)
+    return Claim("network", _OUTCOMES[own.verdict], where, how, sentence, found)
+
+
+@dataclass(frozen=True, repr=False)
+class StateReport(OneState, Report):
+    """What a network gives for every bit of one state, next to what the rules give."""
+
+    about: ProvedProgram = field(default_factory=ProvedProgram, compare=False, repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """How many examples match, and whether the network is right."""
+        return f"n = {self.n}: {counted(self.n, 'example')} matched, {'right' if self.right else 'WRONG'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state as `bitwright certify --state --json` prints it."""
+        own = {*self.on, *(one.bit for one in self.bits)}
+        names = {bit: list(names) for bit, names in self.about.names.items() if bit in own}
+        found = {"name": self.about.name} | asdict(self) | ({"names": names} if self.about.names else {})
+        del found["about"]
+        return found
+
+    def rows(self) -> Iterator[str]:
+        return state_report(self)
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if hasattr(value, "__dataclass_fields__") else value

@@ -1,0 +1,207 @@
+"""Decoders and tasks by columns: `certify` for values, and what the command line does with their files."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from hashlib import sha256
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import InputError, ProofError, counted, option
+from bitwright.common.files.storage import as_path, check_writable
+from bitwright.common.workers import Workers
+from bitwright.runs.progress import Progress
+from bitwright.transformers.certificate import StepJournal, read_certificate, task_document
+from bitwright.transformers.columns import Columns
+from bitwright.transformers.decision import Decision
+from bitwright.transformers.decoder import Decoder
+from bitwright.transformers.files import (
+    FORMAT,
+    describe_decoder,
+    digest,
+    load_decoder,
+    save_decoder,
+)
+from bitwright.transformers.layout import ColumnTask
+from bitwright.transformers.margins import count_wrong, smallest_margin
+from bitwright.transformers.modules import Module
+from bitwright.transformers.prover import decide, is_wrong, not_covered
+from bitwright.transformers.report import describe_layer
+from bitwright.transformers.task_text import load_task, read_task
+from bitwright.transformers.training import Progress as Stage
+from bitwright.transformers.training import TrainedDecoder, TrainingRecipe, train_until_proved
+from bitwright.verbs.telling import Teller, teller
+
+SECONDS = 600.0
+
+
+def certify_decoder(
+    task: ColumnTask | str,
+    decoder: Decoder,
+    *,
+    module: Module | None = None,
+    seconds: float | None = None,
+    measure: bool = False,
+    workers: str | int = "1",
+    resume: str | PathLike[str] | None = None,
+    progress: Teller | Progress | bool | None = None,
+) -> Decision:
+    """Whether a decoder is right on every input of a task; `certify` has the arguments."""
+    columns, tell = _as_task(task), teller(progress)
+    if not isinstance(decoder, Decoder):
+        raise InputError(_wrong_decoder(decoder))
+    limit = SECONDS if seconds is None else seconds
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not (isfinite(limit) and limit >= 0):
+        raise InputError(f"{option('seconds')} must be a finite number of at least 0, got {limit}")
+    if measure and (reason := not_covered(decoder)):
+        raise InputError(f"{option('measure')} cannot be used here: {reason}")
+    who = Workers.parse(str(workers))
+    with ExitStack() as stack:
+        journal = None
+        if resume is not None:
+            journal = stack.enter_context(StepJournal(as_path(resume, "the file to resume from"), decoder, columns, 0))
+            if journal.known:
+                tell.note(f"{counted(len(journal.known), 'step')} of decoding had been tried before, as {resume} says")
+        step = stack.enter_context(tell.working("boxes", at_most=True))
+        how: dict[str, Any] = {"workers": who, "journal": journal, "progress": step, "note": tell.note}
+        decision = decide(decoder, columns, module=module, seconds=limit, **how)
+    described = decision.comparison is None or decision.comparison.agrees
+    return _measured(decision, limit, tell) if measure and described else decision
+
+
+def _measured(decision: Decision, seconds: float, tell: Teller) -> Decision:
+    """The decision with the smallest margin unless it is refuted, and the wrong inputs counted unless it is proved."""
+    smallest, wrong, of = None, None, (decision.decoder, decision.task)
+    if decision.verdict != "refuted":
+        with tell.working("percent of the smallest margin") as step:
+            smallest = smallest_margin(*of, seconds=seconds, progress=step)
+    if not decision:
+        with tell.working("percent of the count of wrong inputs") as step:
+            wrong = count_wrong(*of, seconds=seconds, progress=step)
+        example = decision.counterexample
+        if example is not None and wrong.first[example.step][0] == 0 and is_wrong(*of, example):
+            first = [*wrong.first]
+            first[example.step] = 1, first[example.step][1]
+            wrong = replace(wrong, least=max(wrong.least, sum(least for least, _ in first)), first=tuple(first))
+    return replace(decision, smallest=smallest, wrong=wrong)
+
+
+def _as_task(task: object) -> ColumnTask:
+    if isinstance(task, ColumnTask):
+        return task
+    if isinstance(task, str) and "\n" in task:
+        return read_task(task)
+    if isinstance(task, str | PathLike):
+        raise InputError(f"a decoder needs a task; read it from its file first: load_task({str(task)!r})")
+    if isinstance(task, Columns):
+        raise InputError("a task has a layout too: ColumnTask(columns, PromptLayout(prompt, answer))")
+    raise InputError(f"a decoder needs a task: a ColumnTask, or the text of one; got {shorten(repr(task), 60)}")
+
+
+def _wrong_decoder(given: object) -> str:
+    if given is None:
+        return "a task of a transformer needs a decoder: certify(task, decoder)"
+    if isinstance(given, str | PathLike):
+        return f"a task needs a decoder; read it from its file first: load_decoder({str(given)!r})"
+    made = "from_gpt2 or from_llama makes one from the state dict of a module, which is given as module="
+    return f"a task needs a Decoder, got {shorten(type(given).__name__, 60)}; {made}"
+
+
+# ---- files
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """What is in the file of a decoder, all of it read and checked."""
+    decoder = load_decoder(path)
+    positions, tokens, width = decoder.shape
+    arrays = describe_decoder(decoder)[1]
+    return {
+        "file": str(path),
+        "format": FORMAT,
+        "bytes": path.stat().st_size,
+        "weights": decoder.weights,
+        "precision": sorted({array.dtype.name for array in arrays.values()}),
+        "tokens": tokens,
+        "positions": positions if positions > 1 else None,
+        "width": width,
+        "layers": [describe_layer(layer) for layer in decoder.layers],
+        "final_norm": None if decoder.final_norm is None else decoder.final_norm.kind,
+        "digest": digest(decoder),
+        "sha256": sha256(path.read_bytes()).hexdigest(),
+    }
+
+
+def certify_file(
+    task: Path, network: Path | None, output: Path | None, *, resume: Path | None, tell: Teller, **how: Any
+) -> Decision:
+    """What `certify_decoder` gives for the decoder in a file.
+
+    Args:
+        output: for the certificate (.json), or for a page with the picture (.html); what is done lies in a file beside
+            it until the decoder is decided.
+    """
+    file, kept = _named(task, network), resume
+    if output is not None:
+        if output.suffix not in (".json", ".html"):
+            raise InputError(f"{option('output')} takes a .json file, or for a page a .html file, got {output}")
+        check_writable(output)
+        kept = resume or output.with_name(output.name + ".part")
+    try:
+        decision = certify_decoder(load_task(task), load_decoder(file), resume=kept, progress=tell, **how)
+    except KeyboardInterrupt:
+        if kept is not None:
+            tell.note(f"what is done so far is in {kept}; the same command goes on from there")
+        raise
+    if output is not None:
+        decision.save(output, file)
+        tell.note(f"wrote {output}")
+    if kept is not None and decision.verdict == "not decided":
+        tell.note(f"what is proved is in {kept}; the same command with more {option('seconds')} goes on from there")
+    elif kept is not None and resume is None:
+        kept.unlink(missing_ok=True)
+    return decision
+
+
+def check_file(task: Path, network: Path | None, certificate: Path, *, tell: Teller, **how: Any) -> Decision:
+    """Proves again what a certificate claims; raises ProofError for the first claim that does not hold."""
+    claims, decoder, columns = read_certificate(certificate), load_decoder(_named(task, network)), load_task(task)
+    if claims.weights != digest(decoder):
+        raise ProofError(f"{certificate} is about another network than {network}")
+    if task_document(claims.task) != task_document(columns):
+        raise ProofError(f"{certificate} is about another task than {task}")
+    decision = certify_decoder(columns, decoder, progress=tell, **how)
+    for claim, again in zip(claims.claims, decision.claims, strict=True):
+        if (claim.about, claim.verdict) != (again.about, again.verdict):
+            raise ProofError(f"{claim.about}: {certificate} says {claim.verdict}, and it is {again.verdict}")
+        if claim.arithmetic == "float32" and again.arithmetic == "real" and claim.verdict == "proved":
+            raise ProofError(f"{claim.about}: {certificate} says proved for float32; only real arithmetic is")
+    return decision
+
+
+def _named(task: Path, network: Path | None) -> Path:
+    if network is None:
+        raise InputError(f"{task} is a task of a transformer; name its decoder: --network FILE.safetensors")
+    return network
+
+
+def train_file(task: Path, output: Path, *, seeds: range, until: str, tell: Teller) -> TrainedDecoder:
+    """Trains a decoder for the task in a file, and writes the first that is proved, or else the one closest to it.
+
+    Args:
+        until: "proved" to train those that are not proved in further rounds, or "trained".
+    """
+    columns = load_task(task)
+    recipe = TrainingRecipe() if until == "proved" else TrainingRecipe(rounds=0)
+    with tell.working("steps of training") as step:
+
+        def show(stage: Stage) -> None:
+            step(stage.done, stage.total)
+
+        trained = train_until_proved(columns, recipe, seeds=list(seeds), enough=1, progress=show)
+    best = min(trained, key=lambda training: (not training.decision, training.wrong[-1], training.seed))
+    save_decoder(best.decoder, output)
+    return best

@@ -1,0 +1,93 @@
+"""The examples that the documentation mentions, and copying them into a folder."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bitwright.common.errors import InputError, listing
+from bitwright.common.files.storage import make_folder, write_atomically
+
+_PACKAGE = Path(__file__).parents[1]
+_PLACES = (_PACKAGE / "example_files", _PACKAGE.parents[1])
+_BINARY = (".npz", ".safetensors")
+_KINDS = (".bw", ".sbn", ".sq", ".py", ".ipynb", ".yaml", ".md", ".json", ".task", *_BINARY, "")  # "": a Dockerfile
+
+
+@dataclass(frozen=True)
+class ExampleFile:
+    """One file: its place below the folder that it is written into, and where it is kept."""
+
+    name: str  # such as examples/sbn/gcd.sbn
+    kept: Path
+
+    @cached_property
+    def data(self) -> bytes:
+        try:
+            return self.kept.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot read {self.kept}: {error.strerror or error}") from None
+
+    @property
+    def about(self) -> str:
+        """The first line of the file's description; empty for data."""
+        if self.kept.suffix in (".json", *_BINARY):
+            return ""
+        text = self.data.decode()
+        if self.kept.suffix == ".ipynb":
+            text = "".join(json.loads(text)["cells"][0]["source"])
+        elif self.kept.suffix == ".py":
+            module = ast.parse(text)
+            places: list[ast.Module | ast.FunctionDef] = [module]
+            places += (part for part in module.body if isinstance(part, ast.FunctionDef))
+            text = next((found for place in places if (found := ast.get_docstring(place))), "")
+        return text.partition("\n")[0].lstrip("#; ").strip()
+
+
+def example_files() -> list[ExampleFile]:
+    """All example files: programs and notebooks below `examples`, and the folder `sceptic`."""
+    place = next((place for place in _PLACES if (place / "examples").is_dir()), None)
+    if place is None:
+        raise InputError("this installation was made without examples; the wheel and the repository have them")
+    paths = [*_below(place / "examples"), *_below(place / "sceptic")]
+    return [ExampleFile(path.relative_to(place).as_posix(), path) for path in paths]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files below a folder, its own first, without those that editors and Python leave behind."""
+    found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__")))
+    yield from (path for path in found if path.is_file() and path.suffix in _KINDS)
+    for inner in found:
+        if inner.is_dir():
+            yield from _below(inner)
+
+
+def write_examples(folder: Path) -> list[str]:
+    """Writes the files that are missing, and returns their names.
+
+    Raises InputError before writing anything if a file with other content is in the way.
+    """
+    missing = [one for one in example_files() if not _holds(folder / one.name, one.data)]
+    in_the_way = [str(folder / one.name) for one in missing if os.path.lexists(folder / one.name)]
+    if in_the_way:
+        differ = "is there already and differs" if len(in_the_way) == 1 else "are there already and differ"
+        raise InputError(
+            f"{listing(in_the_way, 3)} {differ} from the example; nothing was written: "
+            "choose another folder, or delete what is to be replaced"
+        )
+    for one in missing:
+        make_folder((folder / one.name).parent)
+        write_atomically(folder / one.name, one.data)
+    return [one.name for one in missing]
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.is_file() and path.read_bytes() == data
+    except OSError:
+        return False

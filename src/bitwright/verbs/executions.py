@@ -1,0 +1,263 @@
+"""Executions to learn from: states of runs, random states or those of a file; and training sets, as NumPy files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bitwright.common.bits import BoolArray, shorten, whole_number
+from bitwright.common.errors import InputError, Report, counted, option, printable
+from bitwright.common.files.executions import Executions, load_executions
+from bitwright.common.files.storage import as_path, check_output
+from bitwright.engines.cells.wiring import Wiring
+from bitwright.networks.network import LearntFrom
+from bitwright.networks.train import ExecutionSet
+from bitwright.rules import Algorithm, Program
+from bitwright.rules.cells import Tile
+from bitwright.rules.given import as_algorithm
+from bitwright.rules.local import LocalStates
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.progress import Progress
+from bitwright.runs.successors import executions_of_inputs, lets_of, random_executions, random_states, successors
+from bitwright.theory.encoding.training_set import Labels, StateSet, TrainingSet, check_dense, check_labels
+from bitwright.verbs.open import subject
+from bitwright.verbs.telling import Teller, teller
+
+_PER_TEMPLATE = 20  # states for each template, where no number is given; about 10 suffice for random states
+_MAX_STEPS = 4_096  # of a run are looked at; some never end
+_MOST = 10**6  # runs or states
+_SOURCES = "networks learn from runs, states or a .npz file of executions"
+LEAST = 2  # different examples that are worth training on
+TOLERANCE = 1e-2  # of states: far from their thresholds, and their smallest eigenvalues are very slow
+WIDER = 4  # times the width that suffices for the templates of cells
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which executions to learn from: `runs`, `states`, a .npz file, or executions in memory.
+
+    `runs` asks for every step of that many runs, `states` for that many states, and `sample_seed` says which; "runs:20"
+    and "states:500" are short for both. `labels` are "scaled" or "plain".
+
+    >>> from bitwright import addition, train
+    >>> learnt = train(addition(2), tile="all", width=512, executions=Sample("runs", runs=10))
+    >>> learnt.weights.origin.executions.examples
+    9
+    """
+
+    source: str | PathLike[str] | Executions
+    runs: int | None = None
+    states: int | None = None
+    labels: Labels = "scaled"
+    sample_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.source, str | PathLike | Executions):
+            raise InputError(f"{_SOURCES}, got a {type(self.source).__name__}")
+        if isinstance(self.source, PathLike):
+            object.__setattr__(self, "source", fspath(self.source))
+        if isinstance(self.source, str) and (found := re.fullmatch(r"(runs|states):([0-9]{1,9})", self.source)):
+            object.__setattr__(self, "source", found[1])
+            object.__setattr__(self, found[1], int(found[2]))
+        for name, value in (("runs", self.runs), ("states", self.states)):
+            if value is not None and not 1 <= whole_number(value, name) <= _MOST:
+                raise InputError(f"{name} is a number from 1 to {_MOST:,}, got {shorten(value)}")
+        whole_number(self.sample_seed, "sample_seed", 0, 2**63)
+        check_labels(self.labels)
+        both = self.runs is not None and (self.states is not None or self.source == "states")
+        if both or (self.is_given and (self.runs is not None or self.states is not None or self.sample_seed)):
+            raise InputError(
+                "runs are every step of that many runs, states that many random ones, and a file has its own; give one"
+            )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the states exist already, in a file or in memory."""
+        if isinstance(self.source, Executions):
+            return True
+        if self.source in ("runs", "states"):
+            return False
+        if as_path(self.source, "a file of executions").is_dir():
+            raise InputError(f"{printable(str(self.source))} is a folder; give a .npz file of executions")
+        if Path(self.source).suffix.lower() != ".npz":
+            raise InputError(f"{_SOURCES}, got '{shorten(str(self.source))}'")
+        return True
+
+
+def executions(
+    what: Algorithm | Program | str | PathLike[str],
+    source: str | PathLike[str] | Executions = "runs",
+    *,
+    runs: int | None = None,
+    states: int | None = None,
+    sample_seed: int = 0,
+) -> Executions:
+    """States of a program, each with its successor: the input of `train` and `infer`.
+
+    `source` is "runs" (states that runs of random inputs meet), "states" (random ones), or a .npz file. `runs` asks for
+    every step of that many runs, `states` for that many states.
+
+    >>> from bitwright import addition
+    >>> found = executions(addition(4), "states", states=100)
+    >>> len(found), found.names[:4]
+    (100, ('p[1]', 'p[2]', 'p[3]', 'p[4]'))
+    """
+    algorithm = as_algorithm(subject(what))  # type: ignore[arg-type]
+    return executions_for(algorithm, Sample(source, runs, states, sample_seed=sample_seed))
+
+
+def executions_for(algorithm: Algorithm, wanted: Sample) -> Executions:
+    """The states asked for and their successors; the steps of a file must be those of the program."""
+    program, count = algorithm.program, wanted.states or _PER_TEMPLATE * algorithm.program.templates
+    if isinstance(wanted.source, Executions):
+        found = _checked(wanted.source, "the executions", program)
+    elif wanted.is_given:
+        found = _checked(load_executions(Path(wanted.source)), str(wanted.source), program)
+    elif wanted.source == "states":
+        found = random_executions(program, count, wanted.sample_seed)
+    elif wanted.runs is None:
+        before = random_states(algorithm, count, wanted.sample_seed)
+        found = Executions(before, successors(program, before), tuple(program.layout.names), program.id)
+    else:
+        found = executions_of_inputs(algorithm, wanted.runs, wanted.sample_seed, _MAX_STEPS)
+    return replace(found, lets=lets_of(algorithm))
+
+
+def _checked(found: Executions, what: str, program: Program) -> Executions:
+    """Executions with their bits in the program's order; raises InputError if they are of another program."""
+    own = tuple(program.layout.names)
+    known, column = set(own), {name: at for at, name in enumerate(found.names)}
+    if sorted(found.names) != sorted(own):
+        other = next((name for name in found.names if name not in known), None)
+        unlike = f"{other}, which the program has not" if other else f"not {next(n for n in own if n not in column)}"
+        raise InputError(
+            f"{what} has {counted(len(found.names), 'bit')}, among them {unlike}; the program has {len(own):,}; "
+            "give executions of this program, in this size"
+        )
+    columns = [column[name] for name in own]
+    before, after = found.before[:, columns], found.after[:, columns]
+    StateSet.of_states(program, before, after)  # refuses one state with two successors, and empty ones
+    unlike_rules = after != successors(program, before)
+    if unlike_rules.any():
+        row = int(unlike_rules.any(axis=1).argmax())
+        bit = int(unlike_rules[row].argmax())
+        raise InputError(
+            f"state {row + 1:,} of {what} is not followed by what the program makes of it: {own[bit]} is "
+            f"{int(after[row, bit])} there and {int(not after[row, bit])} by the rules"
+        )
+    return Executions(before, after, own, program.id)
+
+
+@dataclass(frozen=True, repr=False)
+class Dataset(Report):
+    """A file that was written, and what is in it.
+
+    >>> from bitwright import addition
+    >>> print(dataset(addition(2), "set.npz"))
+    wrote set.npz: 8 examples of 6 bits
+    """
+
+    file: Path
+    about: dict[str, Any]
+    sentence: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is in the file, as `bitwright export --to dataset --json` prints it."""
+        return {"file": str(self.file), **self.about}
+
+
+def dataset(
+    what: Algorithm | Program | str | PathLike[str],
+    path: str | PathLike[str],
+    *,
+    executions: str | Sample | None = None,
+    padding: int | None = None,
+    progress: Teller | Progress | bool | None = None,
+) -> Dataset:
+    """Writes the training set of a program; or `executions`, states and the states that follow them.
+
+    `padding` adds examples that are never matched. Executions are of "runs" with random inputs or of random "states"; a
+    `Sample` says how many, and which.
+
+    >>> print(dataset("addition", "states.npz", executions="states"))
+    wrote states.npz: 320 random states and their successors, 12 bits
+    """
+    file, tell, algorithm = as_path(path, "the file to write"), teller(progress), as_algorithm(subject(what))  # type: ignore[arg-type]
+    check_output(file, ".npz", "path")
+    program, bits = algorithm.program, counted(algorithm.program.bits, "bit")
+    about: dict[str, Any] = {"name": algorithm.name, "program_id": program.id, "bits": program.bits}
+    if executions is not None:
+        if padding is not None:
+            raise InputError(f"{option('padding')} is for training sets; leave it out")
+        sample = executions if isinstance(executions, Sample) else Sample(executions)
+        with tell.working("executions"):
+            found = executions_for(algorithm, sample)
+            found.save(file)
+        asked = {"source": str(sample.source), "runs": sample.runs, "sample_seed": sample.sample_seed}
+        of = {"runs": "states of runs", "states": "random states"}.get(str(sample.source), f"states of {sample.source}")
+        sentence = f"wrote {file}: {len(found):,} {of} and their successors, {bits}"
+        return Dataset(file, {**about, "states": len(found), **asked}, sentence)
+    check_dense(program, padding or 0)
+    examples = TrainingSet(program, padding or 0)
+    with tell.working("writing"):
+        examples.save(file)
+    about |= {"examples": examples.examples, "padding": padding or 0, "templates": program.templates}
+    return Dataset(file, about, f"wrote {file}: {counted(examples.examples, 'example')} of {bits}")
+
+
+def cell_set(pattern: Pattern, algorithms: Sequence[Algorithm], wanted: Sample, tile: Tile = 1) -> ExecutionSet:
+    """The distinct local states of all cells in these states, as a training set for the pattern."""
+    if wanted.is_given and len(algorithms) > 1:
+        raise InputError("a file holds executions of one size; learn from it for one program alone")
+    found = [(one.program, executions_for(one, wanted).before) for one in algorithms]
+    parts = [part for program, states in found for part in _local_states(pattern, program, states, tile)]
+    matched, following = (np.concatenate(each) for each in zip(*parts, strict=True))
+    examples = StateSet.of_matches(pattern.program, matched, following, wanted.labels)
+    return _with_origin(examples, wanted, sum(len(states) for _, states in found))
+
+
+def _local_states(
+    pattern: Pattern, program: Program, states: BoolArray, tile: Tile
+) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """For each kind, the templates of the pattern that its local states match, and the ports that they set."""
+    wiring = Wiring(program, pattern, tile)
+    for wired, numbers in zip(wiring.kinds, wiring.numbers(states), strict=True):
+        local = LocalStates(pattern.kinds[wired.kind])
+        own = local.matched(np.unique(numbers))
+        matched = np.zeros((len(own), pattern.program.templates), dtype=bool)
+        matched[:, slice(*pattern.first_template[wired.kind : wired.kind + 2])] = own
+        following = np.zeros((len(own), pattern.program.bits), dtype=bool)
+        following[:, pattern.port_bits(wired.kind)] = local.truth(own)
+        yield matched, following
+
+
+def _with_origin(examples: StateSet, wanted: Sample, states: int) -> ExecutionSet:
+    if examples.examples < LEAST:
+        raise InputError(
+            f"{counted(states, 'state')} with {counted(examples.examples, 'different example')} are too few to learn "
+            f"from; give at least {LEAST} that match different templates"
+        )
+    source = "file" if wanted.is_given else str(wanted.source)
+    seed = None if wanted.is_given else wanted.sample_seed
+    return ExecutionSet(
+        examples,
+        LearntFrom(source, wanted.labels, states, examples.examples, wanted.runs, seed, examples.sha256),
+    )
+
+
+def unseen(executions: ExecutionSet) -> list[int]:
+    """The templates that no example matches, whose writes cannot be learnt."""
+    return np.flatnonzero(~executions.set.matched.any(axis=0)).tolist()
+
+
+def unseen_kinds(pattern: Pattern, executions: ExecutionSet) -> list[int]:
+    """The kinds of cells that never match anything in the data."""
+    seen = np.asarray(executions.set.matched.any(axis=0))
+    first = pattern.first_template
+    return [kind for kind in range(len(pattern.kinds)) if not seen[first[kind] : first[kind + 1]].any()]

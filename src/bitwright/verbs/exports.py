@@ -1,0 +1,235 @@
+"""Export of a network in a form that other tools read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bitwright.common.errors import InputError, option, shorten, suggestion
+from bitwright.common.files.storage import as_path, check_writable
+from bitwright.export.pages import computer_page, graph_page, program_page
+from bitwright.export.writing import FOLDERS, FORMS, SUFFIXES, WRITERS, Export, Subject, write_texts, write_vnnlib
+from bitwright.networks import AnyNetwork, IntegerNetwork, load_any_network
+from bitwright.networks.cache import network_files
+from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules.given import as_algorithm
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.progress import Progress
+from bitwright.verbs.network import Network
+from bitwright.verbs.open import is_for_machine_v, is_image, open_subleq, opened
+from bitwright.verbs.telling import Teller, teller
+
+if TYPE_CHECKING:
+    from bitwright.export.every_size import Maker
+    from bitwright.export.pages import Page
+    from bitwright.machines.programs import SubleqProgram
+
+    Exportable: TypeAlias = Algorithm | Program | NodeProgram | SubleqProgram
+_BITS, _PAGE_BITS = 4, 10  # of a shipped algorithm that is given by its name
+_PROGRAMS = (".bw", ".sbn", ".sq", ".dec")
+
+
+def export(
+    network: str | PathLike[str] | AnyNetwork | Network,
+    path: str | PathLike[str],
+    what: Exportable | str | PathLike[str] | None = None,
+    *,
+    to: str | None = None,
+    properties: range | str | None = None,
+    vnnlib_version: str | None = None,
+    graph: str | None = None,
+    inputs: Mapping[str, int] | None = None,
+    progress: Teller | Progress | bool | None = None,
+) -> Export:
+    """Writes a network, or its file, in a form that other tools read; the end of the name says which.
+
+    `.c` is one C99 file, `.mjs` or `.js` a module of JavaScript, `.html` a page that runs it in a browser, `.onnx` a
+    model. `to="vnnlib"` makes a folder for verifiers: a property for every state, or for those that `properties`
+    numbers, in VNN-LIB of this `vnnlib_version`, "1.0" by default or "2.0", and their model. `to="rocq"` makes a folder
+    in which `make` has Rocq's kernel check all local states, and prove that runs of `what` are those of its rules.
+
+    `to="hub"` makes a folder that the Hugging Face Hub takes, with the certificate of `what`.
+
+    `what` is the program that the network was trained for; for a network of cells any program of its kinds, which
+    text, pages and models then run. A page runs it at every size that it has. Pages take the `graph` of a node program,
+    images for machine V, and `inputs` that they begin with.
+
+    >>> from bitwright import addition, train
+    >>> [file.name for file in export(train(addition(4)), "adder.mjs", addition(16)).files]
+    ['adder.mjs', 'adder.d.mts']
+    """
+    output = as_path(path, "the file to write")
+    form = _form(output, to)
+    numbers = _numbers(properties)
+    if form != "vnnlib" and (properties is not None or vnnlib_version is not None):
+        raise InputError(f"{option('properties')} goes with {option('to')} vnnlib, and the version of its syntax")
+    if form != "page" and (graph is not None or inputs):
+        raise InputError(f"{option('graph')} and {option('inputs')} go with {option('to')} page")
+    if form not in FOLDERS:
+        check_writable(output)
+    if form == "hub":
+        from bitwright.verbs.folder import export_folder
+
+        trained = network if isinstance(network, Network) else Network.load(network, what)  # type: ignore[arg-type]
+        return export_folder(trained, output, what, teller(progress))
+    with teller(progress).working("exporting"):
+        trained, file = _opened(network)
+        program = _program(what, trained, form)
+        subject = _subject(trained, file, program, form)
+        if form == "vnnlib":
+            written = write_vnnlib(subject, output, numbers, vnnlib_version or "1.0")
+        elif form == "rocq":
+            from bitwright.export.rocq.writing import write_rocq
+
+            written = write_rocq(subject, output, file)
+        elif form == "page":
+            page = _page(subject, program, graph, inputs or {})
+            written = write_texts({output: page.text}, page.claim, view=page.view)
+        else:
+            written = WRITERS[form](subject, output)
+    return replace(written, facts=_facts(subject, program, output, form, written))
+
+
+def _facts(subject: Subject, program: Exportable | None, output: Path, form: str, written: Export) -> dict[str, Any]:
+    network, known = subject.network, subject.algorithm or program
+    return {
+        "file": str(output),
+        "files": [str(file) for file in written.files],
+        "to": form,
+        "name": getattr(known, "name", "cells"),
+        "program_id": (subject.algorithm or subject).program.id,
+        "integer": isinstance(network, IntegerNetwork),
+        "examples": subject.program.templates + network.origin.padding,
+        "padding": network.origin.padding,
+        "width": network.shape.width,
+        "digest": network.digest,
+    }
+
+
+def _either(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
+
+
+def _form(output: Path, to: str | None) -> str:
+    """The form asked for, by its name or by the suffix of the file."""
+    ends = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
+    if to is None and (form := ends.get(output.suffix)) is not None:
+        return form
+    if to is None:
+        raise InputError(
+            f"'{shorten(output.name)}' does not say which format to write: use a name that ends in {_either(ends)}, or "
+            f"choose the format of a folder with {option('to')}: {_either(FOLDERS)}"
+        )
+    if to not in FORMS:
+        raise InputError(f"{option('to')} takes {' or '.join(FORMS)}, got {to}{suggestion(str(to), FORMS)}")
+    if to not in FOLDERS and output.suffix not in SUFFIXES[to]:
+        raise InputError(
+            f"{option('path')} takes a {' or '.join(SUFFIXES[to])} file with {option('to')} {to}, got {output}"
+        )
+    return to
+
+
+def default_bits(form: str | None) -> int:
+    """The bit length of a shipped algorithm that is given by its name."""
+    return _PAGE_BITS if form == "page" else _BITS
+
+
+def _numbers(asked: range | str | None) -> range | None:
+    """The range that `0..999`, one number or a Python range stands for."""
+    if asked is None or isinstance(asked, range):
+        return asked
+    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", str(asked).strip(), re.ASCII)
+    if found is None or int(found[1]) > int(found[2] or found[1]):
+        raise InputError(f"{option('properties')} is a range such as 0..999, got '{str(asked)[:40]}'")
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
+
+
+def _opened(network: object) -> tuple[Network, Path | None]:
+    """The network, and its file if it was given as one."""
+    if isinstance(network, str | PathLike):
+        path = as_path(network, "a network file")
+        if path.suffix.lower() in _PROGRAMS:
+            raise InputError(f"{path} is a program; the network comes first, and the program is {option('what')}")
+        return Network.load(path), network_files(path)[0]
+    if not isinstance(network, Network | AnyNetwork):
+        raise InputError(f"give one network, or the path of its file, got a {type(network).__name__}")
+    return (network if isinstance(network, Network) else Network(network, None)), None
+
+
+def _program(what: Exportable | str | PathLike[str] | None, network: Network, form: str) -> Exportable | None:
+    """The program that is meant; a shipped name has the network's size, or a small one."""
+    if what is None or isinstance(what, Algorithm | NodeProgram) or is_for_machine_v(what):
+        return what
+    if not isinstance(what, str | PathLike):
+        return as_algorithm(what)
+    target = fspath(what)
+    if is_image(target):
+        return open_subleq(target)
+    return opened(target, default_bits=default_bits(form), networks=[network] if network.pattern else [], nodes=True)
+
+
+def _subject(network: Network, file: Path | None, program: Exportable | None, form: str) -> Subject:
+    """What is written: a network and what it was trained for; for one of cells also the program that it runs."""
+    if network.pattern is not None and network.cells:
+        if form == "vnnlib" and program is not None:
+            raise InputError("the property of a network of cells is of all local states; leave out the program")
+        if form != "page" and isinstance(program, NodeProgram):
+            raise InputError(f"{program.name} is a node program; give what.on(graph) here")
+        if form != "page" and is_for_machine_v(program):
+            raise InputError(
+                f"{program.name} is for machine V, which needs a console; run it with: bitwright run, or take "
+                f"{option('to')} page"
+            )
+        own = program if isinstance(program, Algorithm) and form != "page" else None
+        return Subject(network.weights, network.pattern, own)
+    if isinstance(program, NodeProgram):
+        raise InputError(f"{program.name} is a node program, whose networks are of cells; this one is of a whole state")
+    algorithm = program.algorithm if is_for_machine_v(program) else program or network.algorithm
+    if algorithm is None:
+        raise InputError("say which program the network was trained for: export(network, path, program)")
+    assert isinstance(algorithm, Algorithm)
+    pattern = Pattern.of_state(algorithm.program)
+    weights = network.weights if file is None else load_any_network(file, algorithm.program)
+    return Subject(Network(weights, pattern, algorithm).weights, pattern, algorithm)
+
+
+def _page(subject: Subject, program: Exportable | None, graph: str | None, inputs: Mapping[str, int]) -> Page:
+    """The page that fits the program: numbers, a graph or a computer."""
+    network, pattern = subject.whole_numbers, subject.pattern
+    if pattern.whole is not None:
+        if graph is not None:
+            raise InputError(f"{option('graph')} goes with node programs")
+        assert subject.algorithm is not None
+        return program_page(network, pattern, subject.algorithm, inputs)
+    if program is None:
+        raise InputError(
+            f"a page of a network of cells needs a program to run; give {option('what')}, such as addition"
+        )
+    if is_for_machine_v(program):
+        _nothing_of("machine V", graph=graph, inputs=inputs)
+        return computer_page(network, pattern, program)
+    if isinstance(program, NodeProgram):
+        _nothing_of("a node program", inputs=inputs)
+        return graph_page(network, pattern, program, graph)
+    _nothing_of("a program without a graph", graph=graph)
+    algorithm = as_algorithm(program)
+    return program_page(network, pattern, algorithm, inputs, _sized(algorithm))
+
+
+def _nothing_of(what: str, **options: object) -> None:
+    for name, value in options.items():
+        if value:
+            raise InputError(f"{option(name)} does not go with {what}; leave it out")
+
+
+def _sized(algorithm: Algorithm) -> tuple[str, int, Maker] | None:
+    """The name of a program's size, its value, and a function that makes another; None if it has only one."""
+    if (sizing := algorithm.sizing) is None or not sizing.numbers:
+        return None
+    name, value = next(iter(sizing.numbers.items()))  # the first is its size
+    return name, value, lambda size: sizing.at(**{name: size})

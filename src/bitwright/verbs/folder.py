@@ -1,0 +1,131 @@
+"""A network as a folder for the Hugging Face Hub: weights, facts, a model card and the certificate."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitwright.common.errors import InputError
+from bitwright.common.files.storage import make_folder, write_atomically
+from bitwright.networks.cache import MODEL
+from bitwright.networks.store import network_bytes
+
+if TYPE_CHECKING:
+    from bitwright.export.writing import Export
+    from bitwright.verbs.certificates import Certificate
+    from bitwright.verbs.network import Network
+    from bitwright.verbs.telling import Teller
+
+CONFIG, CARD, CERTIFICATE = "config.json", "README.md", "certificate.json"
+_WITHOUT = 3  # files without a certificate
+_NETWORKS = (".safetensors", ".onnx")
+
+
+def is_folder(path: Path, given: object) -> bool:
+    """Whether a name stands for a folder: it exists as one, ends in a slash, or has no suffix."""
+    return path.is_dir() or str(given).endswith(("/", "\\")) or not path.suffix
+
+
+def save_folder(network: Network, path: Path, certificate: Certificate | None = None) -> list[Path]:
+    """Writes the files of a network; without a certificate it makes one by trying all states, if they are few.
+
+    The same network and certificate make the same bytes.
+    """
+    assert network.program is not None
+    found = _own_certificate(network) if certificate is None else _checked(network, certificate)
+    if any(path.glob("member-*.safetensors")):
+        raise InputError(f"{path} holds the members of an ensemble; choose another folder")
+    facts = replace(network, training=None).to_dict()  # what a file says, whoever wrote it
+    del facts["name"]
+    config = {"model_type": "bitwright", "library_name": "bitwright", **facts}
+    texts = {CONFIG: json.dumps(config, indent=2) + "\n", CARD: card(network, path.resolve().name, found)}
+    if found is not None:
+        texts[CERTIFICATE] = found.text()
+    make_folder(path)
+    write_atomically(path / MODEL, network_bytes(network.weights, network.program, path / MODEL))
+    for name, text in texts.items():
+        write_atomically(path / name, text.encode())
+    if found is None:
+        (path / CERTIFICATE).unlink(missing_ok=True)  # that of another network
+    return [path / name for name in (MODEL, *texts)]
+
+
+def card(network: Network, name: str, certificate: Certificate | None) -> str:
+    """The model card: what the network is, what is proved of it, and how to run and check it."""
+    of_program = certificate is not None and certificate.chain.claims  # not about cells alone
+    what = certificate.about.name if certificate is not None and of_program else network.name or "RULES"
+    proved, kept = "No certificate is in this folder.\n", ""
+    if certificate is not None:
+        claims = "\n".join(f"- {claim.about}: {claim.sentence}" for claim in certificate.claims)
+        check = f"Check it again, without trusting this card:\n\n    bitwright certify {what} --network {name} --check"
+        proved = f"{certificate.sentence.capitalize()}.\n\n{claims}\n\n{check}\n"
+        kept = f", the certificate in `{CERTIFICATE}`"
+    return f"""---
+library_name: bitwright
+tags:
+- bitwright
+- neural-algorithmic-reasoning
+- formal-verification
+---
+
+# {name}
+
+A network made with bitwright: {network.sentence}. It was trained for {network.trained_for}.
+
+## What is proved
+
+{proved}
+## Use
+
+```python
+from bitwright import Network, open, run
+
+network = Network.load("{name}")
+run(open("{what}"), network=network)  # and the inputs, by name
+```
+
+The weights are in `{MODEL}` (sha256 of the network: `{network.digest}`), the facts in `{CONFIG}`{kept}.
+"""
+
+
+def certificate_beside(path: Path) -> Path:
+    """The certificate of a network: in its folder, or next to its file under the same name or as certificate.json."""
+    if not path.is_dir() and path.suffix.lower() not in _NETWORKS:
+        return path
+    places = [path / CERTIFICATE] if path.is_dir() else [path.with_suffix(".json"), path.with_name(CERTIFICATE)]
+    for place in places:
+        if place.is_file():
+            return place
+    raise InputError(f"there is no certificate next to {path}; looked for {' and '.join(map(str, places))}")
+
+
+def _checked(network: Network, certificate: Certificate) -> Certificate:
+    """The certificate; raises InputError if it is about another network."""
+    if certificate.of == "limit" or certificate.network_sha256 != network.digest:
+        raise InputError("this is the certificate of another network, or of the limit; give that of this one")
+    return certificate
+
+
+def export_folder(network: Network, path: Path, what: Any, tell: Teller) -> Export:
+    """The folder of a network, with the certificate of its program, or of all its states."""
+    from bitwright.export.writing import Export
+    from bitwright.verbs.certify import certify
+
+    found = None if what is None else certify(what, network, progress=tell)
+    files = save_folder(network, path, found)
+    claim = "without a certificate" if len(files) == _WITHOUT else "with the certificate"
+    about = {"proved": network.proved, "certificate": len(files) > _WITHOUT}
+    facts = {"file": str(path), "files": [str(file) for file in files], "to": "hub", "digest": network.digest}
+    return Export(files, f"a folder that the Hugging Face Hub takes, {claim}", about, facts)
+
+
+def _own_certificate(network: Network) -> Certificate | None:
+    from bitwright.engines.cells.trained import as_algorithm
+    from bitwright.verbs.certify import certify
+
+    if network.claim is None or network.claim.wrong is None:
+        return None
+    assert network.pattern is not None
+    return certify(network.algorithm or as_algorithm(network.pattern), network)

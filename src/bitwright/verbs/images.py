@@ -1,0 +1,297 @@
+"""Runs of SUBLEQ images on machine V, with a console and checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitwright.common.bits import parse_number, shorten
+from bitwright.common.errors import InputError, Report, counted, option, suggestion
+from bitwright.common.files.storage import as_path, check_output
+from bitwright.engines.cells.engine import cells_sentence
+from bitwright.engines.rules import RuleEngine
+from bitwright.machines.programs import SubleqProgram as SubleqProgram
+from bitwright.machines.programs import with_padding as with_padding
+from bitwright.machines.subleq import Shape
+from bitwright.machines.subleq import image_text as image_text
+from bitwright.machines.subleq import misfits as misfits
+from bitwright.machines.subleq.computer import Computer, RunLimits, image_hash, load_checkpoint, save_checkpoint
+from bitwright.machines.subleq.computer import MachineTally as MachineTally
+from bitwright.machines.subleq.machine import bytes_available
+from bitwright.proofs.width import suggested_width
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.progress import Progress
+from bitwright.runs.run import program_id
+from bitwright.verbs.engines import engine_for
+from bitwright.verbs.telling import Teller, teller
+
+if TYPE_CHECKING:
+    from bitwright.engines.protocol import Engine
+    from bitwright.machines.subleq import MachineV
+    from bitwright.machines.subleq.computer import Computer, MachineEnding
+
+SAVE_EVERY = 60.0  # seconds between two checkpoints
+_IN_A_LINE = 8
+
+
+class ImageConsole:
+    """The console of a machine: it gives the bytes of a text, and collects what the machine writes."""
+
+    def __init__(self, given: bytes = b"") -> None:
+        self.collected, self._given = bytearray(), iter(given)
+
+    def __enter__(self) -> ImageConsole:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The run is over."""
+
+    def read(self) -> int | None:
+        """The next byte; None at the end."""
+        return next(self._given, None)
+
+    def write(self, byte: int) -> None:
+        """Collects a byte of output."""
+        self.collected.append(byte)
+
+    def flush(self) -> None:
+        """Flushes the output, before a checkpoint says that it was written."""
+
+    def look(self, now: MachineTally) -> bool:  # noqa: ARG002
+        """Called a few times a second with the progress; returning False stops the run."""
+        return True
+
+
+@dataclass(frozen=True, repr=False)
+class ComputerRun(Report):
+    """The result of a run of machine V."""
+
+    name: str
+    machine: MachineV
+    engine: Engine
+    ending: MachineEnding
+    image_id: str  # the hash of the words that memory began with
+    start: int | None  # the first address; None for a resumed run
+    words: Sequence[MemoryRange]  # that were asked for
+    signed: bool
+    output: bytes = b""
+
+    def __bool__(self) -> bool:
+        """Whether it halted, without a step that was unlike the rules'."""
+        return self.halted and not self.ending.tally.wrong
+
+    @property
+    def halted(self) -> bool:
+        return self.ending.reason in ("halt", "fault")
+
+    @property
+    def pc(self) -> int | None:
+        """The address that the machine is at."""
+        at = self.ending.pc
+        return self.machine.shape.signed(at) if self.signed and at is not None else at
+
+    def report(self) -> list[str]:
+        """How it ended, and the engine that ran it."""
+        tally, machine, engine = self.ending.tally, self.machine, self.engine
+        how = {
+            "halt": f"halted at address {self.pc}",
+            "fault": f"halted at address {self.pc}, at an operand out of range",
+        }
+        rate = f" ({tally.steps / tally.seconds / 1e6:.2f} million a second)" if tally.seconds > 0.5 else ""
+        rounded = "" if engine.rounding is None else f", {engine.rounding} rounding"
+        margin = "" if tally.margin is None else f", smallest margin {tally.margin:.3g}"
+        matches = "" if tally.least is None else f", n = {tally.least:,} to {tally.most:,}"
+        traffic = f", {counted(tally.inputs, 'byte')} in, {tally.outputs:,} out" if machine.ports else ""
+        templates = counted(machine.program.templates, "template")
+        done = f"{counted(tally.instructions, 'instruction')}, {counted(tally.steps, 'step')} in {tally.seconds:.3g} s"
+        return [
+            f"machine V, {machine.shape}: {how.get(self.ending.reason, 'not halted')} after {done}{rate}",
+            f"{templates}, engine {engine.name}{rounded}{matches}{margin}{traffic}",
+            *([] if engine.cell_facts is None else [cells_sentence(engine.cell_facts, tally.steps, tally.margin)]),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `run --json` prints."""
+        machine, engine, tally = self.machine, self.engine, self.ending.tally
+        return {
+            "name": self.name,
+            "program_id": program_id(machine.program),
+            "image_id": self.image_id,
+            "machine": "V",
+            "words": machine.shape.words,
+            "word_width": machine.shape.width,
+            "dialect": machine.shape.dialect.flags,
+            "start": self.start,
+            "ended": self.ending.reason,
+            "halted": self.halted,
+            "pc": self.pc,
+            "memory": [{"asked": one.asked, "address": one.first, "words": one.words} for one in self.words],
+            "signed": self.signed,
+            "output": self.output.decode("latin-1"),
+            "engine": engine.name,
+            "rounding": engine.rounding,
+            "examples": engine.examples,
+            **({} if engine.cell_facts is None else {"cells": dict(engine.cell_facts)}),
+            "seed": engine.seed,
+            "templates": machine.program.templates,
+            "steps": tally.steps,
+            "instructions": tally.instructions,
+            "bytes_in": tally.inputs,
+            "bytes_out": tally.outputs,
+            "n_min": tally.least,
+            "n_max": tally.most,
+            "margin": tally.margin,
+            "wrong": tally.wrong,
+            "seconds": tally.seconds,
+        }
+
+
+def run_image(
+    program: SubleqProgram,
+    console: ImageConsole | None = None,
+    *,
+    engine: str | Engine | None = None,
+    network: Any = None,
+    instructions: int | None = None,
+    seconds: float | None = None,
+    resume: str | PathLike[str] | None = None,
+    memory: Sequence[str] = (),
+    signed: bool = False,
+    entry: str | None = None,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Any,
+) -> ComputerRun:
+    """Runs an image until it halts, for at most that many instructions or seconds.
+
+    `memory` are words to show at the end, `FROM:TO`, an address or a label. `resume` is a .npz file that keeps the run,
+    about once a minute and at its end, and that it continues from if it is there. `entry` is the first address.
+
+    >>> from bitwright.verbs.open import MachineChoice, open_subleq
+    >>> from pathlib import Path
+    >>> _ = Path("halt.dec").write_text("0 0 -1")
+    >>> run_image(open_subleq("halt.dec", MachineChoice("V", 8, 5, "howerj"))).halted
+    True
+    """
+    tell, console = teller(progress), ImageConsole() if console is None else console
+    kept = None if resume is None else as_path(resume, "a file that keeps the run")
+    if kept is not None:
+        check_output(kept, ".npz", "resume")
+    going_on = kept is not None and kept.exists()
+    machine, labels = program.machine, program.labels
+    if not program.image and not going_on:
+        raise InputError("machine-v needs an image to run; give a .dec or .sq file")
+    ranges = [find_words(text, labels, machine.shape) for text in memory]
+    first = 0 if entry is None else find_address(entry, labels, "entry")
+    chosen = _engine(machine, engine, network, settings, tell)
+    state, tally, began_with = _start(program, first, kept if going_on else None, tell)
+    truth = RuleEngine(machine.program) if chosen.fallible else None
+    computer = Computer(machine, chosen, state, console.read, console.write, tally, truth)
+    saved = time.monotonic()
+
+    def save(path: Path) -> None:
+        save_checkpoint(path, machine, computer.state(), computer.tally, began_with)
+
+    def look(now: MachineTally) -> bool:
+        nonlocal saved
+        going = console.look(now)
+        if kept is not None and time.monotonic() - saved >= SAVE_EVERY:
+            console.flush()  # first: what a checkpoint says was written must not be lost with this process
+            save(kept)
+            saved = time.monotonic()
+        return going
+
+    with console:
+        try:
+            ending = computer.run(RunLimits(instructions, seconds), look)
+        except KeyboardInterrupt:  # only while waiting for input, so nothing is half done
+            ending = computer.interrupted()
+    if kept is not None:
+        save(kept)
+        tell.note(f"wrote {kept}")
+    left = (ending.memory or computer.memory()) if ranges else []
+    number = machine.shape.signed if signed else int
+    words = [replace(one, words=[*map(number, left[one.first : one.last + 1])]) for one in ranges]
+    start, output = None if going_on else first, bytes(console.collected)
+    return ComputerRun(program.name, machine, chosen, ending, began_with, start, words, signed, output)
+
+
+def _engine(
+    machine: MachineV, engine: str | Engine | None, network: Any, settings: Mapping[str, Any], tell: Teller
+) -> Engine:
+    """The engine that runs the machine; its K does not depend on the image."""
+    algorithm = machine.algorithm()
+    if engine == "network" and network is None and settings.get("tile") == "all":
+        _check_training(machine, settings.get("width"))
+    padded = with_padding(algorithm) if settings.get("rounding") == "sign" else algorithm
+    return engine_for(padded, engine, network, settings, tell)
+
+
+def _check_training(machine: MachineV, hidden: int | None) -> None:
+    """Raises InputError if training would not fit in memory: weights, momenta, gradients and a copy."""
+    program = machine.program
+    width = hidden or suggested_width(Pattern.of_state(program), machine.algorithm())
+    needed, there = 16 * width * (program.templates + program.bits), bytes_available()
+    if there is not None and needed > there:
+        raise InputError(
+            f"training a network of width {width:,} for {machine.shape} takes about {needed / 1e9:.0f} GB, and "
+            f"{there / 1e9:.0f} GB are free; give a trained one by {option('network')}, or fewer {option('words')}"
+        )
+
+
+def _start(
+    program: SubleqProgram, first: int, resume: Path | None, tell: Teller
+) -> tuple[Any, MachineTally | None, str]:
+    """The state to start from, the tally so far, and the hash of the image that the run began with."""
+    machine, image = program.machine, program.image
+    if resume is None:
+        for line in misfits(machine.shape, image):
+            tell.note(f"note: {line}")
+        return machine.start(image, first), None, image_hash(machine, image)
+    state, tally, began_with = load_checkpoint(resume, machine, image_hash(machine, image) if image else None)
+    traffic = f"{counted(tally.inputs, 'byte')} of input and {counted(tally.outputs, 'byte')} of output"
+    tell.note(f"goes on after {counted(tally.instructions, 'instruction')}, {traffic}")
+    return state, tally, began_with
+
+
+@dataclass(frozen=True)
+class MemoryRange:
+    """The words `first` to `last`, both included, and how they were asked for."""
+
+    asked: str
+    first: int
+    last: int
+    words: Sequence[int] = ()
+
+    def lines(self, bare: bool) -> Iterator[str]:
+        """A few words per line, after the address of the first; a single word after the name it was asked for by."""
+        for at in range(0, len(self.words), _IN_A_LINE):
+            shown = " ".join(map(str, self.words[at : at + _IN_A_LINE]))
+            place = self.asked if self.first == self.last else self.first + at
+            yield shown if bare else f"{place}: {shown}"
+
+
+def find_words(text: str, labels: Mapping[str, int], shape: Shape) -> MemoryRange:
+    """What `FROM:TO`, `ADDRESS` or the name of a label stands for."""
+    first, colon, last = text.partition(":")
+    begin = find_address(first, labels, "memory")
+    end = find_address(last, labels, "memory") if colon else begin
+    if end < begin:
+        raise InputError(f"{option('memory')} takes FROM:TO with FROM before TO, got '{shorten(text)}'")
+    if end >= shape.words:
+        raise InputError(f"{option('memory')} takes addresses from 0 to {shape.words - 1:,}, got {shorten(end)}")
+    return MemoryRange(text, begin, end)
+
+
+def find_address(text: str, labels: Mapping[str, int], setting: str) -> int:
+    """The address that a number or a label stands for."""
+    text = text.strip()
+    if text in labels:
+        return labels[text]
+    if text[:1].isdigit():
+        return parse_number(text, option(setting))
+    known = "a number such as 12 or a label" if labels else "a number such as 12 (labels are known for .sq files)"
+    raise InputError(f"{option(setting)} takes {known}, got '{shorten(text)}'{suggestion(text, list(labels))}")

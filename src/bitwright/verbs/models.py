@@ -1,0 +1,144 @@
+"""Networks of your own: what their columns are, the states to train them on, and their engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bitwright.common.bits import BoolArray
+from bitwright.common.errors import InputError, option
+from bitwright.engines.external import FittedModel, ModelColumns
+from bitwright.networks.external import READS, Model, as_model
+from bitwright.networks.external import is_model as is_model
+from bitwright.networks.external.model import StateTable
+from bitwright.rules import Algorithm, NodeProgram
+from bitwright.rules.cells import Tile
+from bitwright.rules.pattern import Pattern, pattern_of
+from bitwright.verbs.engines import SETTINGS, EngineChoice
+from bitwright.verbs.sizes import SizesAsked, Subject, by_algorithm, every_size_or_own, in_those_sizes, open_programs
+
+if TYPE_CHECKING:
+    from bitwright.engines.protocol import Engine
+    from bitwright.networks.external.model import Reads
+
+_MOST = 1 << 20  # rows of a table
+
+
+def model_of(network: Path | None, reads: str | None, threshold: float | None) -> Path | Model | None:
+    """A network file of the command line: ours as it is, an ONNX file with how to read it."""
+    if network is None or not is_model(network):
+        for name, value in (("reads", reads), ("threshold", threshold)):
+            if value is not None:
+                raise InputError(f"{option(name)} goes with an ONNX file, {option('network')} MODEL.onnx; leave it out")
+        return network
+    return Model(network, reads, 0.5 if threshold is None else threshold)  # type: ignore[arg-type]
+
+
+def fitted(
+    given: Any, what: Subject | Sequence[Subject], sizes: SizesAsked | None = None, tile: Tile | None = None
+) -> tuple[FittedModel, Pattern]:
+    """A network with its columns, and the program or the kinds of cells that it is for.
+
+    Of the ways in which a network can read a program, exactly one must fit the numbers of its columns.
+    """
+    model, subjects = as_model(given), open_programs(what)
+    fitting, tried = [], []
+    why: dict[str, None] = {}
+    for reads, of in _ways(subjects, sizes, tile):
+        if model.reads not in (None, reads):
+            continue
+        columns = ModelColumns.of(reads, of)
+        outputs = model.columns_out(columns.inputs)
+        tried.append(columns.sentence)
+        why[f"it gives {outputs:,} for {columns.inputs:,}" if isinstance(outputs, int) else outputs] = None
+        if outputs == columns.outputs:
+            fitting.append((reads, of))
+    if len(fitting) == 1:
+        reads, of = fitting[0]
+        return FittedModel.of(model, reads, of), of
+    name = by_algorithm(subjects)[0].name
+    if fitting:
+        several = " or ".join(reads for reads, _ in fitting)
+        raise InputError(f"{model.name} could read {several} of {name}; say which: {option('reads')}")
+    if not tried:
+        raise InputError(f"{model.name} is said to read {model.reads}, which is not what is asked for of {name}")
+    raise InputError(f"{model.name} does not fit {name}: {'; '.join(why)}. A network reads {' or '.join(tried)}")
+
+
+def _ways(
+    subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None, tile: Tile | None
+) -> Iterator[tuple[Reads, Pattern]]:
+    """The ways in which a network could read these programs."""
+    if len(subjects) == 1 and isinstance(subjects[0], Algorithm) and sizes is None and tile in (None, "all"):
+        whole = Pattern.of_state(subjects[0].program)
+        yield "states", whole
+        yield "templates", whole
+    if tile != "all":
+        pattern = kinds_of(subjects, sizes)
+        yield "cells", pattern
+        yield "templates", pattern
+
+
+def kinds_of(subjects: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None = None) -> Pattern:
+    """One cell of every kind that these programs have: at every size if that can be proved, else at their own."""
+    if sizes is not None or len(subjects) > 1:
+        looked = in_those_sizes(subjects, sizes)
+    else:
+        looked = every_size_or_own(subjects[0])
+    return pattern_of([one.algorithm.program for one in looked.programs])
+
+
+def state_table(what: Subject | Sequence[Subject], reads: Reads, sizes: SizesAsked | None) -> StateTable:
+    """The table of `Model.table`."""
+    from bitwright.proofs.exhaustion.findings import Truth
+    from bitwright.proofs.exhaustion.judges import states_of
+
+    if reads not in READS:
+        raise InputError(f"{option('reads')} is {', '.join(READS[:-1])} or {READS[-1]}, got {reads!r}")
+    subjects = open_programs(what)
+    if reads == "cells":
+        columns = ModelColumns.of(reads, kinds_of(subjects, sizes))
+    elif sizes is None and len(subjects) == 1 and isinstance(subjects[0], Algorithm):
+        columns = ModelColumns.of(reads, Pattern.of_state(subjects[0].program))
+    else:
+        raise InputError(f"{option('sizes')}, several programs and node programs go with cells")
+    domain = states_of(columns, by_algorithm(subjects)[0], "states")
+    if domain.size > _MOST:
+        raise InputError(f"there are {domain.size:,} states, more than the {_MOST:,} that a table holds")
+    truth, parts = Truth(columns.program), []
+
+    def look(matched: BoolArray, numbers: Any, step: int, times: int, own: slice) -> None:  # noqa: ARG001
+        asked = np.zeros((len(matched), columns.program.bits), dtype=bool)
+        asked[:, own] = True
+        parts.append((columns.rows(matched), (truth(matched) & asked), asked))
+
+    domain.visit(0, domain.size, look)
+    inputs, labels, asked = (np.concatenate(each) for each in zip(*parts, strict=True))
+    given = columns.bits_given
+    return StateTable(
+        inputs.astype(np.float32),
+        labels[:, given].astype(np.float32),
+        asked[:, given],
+        columns.input_names,
+        columns.output_names,
+    )
+
+
+def model_engine(algorithm: Algorithm, given: Any, choice: EngineChoice) -> Engine:
+    """The engine that runs a program by a network of your own."""
+    from bitwright.engines.cells.engine import CellEngine
+    from bitwright.engines.external import ModelDecider, ModelEngine
+
+    usual = EngineChoice("network", evaluate=choice.evaluate)
+    if other := next((name for name in SETTINGS if getattr(choice, name) != getattr(usual, name)), None):
+        raise InputError(f"{option(other)} does not go with a network that was made elsewhere; leave it out")
+    found, of = fitted(given, algorithm)
+    reads = found.columns.reads
+    if reads != "states":
+        return CellEngine(algorithm.program, of, ModelDecider(of, found.model, reads), evaluate=choice.evaluate)
+    if choice.evaluate:
+        raise InputError(f"{option('evaluate')} goes with networks that read cells or templates; this one reads states")
+    return ModelEngine(algorithm.program, found.model, reads)

@@ -1,0 +1,74 @@
+"""Numbers as users type and read them: NAME=NUMBER, positions, other bases, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+
+from bitwright.common.errors import InputError, option, shorten
+
+
+def parse_values(pairs: Sequence[str]) -> dict[str, int]:
+    """Inputs by name.
+
+    >>> parse_values(["a=7", "b=0x10"])
+    {'a': 7, 'b': 16}
+    """
+    return _by_name(pairs, "inputs", "input", "a=7")
+
+
+def parse_lets(pairs: Sequence[str]) -> dict[str, int]:
+    """Values in place of those of `let` lines."""
+    return _by_name(pairs, option("let"), option("let"), "l=16")
+
+
+def parse_order(text: str) -> list[int]:
+    """`3,1,2` as a list of positions."""
+    from bitwright.common.bits import parse_number
+
+    return [parse_number(part, f"each position of {option('order')}") for part in text.split(",")]
+
+
+def parse_two(given: Mapping[str, str]) -> dict[str, int]:
+    """Two numbers, by the names of their inputs."""
+    from bitwright.common.bits import parse_number
+
+    which = ("the first number", "the second number")
+    return {name: parse_number(text, what) for (name, text), what in zip(given.items(), which, strict=True)}
+
+
+def in_base_of(given: Iterable[str], numbers: Iterable[int], bits: Iterable[int] = repeat(0)) -> list[str]:
+    """Numbers in the base of the given ones, 0x or 0b; in binary with that many bits.
+
+    >>> in_base_of(["0b101", "0b1"], [6], [5])
+    ['0b00110']
+    """
+    from bitwright.common.bits import any_digits
+
+    bases = {text.strip().lstrip("-")[:2].lower() for text in given} & {"0x", "0b"}
+    form = {"0x": "#x", "0b": "#0{}b"}[bases.pop()] if len(bases) == 1 else "d"
+    with any_digits():
+        return [format(number, form.format(width + 2)) for number, width in zip(numbers, bits, strict=False)]
+
+
+def json_text(document: Mapping[str, object]) -> str:
+    """A document as JSON, with integers of any length."""
+    from bitwright.common.bits import any_digits
+
+    with any_digits():
+        return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _by_name(pairs: Sequence[str], all_of: str, one: str, form: str) -> dict[str, int]:
+    from bitwright.common.bits import parse_signed
+
+    values: dict[str, int] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"give {all_of} as NAME=NUMBER, such as {form}, got '{shorten(pair)}'")
+        if name in values:
+            raise InputError(f"{one} {name} is given twice")
+        values[name] = parse_signed(text, f"{one} {name}")
+    return values

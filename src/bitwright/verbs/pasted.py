@@ -1,0 +1,105 @@
+"""Programs and graphs from typed text or a drawing; nothing here reads a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bitwright.common.bits import parse_signed
+from bitwright.common.errors import InputError, shorten
+from bitwright.graphs.named import NamedGraph
+from bitwright.machines import assemble, compile_function
+from bitwright.machines.programs import SubleqProgram, on_sbn_machine
+from bitwright.machines.subleq import Shape, assemble_sq, find_dialect, machine_v, parse_image
+from bitwright.rules import Algorithm, NodeProgram, Topology, parse
+from bitwright.rules.graph.node_program import check_graph
+from bitwright.rules.graph.schema import Schema
+from bitwright.rules.graph.wiring import GraphWiring
+from bitwright.rules.text import parse_node_program
+
+
+def pasted_rules(text: str, name: str) -> Algorithm:
+    """The algorithm of rule text; raises ProgramError with all its problems."""
+    return parse(_plain(text), name)
+
+
+def pasted_nodes(text: str, name: str) -> NodeProgram:
+    """The node program of rule text; raises ProgramError with all its problems."""
+    return parse_node_program(_plain(text), name)
+
+
+def pasted_sbn(text: str, name: str, machine: str, language: str) -> Algorithm:
+    """SBN assembly, or the small language (`python`), on machine A or B."""
+    _check_language("SBN", language, "python")
+    text = compile_function(_plain(text), name=name) if language == "python" else _plain(text)
+    return on_sbn_machine(assemble(text, name), machine)
+
+
+def pasted_image(
+    check: Callable[[int, int], None],
+    text: str,
+    name: str,
+    language: str,
+    words: int | None,
+    width: int | None,
+    dialect: str | None,
+) -> SubleqProgram:
+    """SUBLEQ assembly, or an `image`; None stands for what the text says.
+
+    `check` may refuse a number of words of that width, before the machine is built, which may be large.
+    """
+    _check_language("SUBLEQ", language, "image")
+    text, labels = _plain(text), dict[str, int]()
+    if language == "image":
+        image = parse_image(text)
+    else:
+        assembly = assemble_sq(text)
+        image, labels = assembly.image, assembly.labels
+        words, width, dialect = words or assembly.words, width or assembly.width, dialect or assembly.dialect
+    if words is None or width is None or dialect is None:
+        wanted = (("words", words), ("width", width), ("dialect", dialect))
+        missing = ", ".join(name for name, value in wanted if value is None)
+        raise InputError(f"this does not say what machine it is for; give its {missing}, such as 64, 16, howerj")
+    check(words, width)
+    if len(image) > words:
+        raise InputError(f"this image has {len(image):,} words, and the machine {words:,}; give it more")
+    return SubleqProgram(machine_v(Shape(words, width, find_dialect(dialect))), image, labels, name)
+
+
+def drawn_graph(names: Sequence[str], edges: Sequence[Sequence[int]], directed: bool) -> NamedGraph:
+    """A graph of named nodes, and edges by the numbers of their ends; raises InputError if it is not a graph."""
+    if not names:
+        raise InputError("a graph has at least one node; add one")
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"two nodes are called '{twice}'; give one of them another name")
+    seen: set[tuple[int, int]] = set()
+    for one, other in edges:
+        if not (0 <= one < len(names) and 0 <= other < len(names)):
+            raise InputError(f"an edge joins two of the {len(names):,} nodes, numbered from 0, got {[one, other]}")
+        ends = (one, other) if directed else (min(one, other), max(one, other))
+        if ends in seen:
+            raise InputError(f"there are two edges between '{names[one]}' and '{names[other]}'; leave out one of them")
+        seen.add(ends)
+    return NamedGraph(Topology.from_edges(len(names), edges, directed), tuple(names))
+
+
+def whole_program(program: NodeProgram, graph: NamedGraph) -> tuple[Algorithm, Schema]:
+    """A node program on a graph, without inputs, and the schema that says which it takes."""
+    topology = graph.topology
+    schema = program.schema(topology.nodes, topology.ports)
+    check_graph(program.name, schema, topology, graph.names)
+    return Algorithm(program.name, GraphWiring(schema, topology).program), schema
+
+
+def numbers_of(texts: Mapping[str, str]) -> dict[str, int]:
+    """Typed input values by name: decimal, negative, 0x or 0b."""
+    return {name: parse_signed(text, f"input {shorten(name)}") for name, text in texts.items()}
+
+
+def _check_language(what: str, language: str, other: str) -> None:
+    if language not in ("assembly", other):
+        raise InputError(f"{what} is written in the language assembly or {other}, not in {shorten(language)}")
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("\ufeff")

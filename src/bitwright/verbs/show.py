@@ -1,0 +1,251 @@
+"""Summaries of a program: its sizes and rules, and the kinds of its cells with their pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from bitwright.common.errors import InputError, Report, columns, counted, listing, option, printable, shorten
+from bitwright.common.files.storage import as_path, check_output, write_atomically
+from bitwright.pages.cell_diagram import cell_diagram_svg
+from bitwright.pages.svg import SBN_UNITS, diagram_svg
+from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program, summary
+from bitwright.rules import cells as of_program
+from bitwright.rules.cells import Kind, Tile
+from bitwright.rules.given import by_its_cells
+from bitwright.rules.graph.schema import NodeWord
+from bitwright.rules.pattern import Pattern, first_cells
+from bitwright.verbs.engines import check_tile
+from bitwright.verbs.open import subject
+
+_MOST_ROWS = 60  # of a table
+
+
+@dataclass(frozen=True)
+class KindOfCells:
+    """One kind of cells and how many there are; of the first its bits, its blocks and what its ports set."""
+
+    kind: Kind
+    cells: int
+    first: tuple[str, ...]
+    blocks: int  # also those without rules, which are not part of the kind
+    ports: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class KindsOfCells(Report):
+    """All kinds of a program, and the pattern that networks of its cells are trained on.
+
+    >>> from bitwright import addition
+    >>> found = cell_kinds(addition(100))
+    >>> found.cells, [kind.cells for kind in found.kinds], found.pattern.local_states
+    (100, [99, 1], 16)
+    """
+
+    kinds: tuple[KindOfCells, ...]
+    pattern: Pattern
+    without_rules: int  # cells of no kind
+    name: str  # of the program
+    program_id: str
+    tile: Tile
+
+    @property
+    def cells(self) -> int:
+        """The number of cells that have a kind."""
+        return sum(kind.cells for kind in self.kinds)
+
+    @property
+    def sentence(self) -> str:
+        """How many cells, kinds, examples and local states there are."""
+        idle = self.without_rules
+        without = f" (and {counted(idle, 'cell')} without rules)" if idle else ""
+        return (
+            f"{self.name}: {counted(self.cells, 'cell')} of {counted(len(self.kinds), 'kind')}{without}; "
+            f"{counted(self.pattern.program.templates, 'example')}, "
+            f"{counted(self.pattern.local_states, 'local state')}"
+        )
+
+    def rows(self) -> Iterator[str]:
+        for number, one in enumerate(self.kinds, 1):
+            ruled = len(one.kind.blocks)
+            only = f"; {ruled} of its {one.blocks} blocks {'has' if ruled == 1 else 'have'} rules"
+            first = f"the first is {listing(one.first, 8)}{only if ruled < one.blocks else ''}"
+            yield f"  kind {number}: {counted(one.cells, 'cell')}, each {one.kind}; {first}"
+            if one.ports:
+                said = "; ".join(f"port[{port}] sets {listing(bits, 4)}" for port, bits in enumerate(one.ports, 1))
+                yield f"    there {said}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as `bitwright show --tile N --json` prints it."""
+        return {
+            "name": self.name,
+            "program_id": self.program_id,
+            "cell_count": self.cells,
+            "tile": self.tile,
+            "kinds": len(self.kinds),
+            "tables": [
+                {
+                    "cells": one.cells,
+                    "blocks": len(one.kind.blocks),
+                    "examples": one.kind.templates,
+                    "ports": len(one.kind.ports),
+                    "local_states": one.kind.local_states,
+                    "first": list(one.first),
+                    "first_ports": [list(bits) for bits in one.ports],
+                }
+                for one in self.kinds
+            ],
+            "examples": self.pattern.program.templates,
+            "local_states": self.pattern.local_states,
+            "pattern_id": self.pattern.program.id,
+        }
+
+
+def program_report(algorithm: Algorithm) -> Iterator[str]:
+    """What `bitwright show` prints: sizes, names, blocks and rules.
+
+    >>> from bitwright import addition
+    >>> list(program_report(addition(4)))[8].split()
+    ['done', 'after', '8', 'steps']
+    """
+    program = algorithm.program
+    inputs, outputs = (
+        listing([f"{word.name} ({len(word.bits):,})" for word in words], 12) or "none"
+        for words in (algorithm.inputs, algorithm.outputs)
+    )
+    never = int((program.writers == 0).sum())
+    facts = {
+        "bits (k)": f"{program.bits:,}",
+        "blocks (b)": f"{program.blocks:,}",
+        "templates (K)": f"{program.templates:,}",
+        "writers of a bit": f"at most {int(program.writers.max()):,}",
+        "never written": listing(summary.never_written(program, never), 5) or "none",
+        "inputs": inputs,
+        "outputs": outputs,
+        "done": _ending(algorithm),
+        "id": program.id,
+    }
+    yield printable(f"{algorithm.name}  {algorithm.description}")
+    yield from (f"{name:<18}{value}" for name, value in facts.items())
+    names, blocks, rules = summary.names(program), summary.blocks(program), summary.rules(program)
+    yield from _table(
+        ("name", "bits", "writers of each bit"),
+        [(one.name, f"{one.bits:,}", _span(one.writers_min, one.writers_max)) for one in names],
+    )
+    yield from _table(
+        ("block", "how many", "templates in each"),
+        [(" ".join(one.example), f"{one.count:,}", _span(one.templates_min, one.templates_max)) for one in blocks],
+    )
+    yield from _table(("rule", "templates"), [(shorten(one.text, 300), f"{one.count:,}") for one in rules])
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows under their headings, after an empty line."""
+    yield ""
+    yield from columns([headings, *rows[:_MOST_ROWS]])
+    if len(rows) > _MOST_ROWS:
+        yield f"... and {len(rows) - _MOST_ROWS:,} more ({option('text')} prints everything)"
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _ending(algorithm: Algorithm) -> str:
+    if algorithm.halt is None:
+        return f"after {counted(algorithm.steps or 0, 'step')}"
+    when = (
+        f"when {algorithm.program.layout.name_of(algorithm.halt)} is on"
+        if isinstance(algorithm.halt, int)
+        else "when a step changes nothing"
+    )
+    return when if algorithm.steps is None else f"{when}, in at most {counted(algorithm.steps, 'step')}"
+
+
+def node_report(program: NodeProgram) -> Iterator[str]:
+    """The report of a node program, line by line; sizes are those of a graph of 16 nodes."""
+    schema = program.schema()
+    yield f"{program.name}  {program.description}"
+    yield f"  a node program: {program.sizes}"
+    for place, where in (("node", "at every node"), ("port", "at every port"), ("whole", "once")):
+        if names := program.names_at(place):
+            yield f"  {where:<14} {' '.join(names)}"
+    yield f"  inputs         {listing([_word(word) for word in schema.inputs], 12) or 'none'}"
+    yield f"  outputs        {listing([_word(word) for word in schema.outputs], 12)}"
+    graphs = [*sorted(schema.requires), *([] if schema.degree is None else [f"degree {schema.degree}"])]
+    yield f"  graphs         {', '.join(graphs) or 'undirected, any'}"
+    states = sum(kind.local_states for kind in program.kinds)
+    yield (
+        f"  cells          {counted(len(program.kinds), 'kind')}, {counted(states, 'local state')}; "
+        f"see {option('cells')}"
+    )
+    yield "  rules"
+    for rule in dict.fromkeys(schema.program.rules):
+        yield f"    {rule}"
+
+
+def _word(word: NodeWord) -> str:
+    where = "of the whole" if word.place == "whole" else f"a {word.place}"
+    return f"{word.name} ({counted(word.width, 'bit')} {where})"
+
+
+def tiled(algorithm: Algorithm, tile: Tile) -> Algorithm:
+    """The same program with this many neighbouring cells taken as one."""
+    program = algorithm.program
+    return replace(algorithm, program=replace(program, grouped=program.cells.tiled(tile)))
+
+
+def save_diagram(algorithm: Algorithm, path: str | PathLike[str], tile: Tile | None = None) -> None:
+    """Draws a program into a .svg file: kinds of cells, where blocks are grouped or for a `tile`; machines by units."""
+    place = as_path(path, "a diagram")
+    check_output(place, ".svg", "diagram")
+    program, units, title = algorithm.program, None, f"{algorithm.name}: {algorithm.description}"
+    if "T_token_0" in program.layout:
+        units = {"T": "Address tree", "M": "Words", "R": "Reading tree", "P": "Port", "D": "Subtractor"}
+        units |= {"C": "Program counter"} | ({"IO": "Console"} if "IO_request" in program.layout else {})
+        units |= {"S": "Sequencer"}
+        title = f"Machine V, {algorithm.description.partition(', ')[2]}"
+    elif "M_word" in program.layout or "M_mem_cont" in program.layout:
+        units = SBN_UNITS
+        title = f"An SBN machine, as {algorithm.name} needs it"
+    if tile == "all":
+        raise InputError(f"{option('diagram')} draws cells; give {option('tile')} a number")
+    if tile is not None or (program.grouped is not None and units is None):
+        picture = cell_diagram_svg(program, algorithm.name, tile or 1)
+    else:
+        picture = diagram_svg(program, title, units)
+    write_atomically(place, picture.encode())
+
+
+def cell_kinds(what: Algorithm | Program | NodeProgram | str | PathLike[str], tile: Tile = 1) -> KindsOfCells:
+    """The kinds of the cells of a program, with `tile` neighbouring cells taken as one; as `show --tile` prints them.
+
+    Of a node program they are those of its `graphs`; how many cells there are is then that of a small one.
+
+    >>> from bitwright import multiplication
+    >>> found = cell_kinds(multiplication(8))
+    >>> len(found.kinds), found.kinds[0].first[:2]
+    (5, ('multiplier[2]', 'to_shift_right[2]'))
+    """
+    check_tile(tile)
+    kinds: dict[Kind, KindOfCells] = {}
+    idle = 0
+    algorithms = by_its_cells(subject(what))
+    for algorithm in algorithms:
+        program = algorithm.program
+        cells = program.cells.tiled(tile)
+        found = program.kinds if tile == 1 else of_program.cell_kinds(program, cells)
+        if not isinstance(algorithm, NodeSchema):  # what a node program writes elsewhere is in no cell of its own
+            idle += int(np.count_nonzero(found.of < 0))
+        for number, (kind, first) in enumerate(zip(found.kinds, first_cells(program, cells, found), strict=True)):
+            members = cells.members(int(np.flatnonzero(found.of == number)[0])).tolist()
+            names = tuple(name for block in members for name in program.block_names(block))
+            one = KindOfCells(kind, int(found.counts[number]), names, len(members), first.ports)
+            kinds.setdefault(kind, one)
+    first_of = algorithms[0]
+    pattern = Pattern.of(tuple(kinds))
+    return KindsOfCells(tuple(kinds.values()), pattern, idle, first_of.name, first_of.program.id, tile)

@@ -1,0 +1,228 @@
+"""How many networks to average, or how wide one should be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from os import PathLike
+from typing import Any, Literal, overload
+
+from bitwright.common.bits import shorten, whole_number
+from bitwright.common.errors import InputError, Report, counted, option, suggestion
+from bitwright.proofs.certificate import cell_sizes
+from bitwright.proofs.ranges import matches_range
+from bitwright.proofs.width import NetworkWidth, network_width
+from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules.cells import Tile
+from bitwright.rules.given import by_its_cells
+from bitwright.runs.progress import Progress
+from bitwright.theory import check_scope, sizes
+from bitwright.theory.decisions import cells_range
+from bitwright.verbs.arguments import pattern_asked
+from bitwright.verbs.open import subject
+from bitwright.verbs.telling import Teller, say_compiling, teller
+
+Sized = Algorithm | Program | NodeProgram | str | PathLike[str]
+OF = ("ensemble", "network")
+_SCOPES = {"input": "one input", "inputs": "all inputs", "runs": "all steps of all runs"}
+
+
+@dataclass(frozen=True, repr=False)
+class EnsembleSizes(Report):
+    """How many networks must be averaged, under each rounding.
+
+    >>> from bitwright import addition, size
+    >>> print(size(addition(10)))
+    addition: networks to average for all inputs, wrong with probability at most 0.01
+      sign, Eq. (8)        34,512   sigma^2/mu^2 = 144.9 at n = 2; 1 never written, masked to 0
+      sign, tight           8,344   sigma^2/mu^2 = 144.9 at n = 2; 1 never written, masked to 0
+      calibrated               50   sigma^2/(w1 - w0)^2 = 0.2143 at n = 20
+      calibrated with K = 40; sign with K = 40
+      n at most 20, from blocks (every state: at most one match in each block that has templates)
+    """
+
+    name: str
+    found: dict[str, Any]
+    of: str  # what must be right
+    n_scope: str
+
+    @property
+    def networks(self) -> int | None:
+        """How many suffice with calibrated rounding; None if no finite number does."""
+        return self.found["calibrated"]["networks"]  # type: ignore[no-any-return]
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers are for."""
+        n, delta = self.found, self.found["delta"]
+        trust = f", assuming {n['assumption']} (declared, not proved)" if n["assumption"] else ""
+        reach = f", in {n['covers']}" if n["n_source"] == "reachable" else ""
+        return f"{self.name}: networks to average for {self.of}, wrong with probability at most {delta:g}{trust}{reach}"
+
+    def rows(self) -> list[str]:
+        lines = []
+        for name, key in (("sign, Eq. (8)", "sign"), ("sign, tight", "sign_tight"), ("calibrated", "calibrated")):
+            one = self.found[key]
+            count = "unbounded" if one["networks"] is None else f"{one['networks']:,}"
+            lines.append(f"  {name:14} {count:>12}   {one['reason']}")
+        lines.append("  " + "; ".join(f"{rounding} with K = {K:,}" for rounding, K in self.found["examples"].items()))
+        lines.append(f"  n at most {self.found['n_max']:,}, from {self.found['n_source']} ({self.n_scope})")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as `bitwright size --json` prints them."""
+        return {"name": self.name} | self.found
+
+
+@dataclass(frozen=True, repr=False)
+class WidthOfNetwork(Report):
+    """How wide one network with a zero-output start and calibrated rounding should be.
+
+    >>> from bitwright import addition, size
+    >>> size(addition(32), of="network", tile=1).width
+    128
+    """
+
+    name: str
+    found: NetworkWidth
+
+    @property
+    def width(self) -> int:
+        """The width that is expected to suffice with probability 1 - delta."""
+        return self.found.expected
+
+    @property
+    def sentence(self) -> str:
+        """The width, and where it holds."""
+        found = self.found
+        where = {"states": "all states", "runs": "all runs", "cells": "all local states of its cells"}[found.domain]
+        if found.domain == "runs" and not found.every:
+            where = f"{found.error.states:,} states of random runs"
+        return (
+            f"{self.name}: width {found.expected:,} is expected to suffice in {where} "
+            f"(delta {found.delta:g}; first order, not proved)"
+        )
+
+    def rows(self) -> list[str]:
+        found = self.found
+        mean, low, high = found.error.interval
+        count = f"{found.states:,}" if found.states is not None else f"2^{found.log_states / log(2):.0f}"
+        climbed = "" if found.domain == "runs" or found.every else " and of ever worse neighbours"
+        climbed += " (given up before the worst, so perhaps too small)" if found.error.cut else ""
+        most = "at most " if found.domain == "runs" else ""
+        return [
+            f"  {most}{count} states; the worst of {found.error.states:,} of them{climbed}, in "
+            f"{len(found.error.errors)} draws of a Gaussian field, sample seed {found.seed}",
+            f"  worst error {mean:.1f}/sqrt(width), {low:.1f} to {high:.1f} in nine draws of ten; 0.5 is a wrong bit",
+            f"  K = {found.examples:,}; no network was trained",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as `bitwright size --of network --json` prints them."""
+        found = self.found
+        mean, low, high = found.error.interval
+        return {
+            "name": self.name,
+            "program_id": found.program_id,
+            "domain": found.domain,
+            "delta": found.delta,
+            "examples": found.examples,
+            "width": found.expected,
+            "states": found.states,
+            "log2_states": found.log_states / log(2),
+            "error": {"mean": mean, "low": low, "high": high},
+            "looked_at": found.error.states,
+            "every": found.every,
+            "cut": found.error.cut,
+            "draws": len(found.error.errors),
+            "sample_seed": found.seed,
+            "order": 1,
+            "proved": False,
+        }
+
+
+@overload
+def size(what: Sized, delta: float = 0.01, *, of: Literal["ensemble"] = "ensemble", **more: Any) -> EnsembleSizes: ...
+
+
+@overload
+def size(what: Sized, delta: float = 0.01, *, of: Literal["network"], **more: Any) -> WidthOfNetwork: ...
+
+
+def size(  # type: ignore[misc]
+    what: Sized,
+    delta: float = 0.01,
+    *,
+    of: str = "ensemble",
+    unmasked: bool = False,
+    n: str | None = None,
+    domain: str | None = None,
+    sample_seed: int | None = None,
+    padding: int | None = None,
+    tile: Tile | None = None,
+    progress: Teller | Progress | bool | None = None,
+) -> EnsembleSizes | WidthOfNetwork:
+    """How many networks an `ensemble` needs to be wrong with probability at most `delta`; or how wide a `network`.
+
+    Of an ensemble: `domain` is what must be right, one `input`, all `inputs` (the default) or all steps of all
+    `runs`; `n` says how matches are bounded, as in `certify`; `unmasked` lets the sign rule guess bits that nothing
+    writes, as in the paper.
+
+    Of a network: nothing is trained. The width law is of first order in 1/width, and no proof; `certify` is one.
+    `domain` is `states` (the default) or `runs` (states that runs meet); `sample_seed` says which states and draws.
+
+    With a `tile` these are networks of the program's cells, that many taken as one, or "all", the whole state, which is
+    the default; for node programs it is 1.
+
+    >>> from bitwright import addition
+    >>> size(addition(10)).networks, size(addition(10), tile=1).networks
+    (50, 2)
+    >>> size(addition(4), of="network").width
+    782
+    """
+    if of not in OF:
+        raise InputError(f"{option('of')} is ensemble or network, got '{shorten(str(of))}'{suggestion(str(of), OF)}")
+    own, tell = subject(what), teller(progress)
+    tile = tile or (1 if isinstance(own, NodeProgram) else "all")
+    cells = tile != "all"
+    if of == "network":
+        if unmasked or n is not None:
+            raise InputError(f"{option('n')} and unmasked are for ensembles; leave them out")
+        if cells and (domain is not None or padding is not None):
+            raise InputError(
+                f"cells are looked at in all local states, without padding; leave out {option('domain')} and "
+                f"{option('padding')}"
+            )
+        if whole_number(sample_seed or 0, option("sample_seed")) < 0:
+            raise InputError(f"{option('sample_seed')} is 0 or more, got {sample_seed}")
+    else:
+        if sample_seed is not None:
+            raise InputError(
+                f"{option('sample_seed')} is for {option('of')} network; the size of an ensemble is for its limit, and "
+                "not drawn"
+            )
+        if cells and (unmasked or n is not None):
+            raise InputError(f"{option('n')} and unmasked are for whole states; leave them out")
+    asked, algorithms = check_scope("inputs" if of == "network" else domain or "inputs"), by_its_cells(own)
+    algorithm = algorithms[0]
+    with tell.working("looking for kinds of cells"):
+        pattern = pattern_asked(algorithms, tile, n, padding)
+    if of == "network":
+        if domain not in (None, "states", "runs"):
+            choices = suggestion(str(domain), ("states", "runs"))
+            raise InputError(f"there is no domain '{shorten(str(domain))}'; choose states or runs{choices}")
+        runs = algorithm if domain == "runs" else None
+        with tell.working("draws") as told:
+            how: dict[str, Any] = {"padding": padding or 0, "seed": sample_seed or 0, "progress": told}
+            return WidthOfNetwork(algorithm.name, network_width(pattern, delta, runs=runs, **how))
+    if cells:
+        found = cell_sizes(pattern, delta, asked, padding=padding)
+        local = "one local state" if asked == "input" else f"all {counted(found['local_states'], 'local state')}"
+        right = f"{local} of {counted(found['kinds'], 'kind')}"
+        return EnsembleSizes(f"cells of {algorithm.name}", found, right, cells_range(pattern).scope)
+    if n == "reachable":
+        say_compiling(tell)
+    with tell.working("running") as told:
+        within = matches_range(algorithm, n, told)
+    found = sizes(algorithm, delta, asked, within, padding=padding, masked=not unmasked)
+    return EnsembleSizes(algorithm.name, found, _SCOPES[asked], within.scope)

@@ -1,0 +1,323 @@
+"""A program in several sizes: `1..64`, `l=1..64,k=3`, or a Python range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from bitwright.common.bits import shorten
+from bitwright.common.errors import EffortError, InputError, OtherKindError, ProofError, counted, option
+from bitwright.rules import Algorithm, NodeProgram, NodeSchema, Program
+from bitwright.rules.graph.node_program import graphs_of
+from bitwright.verbs.open import subject
+
+if TYPE_CHECKING:
+    from bitwright.proofs.kinds import KindsProof
+    from bitwright.rules.algorithm import Sizing
+    from bitwright.rules.cells import Tile
+    from bitwright.rules.pattern import Pattern
+
+SizesAsked = str | int | Sequence[int]
+EVERY = "all"
+MOST_SIZES = 10_000
+MOST_TEMPLATES = 1 << 23  # of all sizes together: that many take a minute or two, and about 2 GB
+BITS = "bits"  # the number of a shipped algorithm, which need not be named
+_FEW_TEMPLATES = 20_000  # of a program small enough to look at other sizes of it as well
+_REMEMBERED = 64  # proofs of kinds
+_PROVED: dict[tuple[str, ...], KindsProof] = {}
+
+
+Subject = Algorithm | Program | NodeProgram | str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class ProgramAtSize:
+    """A program in one size, and which: `4`, `D=1`; None where it has no size to choose."""
+
+    algorithm: Algorithm
+    size: str | None
+
+
+@dataclass(frozen=True)
+class InSizes:
+    """A program in some sizes, and their text, such as `1..64` or `l=1..64,k=3`."""
+
+    text: str | None
+    programs: tuple[ProgramAtSize, ...]
+    proof: KindsProof | None = None  # that the cells of these are all kinds that there are at any size
+
+    @property
+    def graphs(self) -> str | None:
+        """For a node program, the graphs that these programs stand for: `every graph`, or those of some sizes."""
+        found = {one.algorithm.node_program for one in self.programs if isinstance(one.algorithm, NodeSchema)}
+        if found and self.proof is not None:
+            return "every graph"
+        return graphs_of([one for one in found if one is not None]) if found else None
+
+
+def check_covers(looked: InSizes, pattern: Pattern, name: str, tile: Tile | None) -> None:
+    """Raises unless a pattern has every kind of cell that is proved to occur at any size."""
+    if looked.proof is None:
+        return
+    if tile not in (None, 1):
+        raise InputError(f"{option('sizes')} all is about single cells, not about tiles; name sizes, such as 1..64")
+    for seen in looked.proof.kinds:
+        if seen.kind not in pattern.kinds:
+            where = at_size(name, _joined(seen.sizes) or None)
+            raise OtherKindError(f"{where}: this network has no cell like that of {seen.cell}")
+
+
+def at_size(name: str, size: str | None) -> str:
+    """`k2 at D=1`, `addition at 4 bits`: a program in these sizes."""
+    if size is None:
+        return name
+    if size == EVERY:
+        return f"{name} at every size"
+    if ".." in size:
+        return f"{name} at the sizes {size}"
+    return f"{name} at {size if '=' in size else counted(int(size), 'bit')}"
+
+
+def in_sizes(what: Algorithm | NodeProgram, sizes: SizesAsked | None = None) -> InSizes:
+    """The program in each of these sizes; without any, as it is. A node program is given by its schemas.
+
+    `all` gives sizes that together have every kind of cell which occurs at any size.
+    """
+    own = numbers_of(what)
+    if sizes == EVERY:
+        return _every_size(what)
+    if sizes is None:
+        text = _joined(own) or None
+        return InSizes(text, tuple(ProgramAtSize(one, text) for one in _by_cells(what)))
+    sizing = _sizing(what)
+    if sizing is None:
+        raise InputError(
+            f"{what.name} has no size to choose, got {option('sizes')} {shorten(str(sizes))}; leave it out, or give "
+            "rule text that has a line 'let l'"
+        )
+    if BITS in own and isinstance(sizes, str) and "=" in sizes and not sizes.startswith("bits="):
+        raise InputError(
+            f"the size of {what.name} is a bit length, such as {option('sizes')} 1..64; got {shorten(sizes)}"
+        )
+    if isinstance(what, NodeSchema | NodeProgram) and isinstance(sizes, str) and "=" not in sizes and len(own) != 1:
+        raise InputError(
+            f"the sizes of a node program are those of a 'let' line, such as {option('sizes')} l=1..8; leave out "
+            f"{option('sizes')}"
+        )
+    asked = _asked(what, sizes)
+    several = [name for name, numbers in asked.items() if len(numbers) > 1]
+    if len(several) > 1:
+        raise InputError(f"{option('sizes')} goes over one number, got ranges of {' and '.join(several)}")
+    varied = several[0] if several else next(iter(asked))
+    fixed = {name: value for name, value in own.items() if name not in asked}
+    fixed |= {name: numbers[0] for name, numbers in asked.items() if name != varied}
+    text = ",".join(filter(None, (_named(varied, _written(asked[varied])), _joined(fixed))))
+    found: list[ProgramAtSize] = []
+    for size in reversed(asked[varied]):  # the largest first, which shows how much there is to do
+        now = {**fixed, varied: size}
+        at = [ProgramAtSize(one, _joined(now)) for one in _by_cells(sizing.at(**now))]
+        if not found:
+            _check_effort(sum(one.algorithm.program.templates for one in at), asked[varied], text)
+        found[:0] = at
+    return InSizes(text, tuple(found))
+
+
+def open_programs(what: Subject | Sequence[Subject]) -> list[Algorithm | NodeProgram]:
+    """The programs that were given: objects, files or shipped names."""
+    several: Sequence[Any] = what if isinstance(what, list | tuple) else [what]
+    if not several:
+        raise InputError("give at least one program, whose cells are meant")
+    return [subject(one) for one in several]
+
+
+def by_algorithm(programs: Sequence[Algorithm | NodeProgram]) -> list[Algorithm]:
+    """These programs; a node program as the schemas that together have all its kinds of cells."""
+    return [own for one in programs for own in (one.schemas() if isinstance(one, NodeProgram) else [one])]
+
+
+def in_those_sizes(programs: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None) -> InSizes:
+    """These programs in the sizes asked for; only one program has sizes to choose."""
+    if len(programs) == 1:
+        return in_sizes(programs[0], sizes)
+    if sizes is not None:
+        raise InputError(f"{option('sizes')} goes with one program, got {len(programs):,}")
+    return InSizes(None, tuple(ProgramAtSize(one, None) for one in by_algorithm(programs)))
+
+
+def claimed_sizes(
+    claimed: str | None, programs: Sequence[Algorithm | NodeProgram], sizes: SizesAsked | None
+) -> InSizes:
+    """The programs in the sizes that a certificate names; raises ProofError if they do not exist there."""
+    if claimed is None:
+        return in_those_sizes(programs, sizes)
+    if sizes is not None and sizes != claimed and in_those_sizes(programs, sizes).text != claimed:
+        raise InputError(
+            f"the certificate names the sizes {claimed}, which {option('check')} looks at; leave out {option('sizes')}"
+        )
+    known = numbers_of(programs[0]) or (claimed == EVERY and isinstance(programs[0], NodeProgram))
+    if sizes is None and (len(programs) > 1 or not known):
+        return in_those_sizes(programs, None)
+    try:
+        return in_those_sizes(programs, claimed)
+    except EffortError:  # which says nothing about the claim
+        raise
+    except InputError as error:
+        raise ProofError(f"the certificate says sizes = {claimed}, but {error}") from None
+
+
+@contextmanager
+def naming_program(what: Any, of: str) -> Iterator[None]:
+    """Adds to a ProofError the program that the claim was checked for."""
+    try:
+        yield
+    except ProofError as error:
+        if error.about:
+            raise
+        one = by_algorithm(open_programs(what))[0]
+        raise ProofError(str(error), name=one.name, of=of, program_id=one.program.id) from None
+
+
+def _check_effort(largest: int, sizes: range, text: str) -> None:
+    """Raises EffortError if looking at all these sizes would take too much time or memory."""
+    if largest * len(sizes) // 2 > MOST_TEMPLATES:
+        raise EffortError(
+            f"the sizes {text} are too many to look at one by one: {len(sizes):,} programs of up to {largest:,} "
+            f"templates; name fewer, or {option('sizes')} all, which proves the kinds of cells at every size"
+        )
+
+
+def every_size_or_own(what: Algorithm | NodeProgram) -> InSizes:
+    """The program at every size where that can be proved, else as it is."""
+    try:
+        return _every_size(what)
+    except InputError:
+        return in_sizes(what)
+
+
+def _every_size(what: Algorithm | NodeProgram) -> InSizes:
+    """Sizes that together have every kind of cell; of a node program its schemas, which have them on every graph."""
+    sizing, nodes = _sizing(what), isinstance(what, NodeProgram | NodeSchema)
+    if not nodes and (sizing is None or sizing.text is None or not sizing.numbers):
+        raise InputError(f"{option('sizes')} all goes with programs whose rule text has a size, a line 'let l'")
+    if isinstance(what, Algorithm) and not nodes and sizing is not None and not sizing.at().same_as(what):
+        raise InputError(f"{option('sizes')} all is not possible: {what.name} is not what its rule text says")
+    proof = _kinds(what, sizing)
+    if proof.verdict != "proved":
+        raise InputError(f"{option('sizes')} all is not possible: {proof.refusal}; name sizes, such as 1..64")
+    if not nodes and numbers_of(what) not in proof.about:
+        raise InputError(
+            f"{option('sizes')} all is not possible: the kinds of cells are proved for {proof.about}, and this program "
+            f"has {_joined(numbers_of(what))}; name sizes, such as 1..64"
+        )
+    own = ProgramAtSize(what, _joined(numbers_of(what))) if isinstance(what, Algorithm) else None
+    if sizing is None or nodes or own is None:
+        return InSizes(EVERY, tuple(ProgramAtSize(one, None) for one in _by_cells(what)), proof)
+    numbers = dict(sizing.numbers)
+    seen = [{BITS: next(iter(k.sizes.values()))} if BITS in numbers else dict(k.sizes) for k in proof.kinds]
+    chosen = [one for at, one in enumerate(seen) if one not in seen[:at] and one != numbers]
+    return InSizes(EVERY, (own, *(ProgramAtSize(sizing.at(**one), _joined(one)) for one in chosen)), proof)
+
+
+def _kinds(what: Algorithm | NodeProgram, sizing: Sizing | None) -> KindsProof:
+    """The proof of the kinds of a rule text, which is the same at each of its sizes: made once in a process."""
+    from bitwright.proofs.kinds import prove_kinds
+
+    if sizing is None or sizing.text is None:
+        return prove_kinds(what)
+    key = (sizing.text, *sorted(sizing.numbers))
+    if key not in _PROVED:
+        while len(_PROVED) >= _REMEMBERED:
+            del _PROVED[next(iter(_PROVED))]
+        _PROVED[key] = prove_kinds(what)
+    return _PROVED[key]
+
+
+def numbers_of(what: Algorithm | NodeProgram) -> dict[str, int]:
+    """The numbers that make up a program's size: the bit length of a shipped one, or the `let` lines of a rule text."""
+    sizing = _sizing(what)
+    return {} if sizing is None else dict(sizing.numbers)
+
+
+def _sizing(what: Algorithm | NodeProgram) -> Sizing | None:
+    return (what.node_program or what).sizing if isinstance(what, NodeSchema) else what.sizing
+
+
+def missing_size(what: Algorithm, pattern: Pattern) -> str | None:
+    """A size with a kind of cells that a pattern lacks; None if it has all, or nothing is proved of them."""
+    if not knows_every_size(what):
+        return None
+    for seen in every_size_or_own(what).proof.kinds:  # type: ignore[union-attr]
+        if seen.kind not in pattern.kinds:
+            numbers = seen.sizes.values() if BITS in numbers_of(what) else ()
+            return ",".join(map(str, numbers)) or _joined(seen.sizes)
+    return None
+
+
+def knows_every_size(what: Algorithm) -> bool:
+    """Whether it is proved which kinds of cells a program has at every size; large programs are not tried."""
+    return what.program.templates <= _FEW_TEMPLATES and every_size_or_own(what).proof is not None
+
+
+def _asked(what: Algorithm | NodeProgram, sizes: SizesAsked) -> dict[str, range]:
+    """The values of each number that is named."""
+    own = numbers_of(what)
+    first = next(iter(own), "l")
+    if not isinstance(sizes, str):
+        return {first: _range(_written(sizes))}
+    if "=" not in sizes and len(own) == 1:
+        return {first: _range(sizes)}
+    asked: dict[str, range] = {}
+    for part in sizes.split(","):
+        name, equals, given = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise InputError(
+                f"the sizes of a rule file are those of a 'let' line; write {option('sizes')} {first}={part.strip()}"
+            )
+        if name in asked:
+            raise InputError(f"{name} is given twice, by {option('sizes')}")
+        asked[name] = _range(given)
+    return asked
+
+
+def _written(sizes: Any) -> str:
+    """`4..6` for range(4, 7) and for [4, 5, 6]; raises InputError for sizes that leave some out."""
+    if type(sizes) is int:
+        return str(sizes)
+    several = isinstance(sizes, range | list | tuple) and len(sizes) and all(type(size) is int for size in sizes)
+    if several and list(sizes) == list(range(sizes[0], sizes[-1] + 1)):
+        return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}..{sizes[-1]}"
+    raise InputError(
+        f"{option('sizes')} are consecutive, such as '1..64', range(1, 65) or [4, 5, 6], got {shorten(repr(sizes))}"
+    )
+
+
+def _by_cells(what: Algorithm | NodeProgram) -> list[Algorithm]:
+    """A program; for a node program, its schemas."""
+    if isinstance(what, NodeSchema) and what.node_program is not None:
+        what = what.node_program
+    return list(what.schemas()) if isinstance(what, NodeProgram) else [what]
+
+
+def _range(text: str) -> range:
+    """`1..64`, or one number."""
+    found = re.fullmatch(r"(-?\d{1,18})(?:\.\.(\d{1,18}))?", text.strip(), re.ASCII)
+    if found is None:
+        raise InputError(f"{option('sizes')} is a range such as 1..64, got '{text[:40]}'")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first != last and not 1 <= first <= last < first + MOST_SIZES:  # a single one may be anything a number may be
+        raise InputError(
+            f"{option('sizes')} goes from at least 1 up, over at most {MOST_SIZES:,} sizes, got {text.strip()}"
+        )
+    return range(first, last + 1)
+
+
+def _joined(numbers: Mapping[str, int]) -> str:
+    return ",".join(_named(name, str(value)) for name, value in numbers.items())
+
+
+def _named(name: str, value: str) -> str:
+    return value if name == BITS else f"{name}={value}"

@@ -1,0 +1,64 @@
+"""What long work reports: notes, its progress, and that loops are compiled first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol, cast
+
+from bitwright.runs.progress import Progress, as_progress, say
+
+
+class Teller(Protocol):
+    """A listener to long work."""
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is not the result."""
+
+    def working(self, what: str, *, at_most: bool = False) -> AbstractContextManager[Progress]:
+        """A context in which the work calls a function with what is done and how much there is.
+
+        With `at_most` the work may end long before it has done that much.
+        """
+
+
+class Listener:
+    """The listener of Python programs: a function, lines on standard error, or silence."""
+
+    def __init__(self, given: Progress | bool | None) -> None:
+        self._given = given
+        as_progress(given, "")  # refuses what cannot be called
+
+    def note(self, text: str) -> None:
+        if self._given is True:
+            say(text)
+
+    @contextmanager
+    def working(self, what: str, *, at_most: bool = False) -> Iterator[Progress]:  # noqa: ARG002
+        yield as_progress(self._given, what) or (lambda done, total: None)  # noqa: ARG005
+
+
+def teller(given: Teller | Progress | bool | None) -> Teller:
+    """The listener that was given: True for lines on standard error, a function, or a Teller; None for nobody."""
+    return cast(Teller, given) if hasattr(given, "working") else Listener(given)
+
+
+_said: set[str] = set()  # in this process
+
+
+def say_compiling(tell: Teller | None = None) -> bool:
+    """Says that loops are compiled before the first of many runs; returns whether they are, or were kept.
+
+    Python programs see it on standard error, once, even without a listener.
+    """
+    from bitwright.runs.sliced import COMPILING, to_be_compiled
+
+    if not to_be_compiled():
+        return False
+    if tell is not None and not isinstance(tell, Listener):
+        tell.note(COMPILING)
+    elif COMPILING not in _said:
+        _said.add(COMPILING)
+        print(f"bitwright: {COMPILING}", file=sys.stderr)
+    return True

@@ -1,0 +1,178 @@
+"""The states of a recorded run: as lines of text, as plain data, or in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from bitwright.common.bits import BoolArray, any_digits
+from bitwright.common.errors import InputError, counted, option, thousandths
+from bitwright.common.files.storage import as_path, write_atomically
+from bitwright.pages import (
+    choose_columns,
+    graph_page,
+    graph_svg,
+    run_title,
+    trace_page,
+    trace_svg,
+)
+from bitwright.pages import trace_states as states_of
+from bitwright.pages import trace_text as text_of
+from bitwright.pages.text import heading_of, order_lines
+from bitwright.rules import Algorithm, GraphAlgorithm
+from bitwright.rules.trace import Trace
+from bitwright.runs.observers import Watch
+from bitwright.runs.run import Run
+
+KINDS = (".html", ".svg", ".txt", ".npz")
+_WHOLE = (".html", ".npz")  # have all bits
+
+
+def check_trace(
+    algorithm: Algorithm, path: str | PathLike[str] | None, only: Sequence[str] = (), printed: bool = False
+) -> None:
+    """Raises InputError if a trace cannot be written or printed as it is asked for, before anything long begins."""
+    kind = None if path is None else as_path(path, "a trace").suffix.lower()
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"a trace is a .html, .svg, .txt or .npz file, got {path}")
+    if kind in _WHOLE and only and not printed:
+        raise InputError(f"{option('only')} does not go with a page or a .npz file: they have all bits")
+    drawn = kind == ".svg" and isinstance(algorithm, GraphAlgorithm)
+    if printed or kind is None or not (kind in _WHOLE or drawn):
+        choose_columns(algorithm.program, _names(algorithm, only))
+
+
+def write_trace(done: Run, path: str | PathLike[str], only: Sequence[str] = ()) -> str:
+    """Writes a recorded run to a .html, .svg, .txt or .npz file, and says what it wrote.
+
+    `only` are the names to show in a picture or a text, which otherwise has all bits, or the memory of a machine.
+
+    >>> from bitwright import addition, run
+    >>> write_trace(run(addition(4), p=11, q=6, record=True), "addition.txt")
+    'wrote addition.txt: 8 steps, 1 KiB'
+    """
+    trace = _recorded(done)
+    check_trace(done.algorithm, path, only)
+    place = as_path(path, "a trace")
+    if place.suffix.lower() == ".npz":
+        from bitwright.common.files.executions import save_executions
+        from bitwright.runs.successors import executions_of_trace, lets_of
+
+        save_executions(place, replace(executions_of_trace(trace), lets=lets_of(done.algorithm)))
+        return f"wrote {place}: {counted(done.steps, 'step')} of {counted(trace.layout.size, 'bit')}"
+    write_atomically(place, _text(done, place.suffix.lower(), only).encode())
+    return f"wrote {place}: {counted(done.steps, 'step')}, {max(1, place.stat().st_size // 1024):,} KiB"
+
+
+def trace_text(done: Run, only: Sequence[str] = ()) -> Iterator[str]:
+    """The states of a recorded run, a line each."""
+    trace, names = _recorded(done), _names(done.algorithm, only)
+    if isinstance(done.algorithm, GraphAlgorithm):
+        yield from order_lines(done.algorithm)
+        yield from text_of(trace, names, _margins(done), partial(heading_of, done.algorithm))
+    else:
+        computer = done.algorithm.computer
+        yield from text_of(trace, names, computer.notes(trace) if computer else _margins(done))
+
+
+def trace_states(done: Run, only: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The states of a recorded run as `trace --json` prints them: step, n, and the bits under each name.
+
+    For a network of cells also the smallest margin of the step that follows, and the bit that has it.
+    """
+    states = list(states_of(_recorded(done), _names(done.algorithm, only)))
+    for state, (margin, bit) in zip(states, _closest(done), strict=False):
+        state["margin"], state["closest"] = margin, bit
+    return states
+
+
+def _closest(done: Run) -> Iterator[tuple[float | None, str | None]]:
+    """For each step of a network of cells, the smallest margin of a port, negative if its answer was wrong, and the bit
+    that the port is wired to."""
+    trace, asked = _recorded(done), done.asked
+    if asked is None:
+        return
+    for first in range(0, trace.steps, 64):
+        rows = trace.packed[first : min(first + 64, trace.steps)]
+        margins, bits = asked.closest(np.unpackbits(rows, axis=1, count=trace.layout.size).astype(bool))
+        for margin, bit in zip(margins.tolist(), bits.tolist(), strict=True):
+            yield (None, None) if bit < 0 else (margin, trace.layout.name_of(bit))
+
+
+def _margins(done: Run) -> Iterator[str]:
+    """The same in words, for the line of the state that the step begins with."""
+    return (
+        "" if margin is None else f"margin {thousandths(margin)} at {bit}{', WRONG' if margin < 0 else ''}"
+        for margin, bit in _closest(done)
+    )
+
+
+def _text(done: Run, kind: str, only: Sequence[str]) -> str:
+    on_graph = isinstance(done.algorithm, GraphAlgorithm)
+    if kind == ".html":
+        return graph_page(done) if on_graph else trace_page(done)
+    if kind == ".txt":
+        return "\n".join(trace_text(done, only)) + "\n"
+    if on_graph:
+        if len(only) > 1:
+            raise InputError(
+                f"a picture of a graph has the colours of one name, got {len(only)}; give one to {option('only')}"
+            )
+        return graph_svg(done, colour=only[0] if only else None)
+    title, trace = run_title(done), _recorded(done)
+    short = title != done.algorithm.name and not only and len(done.outputs) == 1
+    reading = next(iter(done.outputs)) if short else ""
+    with any_digits():
+        readings = [str(done.algorithm.read(state)[reading]) for state in trace.states()] if short else ()
+    return trace_svg(trace, title, _names(done.algorithm, only), reading, readings)
+
+
+def _names(algorithm: Algorithm, only: Sequence[str]) -> Sequence[str]:
+    """The names to show: those that were asked for, or the memory of a machine; none stands for all."""
+    computer = algorithm.computer
+    return only or ([computer.memory_name()] if computer else ())
+
+
+def _recorded(done: Run) -> Trace:
+    if done.trace is None:
+        raise InputError("this run was not recorded; run it with record=True to have its trace")
+    return done.trace
+
+
+def instructions(algorithm: Algorithm, say: Callable[[str], None]) -> Watch:
+    """A `watch` for `run` that reports every instruction when it is done.
+
+    >>> from pathlib import Path
+    >>> import bitwright
+    >>> _ = Path("sub.sbn").write_text(".width 4\\n.in a b\\n.out b\\nsub a b")
+    >>> algorithm = bitwright.open("sub.sbn")
+    >>> _ = bitwright.run(algorithm, a=3, b=5, watch=instructions(algorithm, lambda line: print(line.split())))
+    ['step', 'address', 'instruction']
+    ['0', '0', 'b', '-=', 'a:', '2']
+    """
+    view = algorithm.computer
+    assert view is not None
+    machine = view.machine
+    before: tuple[int, int] | None = None
+
+    def begins(step: int, state: BoolArray) -> None:
+        nonlocal before
+        if before is None:
+            say(f"{'step':>7}  {'address':>7}  instruction")
+        else:
+            say(_instruction(view, *before, machine.address(state), machine.memory(state)))
+        before = step, machine.address(state)
+
+    return Watch(machine.boundary, begins)
+
+
+def _instruction(view: Any, step: int, address: int, after: int, memory: list[int]) -> str:
+    """One executed instruction: when, where, what, and what came of it."""
+    sbn = view.code.instructions[address]
+    jump = f", go to {view.label(after) or after}" if memory[sbn.b] < 0 else ""
+    return f"{step:>7,}  {address:>7}  {view.word(sbn.b)} -= {view.word(sbn.a)}: {memory[sbn.b]}{jump}"

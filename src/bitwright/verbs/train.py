@@ -1,0 +1,374 @@
+"""Training: one small integer network for the cells of programs, or networks of the whole state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+from bitwright.common.bits import whole_number
+from bitwright.common.errors import BitwrightWarning, InputError, Report, counted, listing, option
+from bitwright.common.files.executions import Executions
+from bitwright.common.files.storage import as_path, check_output
+from bitwright.common.workers import Workers
+from bitwright.networks import FloatNetwork, Recipe
+from bitwright.networks import train as descend
+from bitwright.networks.cache import network_files
+from bitwright.networks.cache import train_members as fill
+from bitwright.networks.descent import NetworkShape
+from bitwright.networks.store import read_about
+from bitwright.networks.train import ExecutionSet
+from bitwright.proofs.width import suggested_width
+from bitwright.rules import Algorithm, NodeProgram, Program
+from bitwright.rules.cells import Tile
+from bitwright.rules.pattern import Pattern
+from bitwright.runs.progress import Progress
+from bitwright.verbs.arguments import RECIPE, make_recipe
+from bitwright.verbs.cells import (
+    SEEDS,
+    TrainedCells,
+    check_divides,
+    pattern_of,
+    train_on_pattern,
+    train_smallest,
+)
+from bitwright.verbs.engines import check_options, check_tile
+from bitwright.verbs.executions import TOLERANCE, WIDER, Sample, cell_set, unseen, unseen_kinds
+from bitwright.verbs.network import Network, Training, wider
+from bitwright.verbs.open import of_bits, subject
+from bitwright.verbs.sizes import SizesAsked, at_size, in_sizes, missing_size
+from bitwright.verbs.telling import Teller, teller
+
+_OPTIONS = ("sizes", "tile", "executions", "recipe", "networks", "integer", "weight_bits", "seeds", "progress")
+Trainable = Algorithm | Program | NodeProgram | str | PathLike[str]
+_MOST_NETWORKS, _MOST_SEEDS = 10**6, 1_000
+
+
+@dataclass(frozen=True, repr=False)
+class Members(Report):
+    """Several networks in a folder, whose outputs a run averages."""
+
+    folder: Path
+    name: str
+    program: Program
+    recipe: Recipe
+    files: tuple[Path, ...]  # those that were asked for
+    there: int  # all that the folder holds
+    seconds: float
+
+    @property
+    def sentence(self) -> str:
+        """What was trained, in a line."""
+        more = f"; {self.folder} holds {self.there:,} networks, and all of them will be averaged"
+        made = f"{len(self.files):,} networks of width {self.recipe.width:,}, in {self.seconds:.2f} s"
+        return made + more * (self.there > len(self.files))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `bitwright train --networks N --json` prints."""
+        recipe, plan = self.recipe, self.recipe.plan
+        return {
+            "folder": str(self.folder),
+            "networks": len(self.files),
+            "name": self.name,
+            "program_id": self.program.id,
+            "examples": self.program.templates + recipe.padding,
+            "padding": recipe.padding,
+            "width": recipe.width,
+            "seed": recipe.seed,
+            "start": recipe.start,
+            "parametrization": plan.parametrization,
+            "descent": plan.descent,
+            "tolerance": plan.tolerance,
+            "trainer": f"{recipe.trainer} on {recipe.device}",
+            "kernel": recipe.kernel,
+            "digests": [read_about(file).digest for file in self.files],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A training task: on the templates of a program or of a pattern, or on executions in their place."""
+
+    name: str
+    programs: tuple[Algorithm, ...]  # as they were given
+    pattern: Pattern
+    executions: ExecutionSet | None
+    recipe: Recipe
+    smallest: bool  # whether narrower networks are tried first
+    tell: Teller
+
+    @property
+    def program(self) -> Program:
+        return self.pattern.program
+
+    @property
+    def runs(self) -> Algorithm | None:
+        """The algorithm whose whole state it is of; None for cells."""
+        return None if self.pattern.whole is None else self.programs[0]
+
+
+def train(
+    what: Trainable | Sequence[Trainable],
+    *more: Trainable,
+    sizes: SizesAsked | None = None,
+    tile: Tile = 1,
+    executions: str | PathLike[str] | Executions | Sample | None = None,
+    recipe: Recipe | None = None,
+    networks: int = 1,
+    integer: bool = True,
+    weight_bits: int = 8,
+    seeds: int = SEEDS,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Any,
+) -> Network:
+    """A network trained by full-batch gradient descent; raises TrainingError where that stalls.
+
+    By default it is one small integer network for the cells of these programs: it runs every program with cells of
+    these kinds, in any size. Every local state is tried, and if one is wrong the next of `seeds` seeds is taken. With
+    tile="all" the whole state of one program, in one size, is the one cell.
+
+    >>> from bitwright import multiplication, run
+    >>> network = train(multiplication(6), sizes="1..8")
+    >>> network.proved, run(multiplication(20), multiplicand=719483, multiplier=483719, network=network).value
+    (True, 348027597277)
+    >>> train("addition", tile="all", width=512, integer=False).sentence
+    'the whole state, 16 examples; width 512, 57,344 bytes of float32 weights'
+
+    - `sizes`: the kinds of cells of all these sizes, such as "1..64", "l=1..64" or range(1, 65).
+    - `tile`: that many neighbouring cells are taken as one, or "all".
+    - `executions`: learn from "runs", from random "states", from a .npz file or from what `executions` gives, and never
+      see a template alone; a `Sample` says how many.
+    - `networks`: that many become one integer network, side by side; `train_members` keeps them apart.
+    - `integer`, `weight_bits`: quantize to integers of 2 to 8 bits; integer=False keeps floats.
+    - `progress`: True for lines on standard error, or a function of what is done and how much there is.
+
+    All other settings are those of a `Recipe`, which may also be given whole:
+
+    - `width`: hidden units; by default the smallest of 32, 64, ... that is proved with a margin of 0.1 or more, and for
+      the whole state what the width law suggests.
+    - `seed`, `member`: which initial weights are drawn; members of an ensemble have one seed.
+    - `padding`: examples that are never matched, added to the training set.
+    - `start`: the outputs at the beginning are `zero`, or `random` as in the paper.
+    - `tolerance`: training ends once every output is as near as this to its label; 0.001, for executions 0.01.
+    - `descent`: `balanced` steps, the default; `momentum`, the default for executions; or `plain`, as in the theorem.
+    - `rate`, `most_steps`: of the descent; by default they follow from the spectrum of the kernel.
+    - `parametrization`: `ntk`, or `standard`, in which layers have other shares of a step.
+    - `trainer`: `numpy`, or `torch` on a `device` such as `cuda`; `precision`: `float32` or `float64`.
+    """
+    whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
+    whole_number(seeds, option("seeds"), 1, _MOST_SEEDS)
+    if not integer and weight_bits != 8:
+        raise InputError(f"{option('weight_bits')} goes with {option('integer')}")
+    if networks > 1 and not integer:
+        raise InputError(f"{networks:,} networks go into a folder, or become one with {option('integer')}")
+    begin = time.perf_counter()
+    task = _task([what, *more], sizes, tile, executions, recipe, teller(progress), settings)
+    network = _trained(task, networks, integer, weight_bits, seeds, begin)
+    if integer and sizes is None and tile == 1 and (progress is True or hasattr(progress, "note")):
+        with task.tell.working("looking at other sizes"):
+            missing = missing_size(task.programs[0], task.pattern)
+        if missing is not None:
+            task.tell.note(
+                f"{at_size(task.name, missing)} has cells of other kinds, which this network does not run; "
+                f"{option('sizes')} all trains one on those too"
+            )
+    return network
+
+
+def train_members(
+    what: Trainable | Sequence[Trainable],
+    *more: Trainable,
+    folder: str | PathLike[str],
+    networks: int,
+    sizes: SizesAsked | None = None,
+    tile: Tile = 1,
+    recipe: Recipe | None = None,
+    workers: str | int = 1,
+    progress: Teller | Progress | bool | None = None,
+    **settings: Any,
+) -> Members:
+    """Trains several networks into a folder, one file each, which `run` averages; the settings are those of `train`.
+
+    Networks already in the folder are kept, so an interrupted training continues. `workers` share them out: a
+    number of processes, "all", or "ray".
+
+    >>> from bitwright import addition, run
+    >>> members = train_members(addition(2), folder="adders", networks=3, tile="all", width=512)
+    >>> run(addition(2), p=3, q=2, network=members.folder).value
+    5
+    """
+    whole_number(networks, option("networks"), 1, _MOST_NETWORKS)
+    who = Workers.parse(str(workers), str(settings.get("device") or "cpu"))
+    place = as_path(folder, "a folder")
+    if place.suffix == ".safetensors":
+        raise InputError(f"{networks:,} networks go into a folder, got the file name {place}")
+    task = _task([what, *more], sizes, tile, None, recipe, teller(progress), settings)
+    begin = time.perf_counter()
+    with task.tell.working("networks") as told:
+        files = fill(task.program, task.recipe, networks, place, who, told)
+    there = len(network_files(place))
+    return Members(place, task.name, task.program, task.recipe, tuple(files), there, time.perf_counter() - begin)
+
+
+def check_outputs(output: Path, kept: Path | None = None, workers: str | int = 1) -> None:
+    """Raises InputError for a file that cannot be written, or that holds weights to keep.
+
+    One file has one network, which `workers` cannot share.
+    """
+    if Workers.parse(str(workers)).kind != "serial":
+        raise InputError(
+            f"{option('workers')} share out several networks in a folder: {option('networks')} with {option('float')}"
+        )
+    check_output(output, ".safetensors")
+    if kept is not None and any(
+        output.exists() and file.exists() and output.samefile(file) for file in network_files(kept)
+    ):
+        raise InputError(f"{output} holds the trained weights, which quantizing would destroy; choose another file")
+
+
+def _task(
+    several: Sequence[Any],
+    sizes: SizesAsked | None,
+    tile: Tile,
+    executions: Any,
+    recipe: Recipe | None,
+    tell: Teller,
+    settings: Mapping[str, Any],
+) -> _Task:
+    """The training task; raises InputError for options that do not go together."""
+    check_options(settings, (*RECIPE, *_OPTIONS), "train")
+    given: list[Any] = [own for one in several for own in (one if isinstance(one, list | tuple) else [one])]
+    if not given:
+        raise InputError("give at least one program to train on")
+    tile = check_tile(tile)
+    sample = executions if isinstance(executions, Sample | None) else Sample(executions)
+    if sample is not None:
+        if settings.get("padding") or (recipe is not None and recipe.padding):
+            raise InputError(f"{option('padding')} is for templates; leave it out with {option('executions')}")
+        if recipe is None:
+            own = {"tolerance": TOLERANCE, "descent": "momentum"}
+            settings = dict(settings) | {name: value for name, value in own.items() if settings.get(name) is None}
+    if tile == "all":
+        first, others = _one_program(given, sizes), list[Algorithm]()
+        programs = [first]
+    else:
+        first, *others = (of_bits(subject(one)) for one in given)
+        if sizes is None:
+            check_divides(first, tile)
+        with tell.working("looking for kinds of cells"):
+            looked = [*in_sizes(first, sizes).programs, *(at for one in others for at in in_sizes(one).programs)]
+        programs = [one.algorithm for one in looked]
+    pattern = pattern_of([one.program for one in programs], tile)
+    runs = None if pattern.whole is None else first
+    wider = WIDER if sample is not None and runs is None else 1
+    with tell.working("choosing a width"):
+        made = make_recipe(lambda padding: wider * suggested_width(pattern, runs, padding), settings, recipe)
+    learnt = None if sample is None else cell_set(pattern, programs, sample, tile)
+    smallest = learnt is None and recipe is None and settings.get("width") is None and not made.padding
+    task = _Task(first.name, (first, *others), pattern, learnt, made, smallest, tell)
+    if learnt is not None:
+        _tell_learnt(task, learnt)
+    return task
+
+
+def _one_program(given: Sequence[Any], sizes: SizesAsked | None) -> Algorithm:
+    """The one program whose whole state is meant."""
+    if len(given) > 1:
+        raise InputError("one network serves several programs by their cells; name one for the whole state")
+    if sizes is not None:
+        raise InputError(f"{option('sizes')} goes with networks of cells, not of the whole state")
+    whole = subject(given[0])
+    if isinstance(whole, NodeProgram):
+        raise InputError(f"{whole.name} is a node program, whose networks are of cells, not of the whole state")
+    return whole
+
+
+def _tell_learnt(task: _Task, learnt: ExecutionSet) -> None:
+    """Reports how much the executions show, how long learning takes, and what they never show."""
+    found, pattern, program, plan = learnt.learnt_from, task.pattern, task.program, task.recipe.plan
+    whole = pattern.whole is not None
+    shown = f"{found.examples:,} of {counted(pattern.local_states, 'local state')} occur in"
+    if whole:
+        shown = f"{counted(found.examples, 'different state')} of"
+    task.tell.note(f"{shown} {found.states:,} {_of(learnt)}")
+    ends = learnt.spectrum(plan, NetworkShape(program.templates, task.recipe.width, program.bits))
+    steps = plan.expected_steps(learnt.set.examples, ends)
+    task.tell.note(f"the kernel of these has condition number {ends[1] / ends[0]:,.0f}: about {steps:,} steps")
+    if not whole and (kinds := unseen_kinds(pattern, learnt)):
+        numbers = listing([str(kind + 1) for kind in kinds], 8)
+        never = "never occurs" if len(kinds) == 1 else "never occur"
+        task.tell.note(f"{counted(len(kinds), 'kind')} of cells {never} in the data, number {numbers}")
+    if whole and (templates := unseen(learnt)):
+        texts = listing([f"'{program.template_text(template)}'" for template in templates], 2)
+        never = counted(len(templates), "template")
+        task.tell.note(f"these states never match {never}, which cannot be learnt: {texts}")
+
+
+def _of(executions: ExecutionSet) -> str:
+    learnt = executions.learnt_from
+    if learnt.source == "runs":
+        return "states of runs" if learnt.runs is None else f"states of {counted(learnt.runs, 'run')}"
+    return "random states" if learnt.source == "states" else "states of the file"
+
+
+def _train_one(task: _Task, recipe: Recipe, losses: dict[str, float]) -> FloatNetwork:
+    """One network of this recipe; `losses` gets its last loss, by its digest."""
+    shape = NetworkShape(task.program.templates + recipe.padding, recipe.width, task.program.bits)
+    ends = None if task.executions is None else task.executions.spectrum(recipe.plan, shape)
+    most = recipe.plan.expected_steps(shape.inputs, ends)
+    with task.tell.working("training") as told:
+        network, history = descend(task.program, recipe, lambda step, _: told(min(step, most), most), task.executions)
+    losses[network.digest] = history.loss[-1]
+    return network
+
+
+def _trained(task: _Task, networks: int, integer: bool, weight_bits: int, seeds: int, begin: float) -> Network:
+    """Trains, and unless floats are asked for quantizes and tries all local states, if these are few."""
+    losses: dict[str, float] = {}
+    if not integer:
+        weights = _train_one(task, task.recipe, losses)
+        training = Training(time.perf_counter() - begin, losses[weights.digest], executions=task.executions)
+        return Network(weights, task.pattern, task.runs, task.name, training)
+    with task.tell.working("training on the local states"):
+        found = (train_smallest if task.smallest else train_on_pattern)(
+            task.pattern,
+            task.recipe,
+            weight_bits=weight_bits,
+            seeds=seeds,
+            make=lambda _, recipe: _train_one(task, recipe, losses),
+            executions=task.executions,
+            networks=networks,
+            runs=task.runs,
+        )
+    loss, seconds = max(losses[one.digest] for one in found.trained), time.perf_counter() - begin
+    problem = _advice(found, task.executions) if found.tables is not None and not found.proved else None
+    if problem is not None:
+        warn(problem, BitwrightWarning, stacklevel=3)
+    training = Training(seconds, loss, found.trained, found.cost, found.seeds, task.executions, problem)
+    return Network(found.network, task.pattern, task.runs, task.name, training)
+
+
+def _advice(found: TrainedCells, executions: ExecutionSet | None) -> str:
+    """One line about the local states that a network gets wrong.
+
+    If some templates were never shown, a wider network would not learn them either.
+    """
+    assert found.tables is not None
+    advice = wider(found.network.weight_bits)
+    after = "" if found.seeds == 1 else f" after {found.seeds} seeds"
+    head = f"{found.tables.wrong:,} of {counted(found.tables.states, 'local state')} come out wrong{after}"
+    if executions is None:
+        return f"{head}; {advice}"
+    never, program = unseen(executions), found.pattern.program
+    if not never:
+        return f"{head}; {advice}, or show it more executions"
+    texts = listing([f"'{program.template_text(template)}'" for template in never], 2)
+    return (
+        f"{head}; the executions never showed {counted(len(never), 'template')} ({texts}): learn from random states "
+        f"({option('executions')} states)"
+    )

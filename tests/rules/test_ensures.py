@@ -1,0 +1,173 @@
+"""`ensure` and `invariant` lines: what they say, how they are written, and what is wrong with them."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from facts import missing
+
+from bitwright import addition, multiplication, validate
+from bitwright.common.errors import InputError, ProgramError
+from bitwright.proofs.unrolling import prove_at_size
+from bitwright.rules import parse, parse_node_program
+from bitwright.rules.ensure_text import read
+
+TEXT = """\
+let l = 6
+let n = l+2
+bits a[l] b[l] carry[l] flag
+block a[i] b[i] for i in 1..l
+block carry[i] for i in 1..l
+block flag
+when a[i]!=b[i] write a[i] for i in 1..l
+when a[1]=1 b[1]=1 write flag carry[1]
+input a b
+output sum = a
+output odd = flag
+"""
+
+# the line, and what it means in Python
+TRUTHS = [
+    ("sum == (a - b) mod 2^l", "s == (a - b) % 64"),
+    ("sum == (a - b) % 2^l", "s == (a - b) % 64"),
+    ("odd == (a < b)", "o == (a < b)"),
+    ("odd", "o == 1"),
+    ("not odd => sum // 3 >= a - 2*b", "o or s // 3 >= a - 2 * b"),
+    ("odd and a == b or sum < 2^(n-3)", "(o and a == b) or s < 32"),
+    ("a > b => b > 5 => sum != 7", "not a > b or not b > 5 or s != 7"),
+    ("-a + 2 * (b - 1) <= sum", "-a + 2 * (b - 1) <= s"),
+    ("sum - a - b == 0 - (a + b - sum)", "True"),
+    ("sum[i] == (a[i] != b[i]) for i in 1..l", "s == a ^ b"),
+    (
+        "sum[j] + a[i] >= b[j] for i in 1..3, j in i+1..l",
+        "all((s>>j-1 & 1) + (a>>i-1 & 1) >= (b>>j-1 & 1) for i in (1, 2, 3) for j in range(i+1, 7))",
+    ),
+    ("sum % 2^3 % 3 == 1", "s % 8 % 3 == 1"),
+    ("a * b - sum > 100", "a * b - s > 100"),
+]
+
+
+@pytest.mark.parametrize("line", [line for line, _ in TRUTHS])
+def test_a_line_means_what_python_means(line: str) -> None:
+    meant = dict(TRUTHS)[line]
+    found = parse(TEXT + f"ensure {line}\n").ensures[0]
+    again = read(str(found)).with_lets(found.lets)
+    random = Random(1)
+    for _ in range(300):
+        a, b, s, o = random.getrandbits(6), random.getrandbits(6), random.getrandbits(6), random.getrandbits(1)
+        if random.random() < 0.3:
+            s = a ^ b
+        expected = bool(eval(meant, {"a": a, "b": b, "s": s, "o": o}))
+        assert found.holds({"a": a, "b": b}, {"sum": s, "odd": o}) == expected
+        assert again.holds({"a": a, "b": b}, {"sum": s, "odd": o}) == expected  # as it is printed
+
+
+def test_canonical_text_keeps_the_lines_with_their_numbers() -> None:
+    text = TEXT + "ensure sum == (a - b) mod 2^l\ninvariant at flag: a + 2*carry <= in.a + in.b + 2^n\n"
+    algorithm = parse(text, lets={"l": 9})
+    assert "ensure sum == (a - b) % 2^9\n" in algorithm.text()
+    assert "invariant at flag: a + 2 * carry <= in.a + in.b + 2^11\n" in algorithm.text()
+    again = parse(algorithm.text())
+    assert again.text() == algorithm.text()
+    assert again.same_as(algorithm)
+
+
+def test_an_input_of_the_same_name_as_an_output() -> None:
+    text = "bits x[2]\nblock x[*]\nwhen x[1]=1 write x[2]\ninput x\noutput x\nsteps 1\nensure x == 2 * (in.x mod 2)\n"
+    line = parse(text).ensures[0]
+    assert line.holds({"x": 1}, {"x": 2})
+    assert not line.holds({"x": 1}, {"x": 1})
+
+
+PROBLEMS = [
+    ("ensure foo == 1", 8, "'foo' is not an input or output"),
+    ("ensure in.sum == 1", 8, "'sum' is not an input"),
+    ("ensure sum + 1", 12, "not true or false"),
+    ("ensure odd = 1", 12, "equality is =="),
+    ("ensure sum == a // b", 20, "must be a constant"),
+    ("ensure sum == (a < b)", 18, "takes numbers"),
+    ("ensure a and odd", 8, "'and' takes what is true or false"),
+    ("ensure sum[7] == 1", 8, "has 6"),
+    ("ensure sum[i] == 1 for i in 1..n", 8, "sum[7] is no bit"),
+    ("ensure a == b == sum", 15, "one comparison at a time"),
+    ("ensure sum == 2^(0-1)", 16, "an exponent is 0 to"),
+    ("ensure sum == a % (l - l)", 17, "at least 1, got 0"),
+    ("ensure (a == b", 15, "expected ')'"),
+    ("ensure", 7, "expected a number or a name"),
+    ("ensure sum == a $ b", 17, "unexpected character '$'"),
+    ("ensure sum[a] == 1", 12, "an index must be a constant"),
+    ("ensure sum == 1 for l in 1..2", 21, "already a name"),
+    ("invariant at a: b == 1", 14, "'at' takes a single bit"),
+    ("output lost = carry[2]\nensure lost == 0", 8, "output 'lost' is never set"),
+]
+
+
+@pytest.mark.parametrize(("line", "column", "why"), PROBLEMS)
+def test_a_problem_is_told_with_its_column(line: str, column: int, why: str) -> None:
+    with pytest.raises(ProgramError) as error:
+        parse(TEXT + line + "\n")
+    (problem,) = error.value.problems
+    assert problem.line == TEXT.count("\n") + 1 + line.count("\n")
+    assert problem.column == column
+    assert missing(problem.message, why) == []
+
+
+SIGNED = """
+bits a b x[2] y[2]
+block a b
+block x[i] y[i] for i in 1..2
+when a=1 b=0 write a
+when a=0 b=1 write b
+when a=1 b=1 write a b
+when x[i]=1 y[i]=0 write y[i] for i in 1..2
+input signed a
+input b x
+output signed d = a
+output e = b
+output y
+steps 1
+"""
+
+
+@pytest.mark.parametrize(
+    "line", ["d == (e == 1)", "d != (e and e)", "d", "not d", "e => d", "in.a or e", "(d == 0) == a"]
+)
+def test_a_signed_word_of_one_bit_is_no_truth(line: str) -> None:
+    """On, it is -1, and a truth that is on is 1."""
+    with pytest.raises(ProgramError, match="true or false"):
+        parse(f"{SIGNED}ensure {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [("d[1] == (e == 1)", False), ("d == a", True), ("d == -1 or d == 0", True), ("d == 1 or d == 0", False)],
+)
+def test_the_bit_of_a_signed_word_is_a_truth_and_its_number_is_negative(line: str, right: bool) -> None:
+    algorithm = parse(f"{SIGNED}ensure {line}\n")
+    assert (validate(algorithm).verdict == "exact") == right
+    assert (prove_at_size(algorithm).verdict == "proved") == right
+
+
+def test_long_ranges_are_read_at_once() -> None:
+    line = "ensure sum[i] == a[i] for i in 1..l\n"
+    assert parse(TEXT + line, lets={"l": 50_000}).ensures
+    with pytest.raises(ProgramError, match=r"sum\[50001\]"):
+        parse(TEXT + line.replace("1..l", "1..l+1"), lets={"l": 50_000})
+
+
+def test_algorithms_take_lines_as_text() -> None:
+    assert str(addition(5).ensures[0]) == "sum == p + q"
+    assert [str(line) for line in multiplication(3).invariants] == [
+        "at to_check_lsb: sum_p + multiplicand * multiplier == in.multiplicand * in.multiplier"
+    ]
+    with pytest.raises(InputError, match=r"column.*8.*'r'"):
+        replace(addition(3), ensures=["sum == r"])
+    with pytest.raises(InputError, match=r"5.*expected.*'='"):
+        replace(addition(3), ensures=("sum = p",))
+    with pytest.raises(InputError, match="tuple of str"):
+        replace(addition(3), ensures="sum == p")
+
+
+def test_node_programs_refuse_them() -> None:
+    with pytest.raises(ProgramError, match="'ensure'"):
+        parse_node_program("bits x\nblock x\nwhen x=1 write x far.x\nensure x == 1\n")

@@ -1,0 +1,60 @@
+"""A trace is the states of a run, over named bits; with a program it knows the matches too."""
+
+import numpy as np
+import pytest
+
+from bitwright import InputError
+from bitwright.pages import trace_svg
+from bitwright.rules import Layout
+from bitwright.rules.trace import Recorder, Trace
+
+LAYOUT = Layout.of([("p", (3,)), ("m", (2, 2)), ("f", ())])
+
+
+@pytest.fixture
+def states() -> np.ndarray:
+    return np.random.default_rng(3).random((5, 8)) < 0.5
+
+
+def test_a_trace_needs_only_a_layout(states: np.ndarray) -> None:
+    recorder = Recorder(LAYOUT)
+    for state in states:
+        recorder.add(state)
+    trace = recorder.trace(4)
+    assert trace == Trace.from_states(LAYOUT, states)
+    assert np.array_equal(trace.states(), states)
+    assert (trace.steps, len(trace)) == (4, 5)
+    for step in range(5):
+        assert np.array_equal(trace.state(step), states[step])
+        assert trace.number(step, "p") == sum(1 << i for i in range(3) if states[step, i])
+    assert np.array_equal(trace.bit(7), states[:, 7])
+    with pytest.raises(InputError, match=r"templates.*matches"):
+        trace.matches(0)
+
+
+def test_a_trace_without_a_program_is_shown_without_matches(states: np.ndarray) -> None:
+    trace = Trace.from_states(LAYOUT, states)
+    heading, *lines = str(trace).splitlines()
+    assert heading.split() == ["step", "p", "m[1]", "m[2]", "f"]
+    for step, line in enumerate(lines):
+        signs = "".join(line.split()[1:]).replace("·", "0")
+        shown = states[step][[2, 1, 0, 4, 3, 6, 5, 7]]
+        assert signs == "".join("1" if bit else "0" for bit in shown)
+    assert "m[1]" in trace_svg(trace)
+
+
+def test_traces_are_equal_when_their_states_are(states: np.ndarray) -> None:
+    trace, same = Trace.from_states(LAYOUT, states), Trace.from_states(LAYOUT, states.copy())
+    assert trace == same
+    assert hash(trace) == hash(same)
+    changed = states.copy()
+    changed[2, 3] ^= True
+    assert trace != Trace.from_states(LAYOUT, changed)
+    assert trace != Trace(LAYOUT, trace.packed, np.zeros((4, 8), dtype=np.float32))
+    assert trace.first(2) == Trace.from_states(LAYOUT, states[:3])
+
+
+@pytest.mark.parametrize("shape", [(8,), (0, 8), (3, 7)])
+def test_states_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(InputError, match=r"states.*8"):
+        Trace.from_states(LAYOUT, np.zeros(shape, dtype=bool))

@@ -1,0 +1,194 @@
+"""Proofs from Python and from the command line: the same function, so the same dictionaries, reports and refusals."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calling import Captured
+from calling import call as said
+
+import bitwright as bw
+
+
+def plain(document: dict[str, Any]) -> dict[str, Any]:
+    """As JSON has it, without the time it took."""
+    return {name: value for name, value in json.loads(json.dumps(document)).items() if name != "seconds"}
+
+
+@pytest.fixture(scope="module")
+def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Networks of cells and of the whole state, right and wrong."""
+    small, place = bw.addition(2), tmp_path_factory.mktemp("nets")
+    cells, whole = bw.train(bw.addition(4)), bw.train(small, tile="all", integer=True, width=512)
+    files = {name: place / f"{name}.safetensors" for name in ("cells", "whole", "wrong", "wrong_cells")}
+    cells.save(files["cells"])
+    whole.save(files["whole"])
+    for network, name in ((cells, "wrong_cells"), (whole, "wrong")):
+        replace(network, weights=replace(network.weights, last=-network.weights.last)).save(files[name])
+    return files
+
+
+CASES: dict[str, tuple[list[object], dict[str, Any]]] = {
+    "limit": (["--bits", 3], {}),
+    "limit, sign": (["--bits", 3, "--rounding", "sign", "--padding", 2], {"rounding": "sign", "padding": 2}),
+    "limit, reachable": (["--bits", 2, "--n", "reachable"], {"n": "reachable"}),
+    "limit of cells": (["--bits", 3, "--tile", "1"], {"tile": 1}),
+    "limit at sizes": (["--sizes", "1..6"], {"sizes": range(1, 7)}),
+    "limit of tiles": (["--bits", 4, "--tile", 2], {"tile": 2}),
+    "cells": (["--bits", 3, "--network", "cells"], {}),
+    "cells at sizes": (["--network", "cells", "--sizes", "1..9"], {"sizes": "1..9"}),
+    "wrong cells": (["--bits", 3, "--network", "wrong_cells"], {}),
+    "whole state": (["--network", "whole"], {}),
+    "runs": (["--network", "whole", "--domain", "runs"], {"domain": "runs"}),
+    "refuted": (["--network", "wrong"], {}),
+    "a state": (["--network", "wrong", "--state", "p[1] q[1]"], {"state": "p[1] q[1]"}),
+    "a local state": (["--bits", 3, "--network", "cells", "--state", "p[1]"], {"state": "p[1]"}),
+}
+
+
+def asked(nets: dict[str, Path], options: list[object]) -> tuple[Any, Path | None, list[object]]:
+    """The program and the network of a case, and its options with the network's path."""
+    words = [nets.get(str(word), word) for word in options]
+    network = words[words.index("--network") + 1] if "--network" in words else None
+    bits = words[words.index("--bits") + 1] if "--bits" in words else None
+    what: Any = "addition" if bits is None else bw.addition(bits)
+    return what, network, words  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_python_and_the_command_line_say_the_same(nets: dict[str, Path], capsys: Captured, name: str) -> None:
+    options, given = CASES[name]
+    what, network, words = asked(nets, options)
+    found = bw.certify(what, network, **given)
+    code, out, _ = said(capsys, "certify", "addition", *words, "--json")
+    assert plain(found.to_dict()) == plain(json.loads(out))
+    right = found.right if name.endswith("state") and "state" in given else found.certified
+    assert code == (0 if right else 1)
+    _, report, _ = said(capsys, "certify", "addition", *words)
+    ours = re.sub(r"certify\(what, network, .*\)", "", str(found)).replace("certify(what, network)", "--network FILE")
+    assert ours.splitlines() == re.sub(r"bitwright certify .*", "", report).splitlines()
+    if "state" not in given:
+        assert said(capsys, "certify", "addition", *words, "-q")[1] == f"{found.sentence}\n"
+
+
+@pytest.mark.parametrize("name", [name for name, (_, given) in CASES.items() if "state" not in given])
+def test_a_check_says_the_same(nets: dict[str, Path], capsys: Captured, tmp_path: Path, name: str) -> None:
+    options, given = CASES[name]
+    what, network, words = asked(nets, options)
+    file, known = tmp_path / "c.json", {key: given[key] for key in ("tile",) if key in given}
+    found = bw.certify(what, network, **given)
+    found.save(file)
+    assert bw.Certificate.load(file) == found
+    again = bw.Certificate.load(file).check(what, network, **known)
+    assert again.holds
+    own = [
+        w for at, word in enumerate(words) if word in ("--bits", "--network", "--tile") for w in (word, words[at + 1])
+    ]
+    code, out, _ = said(capsys, "certify", "addition", *own, "--check", file, "--json")
+    assert plain(json.loads(out)) == plain(again.to_dict())
+    assert (code, json.loads(out)["holds"]) == (0 if found.certified else 1, True)
+
+
+@pytest.mark.parametrize("name", ["limit", "cells", "whole state"])
+def test_a_false_claim_is_refused_alike(nets: dict[str, Path], capsys: Captured, tmp_path: Path, name: str) -> None:
+    what, network, words = asked(nets, CASES[name][0])
+    file = tmp_path / "c.json"
+    found, lie = bw.certify(what, network), {"bits": 99} if network is None else {"states": 7}
+    replace(found, own=replace(found.own, **lie)).save(file)  # type: ignore[arg-type]
+    with pytest.raises(bw.ProofError, match="the certificate says") as refused:
+        bw.Certificate.load(file).check(what, network)
+    code, out, _ = said(capsys, "certify", "addition", *words, "--check", file, "--json")
+    assert (code, json.loads(out)) == (1, refused.value.to_dict())
+    assert said(capsys, "certify", "addition", *words, "--check", file, "-q") == (1, "does not hold\n", "")
+
+
+def test_what_cannot_be_asked_is_refused_alike(nets: dict[str, Path], capsys: Captured) -> None:
+    wrong: list[tuple[dict[str, Any], Path | None]] = [
+        ({"sizes": "1..x"}, nets["cells"]),
+        ({"sizes": "1..4"}, nets["whole"]),
+        ({"domain": "everything"}, nets["whole"]),
+        ({"domain": "runs"}, nets["cells"]),
+        ({"padding": 3}, nets["whole"]),
+        ({"rounding": "sign"}, nets["whole"]),
+        ({"domain": "runs"}, None),
+        ({"state": "p[1]"}, None),
+        ({"rounding": "up"}, None),
+        ({"n": "declared", "sizes": "1..4"}, None),
+        ({"state": "p[9]"}, nets["whole"]),
+        ({}, nets["whole"].with_name("none.safetensors")),
+    ]
+    for given, network in wrong:
+        with pytest.raises(bw.InputError) as refused:
+            bw.certify("addition", network, **given)
+        words = [word for name, value in given.items() for word in (f"--{name}", value)]
+        code, out, err = said(capsys, "certify", "addition", *words, *(["--network", network] if network else []))
+        assert (code, out) == (2, "")
+        assert err.replace("--", "") == f"bitwright: {str(refused.value).replace('--', '')}\n", given
+
+
+def test_a_name_has_the_size_of_a_network_of_the_whole_state(nets: dict[str, Path]) -> None:
+    """2 bits, which the file and the object know; and not that of another program."""
+    for network in (nets["whole"], bw.Network.load(nets["whole"])):
+        assert bw.certify("addition", network).states == 64
+        assert bw.run("addition", p=1, q=2, network=network).value == 3
+        assert bw.validate("addition", network=network).tally.inputs == 16
+        with pytest.raises(bw.InputError, match=r"addition of 2 bits.*multiplication"):
+            bw.certify("multiplication", network)
+        with pytest.raises(bw.InputError, match=r"2 bits.*9.*4"):
+            bw.run("addition", p=9, q=2, network=network)
+
+
+def test_several_programs_and_a_file(nets: dict[str, Path], tmp_path: Path) -> None:
+    several = [bw.addition(2), bw.addition(7)]
+    assert bw.certify(several, nets["cells"]).sizes is None
+    with pytest.raises(bw.InputError, match=r"program.*2"):
+        bw.certify(several, nets["cells"], sizes="1..3")
+    with pytest.raises(bw.InputError, match="no cell like"):
+        bw.certify([bw.addition(2), bw.permutation([2, 1])], nets["cells"])
+    rules = tmp_path / "own.bw"
+    rules.write_text("let l = 3\nbits x[l]\nblock x[i] for i in 1..l\nwhen x[i]=1 write x[i] for i in 1..l\n")
+    cells = bw.train(bw.open(rules))
+    assert bw.certify(rules, cells, sizes="l=1..20").sizes == "l=1..20"
+    assert bw.certify(rules, sizes="l=1..20").sizes == "l=1..20"
+
+
+def test_a_check_looks_at_the_program_that_is_given_too() -> None:
+    """Beyond 39 nodes of a chain there is another kind, which the certificate of 1..32 knows nothing of."""
+    text = "bits x[n]\nblock x[i] for i in 1..n\nwhen x[i]=1 write x[i] for i in 1..n\n"
+    text += "when x[i]=0 write x[1] for i in 40..n\nsteps 1\n"
+    eight, twenty, fifty = (bw.parse(f"let n = {n}\n{text}") for n in (8, 20, 50))
+    cells = bw.train(eight)
+    found, limit = bw.certify(eight, cells, sizes="n=1..32"), bw.certify(eight, sizes="n=1..32")
+    assert found.check(twenty, cells).sizes == limit.check(twenty).sizes == "n=1..32"
+    for claim, network in ((found, cells), (limit, None)):
+        with pytest.raises(bw.InputError, match="no cell like"):
+            claim.check(fifty, network)
+
+
+def test_what_takes_too_long_is_said_as_python_spells_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bitwright.verbs import shorter_proof
+
+    small = bw.addition(2)
+    network = bw.train(small, tile="all", integer=True, width=64, tolerance=0.4)
+    monkeypatch.setattr(shorter_proof, "expected_seconds", lambda *_: 86_400.0)
+    monkeypatch.setattr(shorter_proof, "gpu_name", lambda: None)
+    with pytest.raises(bw.InputError, match=r"64.*states.*24") as refused:
+        bw.certify(small, network)
+    assert "give yes=True to begin, with resume=FILE" in str(refused.value)
+    assert "device=cuda and workers=ray:ADDRESS are faster; a network of its cells has 16 local states" in str(
+        refused.value
+    )
+    assert "--" not in str(refused.value)
+    assert bw.certify(small, network, yes=True).states == 64
+
+
+def test_sizes_are_consecutive() -> None:
+    for sizes in ("4..6", range(4, 7), [4, 5, 6], (4, 5, 6)):
+        assert bw.certify("addition", sizes=sizes).sizes == "4..6"
+    assert bw.certify("addition", sizes=[4]).sizes == "4"
+    for wrong in (range(1, 9, 3), [4, 6], [6, 5], [], range(0), ["4"], True, 4.0, {4}):
+        with pytest.raises(bw.InputError, match=r"'1\.\.64'"):
+            bw.certify("addition", sizes=wrong)  # type: ignore[call-overload]

@@ -1,0 +1,239 @@
+"""Verbs whose work Python has too: the same functions, so the same answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from calling import Captured
+from calling import document as said
+from long import LONG
+
+import bitwright as bw
+from bitwright.verbs.executions import Sample, dataset
+from bitwright.verbs.sizes import in_sizes
+
+ROOT = Path(__file__).parents[2]
+SMALL = bw.addition(2)
+PAGE = {"addition": {"bits": 10}}  # the size that a page begins with
+STATES = bw.executions(SMALL, "states", states=300)
+
+
+def test_infer(tmp_path: Path, capsys: Captured) -> None:
+    STATES.save(tmp_path / "states.npz")
+    told = said(capsys, "infer", tmp_path / "states.npz", "--blocks", "find", "-o", tmp_path / "found.bw")
+    found = bw.infer(STATES)
+    assert found.to_dict() | {"file": told["file"]} == told
+    assert found.program() == SMALL.program
+    assert found.text() == (tmp_path / "found.bw").read_text()
+    (tmp_path / "layout.bw").write_text(SMALL.text())
+    blocks = (SMALL, SMALL.program, tmp_path / "layout.bw", "p[1] q[1]; p[2] q[2]; c[1]; c[2]")
+    for asked in (*blocks, [["p[1]", "q[1]"], ["p[2]", "q[2]"], ["c[1]"], ["c[2]"]]):
+        assert bw.infer(tmp_path / "states.npz", asked).program() == SMALL.program
+    assert "input p" in bw.infer(STATES, SMALL).text()  # of an algorithm, what goes in and out too
+
+
+def test_what_cannot_be_inferred() -> None:
+    after = STATES.after.copy()
+    after[7] ^= True
+    wrong = bw.infer(bw.Executions(STATES.before, after, STATES.names), SMALL)
+    assert not wrong.explained
+    assert not wrong.determined
+    assert "and no rule with these blocks can have written it" in wrong.sentence
+    for call in (wrong.program, wrong.text, lambda: wrong.compare(SMALL)):
+        with pytest.raises(bw.InputError, match=r"rules.*state"):
+            call()
+    few = bw.infer(bw.executions(SMALL, "states", states=5), SMALL, undetermined="refuse")
+    with pytest.raises(bw.InputError, match=r"states.*undetermined"):
+        few.program()
+    for blocks, message in ((3, "blocks are an algorithm, .* got a int"), (bw.addition(3), "addition has other bits")):
+        with pytest.raises(bw.InputError, match=message):
+            bw.infer(STATES, blocks)  # type: ignore[arg-type]
+    with pytest.raises(bw.InputError, match=r"\.npz"):
+        bw.infer(3)  # type: ignore[call-overload]
+    with pytest.raises(bw.InputError, match=r"given.*5.*6"):
+        bw.infer([STATES, STATES])  # type: ignore[list-item]
+
+
+def test_boards(tmp_path: Path, capsys: Captured) -> None:
+    boards = np.random.default_rng(1).random((60, 9)) < 0.5
+    names = tuple(f"x[{place}]" for place in range(1, 10))
+    held = bw.Executions(boards, boards, names)
+    held.save(tmp_path / "boards.npz")
+    told = said(capsys, "infer", tmp_path / "boards.npz", "--grid", "3x3")
+    found = bw.infer(held, grid=(3, 3))
+    assert found.to_dict() | {"file": None} == told
+    found.save(tmp_path / "rule.bw")
+    assert bw.open(tmp_path / "rule.bw").inputs[0].name == "alive"
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], {}),
+        (["--domain", "runs", "--sample-seed", "3"], {"domain": "runs", "sample_seed": 3}),
+        (["--padding", "5", "--delta", "0.2"], {"padding": 5, "delta": 0.2}),
+        (["--tile", "2"], {"tile": 2}),
+    ],
+)
+def test_widths(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
+    told = said(capsys, "size", "addition", "--bits", "2", "--of", "network", *options)
+    assert bw.size(SMALL, of="network", **given).to_dict() == told
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        (["--domain", "input"], {"domain": "input"}),
+        (["--domain", "runs"], {"domain": "runs"}),
+        (["--tile", "1", "--domain", "input"], {"tile": 1, "domain": "input"}),
+    ],
+)
+def test_sizes(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
+    told = said(capsys, "size", "addition", "--bits", "2", *options)
+    assert bw.size(SMALL, **given).to_dict() == told
+
+
+def test_sizes_that_cannot_be() -> None:
+    for given, message in (
+        ({"tile": 1, "unmasked": True}, "n and unmasked are for whole states"),
+        ({"domain": "all"}, "inputs"),
+        ({"of": "networks"}, "of is ensemble or network, got 'networks'; did you mean 'network'"),
+        ({"of": "network", "unmasked": True}, "n and unmasked are for ensembles"),
+        ({"sample_seed": 1}, "sample_seed is for of network"),
+        ({"tile": 20}, "tile is an integer from 1 to 16"),
+    ):
+        with pytest.raises(bw.InputError, match=message):
+            bw.size(SMALL, **given)
+
+
+def test_one_proof_for_several_sizes(capsys: Captured) -> None:
+    told = said(capsys, "certify", "addition", "--tile", "1", "--sizes", "1..6")
+    found = bw.certify([bw.addition(bits) for bits in range(1, 7)], tile=1)
+    assert (found.program_id, found.verdict) == (told["program_id"], "certified")
+    assert found.program_id != bw.certify(bw.addition(1), tile=1).program_id
+    assert bw.certify([SMALL, bw.addition(3)]).program_id == bw.certify([SMALL, bw.addition(3)], tile=1).program_id
+    with pytest.raises(bw.InputError, match=r"one program.*2"):
+        bw.certify([SMALL, bw.addition(3)], tile="all")
+    with pytest.raises(bw.InputError, match=r"least.*program"):
+        bw.certify([], tile=1)
+
+
+def test_programs(capsys: Captured) -> None:
+    for name in ("subtraction.bw", "graphs/bfs.bw"):
+        file = ROOT / "examples" / name
+        assert bw.open(file).to_dict() == said(capsys, "show", file)
+        assert bw.check(file).to_dict() == said(capsys, "check", file)
+
+
+def test_problems(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "wrong.bw").write_text("bits x y\nblock x\nwhen x=1 write z\ninput x")
+    found = bw.check(tmp_path / "wrong.bw")
+    assert found.to_dict() == said(capsys, "check", tmp_path / "wrong.bw")
+    assert not found.ok
+    assert str(found).splitlines()[-1] == f"{len(found.problems)} problems in {tmp_path / 'wrong.bw'}"
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], {}),
+        (["--padding", "3"], {"padding": 3}),
+        (["--to", "executions"], {"executions": "runs"}),
+        (["--from", "runs:4"], {"executions": Sample("runs", runs=4)}),
+        (
+            ["--from", "states:20", "--sample-seed", "5"],
+            {"executions": Sample("states", states=20, sample_seed=5)},
+        ),
+    ],
+)
+def test_datasets(tmp_path: Path, capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
+    told = said(capsys, "export", "addition", "--bits", "2", "-o", tmp_path / "told.npz", *options)
+    found = dataset(SMALL, tmp_path / "found.npz", **given)
+    assert found.to_dict() | {"file": told["file"]} == told
+    assert (tmp_path / "found.npz").read_bytes() == (tmp_path / "told.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], {}),
+        (
+            ["--engine", "templates", "--random", "7", "--sample-seed", "3"],
+            {"engine": "templates", "random": 7, "sample_seed": 3},
+        ),
+        (["--rounding", "sign", "--padding", "2", "--max-steps", "3"], {"rounding": "sign", "padding": 2, "steps": 3}),
+        (["--engine", "sampled", "--networks", "3", "--seed", "2"], {"engine": "sampled", "networks": 3, "seed": 2}),
+        (["--engine", "limit", "--tile", "1"], {"engine": "limit", "tile": 1}),
+    ],
+)
+def test_validations(capsys: Captured, options: list[str], given: dict[str, Any]) -> None:
+    told = said(capsys, "validate", "addition", "--bits", "2", *options)
+    for one in (found := bw.validate(SMALL, **given).to_dict(), told):
+        one.update(seconds=0, evaluations_per_second=0)
+    for failure in told["failures"]:
+        assert failure.pop("command").startswith("bitwright run addition p=")
+    assert json.loads(json.dumps(found)) == told
+
+
+@pytest.fixture(scope="module")
+def cells() -> Any:
+    return bw.train(SMALL)
+
+
+@pytest.mark.parametrize("name", ["adder.c", "adder.mjs", "adder.onnx"])
+def test_exports(tmp_path: Path, capsys: Captured, cells: Any, name: str) -> None:
+    """The same bytes, from the network in memory and from its file, as on the command line."""
+    net, told = tmp_path / "net.safetensors", tmp_path / "told"
+    told.mkdir()
+    cells.save(net)
+    form = {".c": "c", ".mjs": "js", ".onnx": "onnx"}[Path(name).suffix]
+    program = ("--program", "addition", "--bits", 5)
+    document = said(capsys, "export", net, "--to", form, "-o", told / name, *program)
+    for network in (cells, net):
+        done = bw.export(network, tmp_path / name, bw.addition(5))
+        assert [file.name for file in done.files] == [Path(file).name for file in document["files"]]
+        assert done.to_dict() | {name: document[name] for name in ("file", "files")} == document
+        assert done.about["proved"]
+        assert (tmp_path / name).read_bytes() == (told / name).read_bytes()
+
+
+@pytest.mark.parametrize("what", ["examples/subtraction.bw", "examples/subleq/hello.sq", *["addition"] * LONG])
+def test_pages_of_every_size_and_of_images(what: str, tmp_path: Path, capsys: Captured) -> None:
+    """The same bytes from Python as from the command line: a page for every size, and one with a console."""
+    target = ROOT / what if "/" in what else what
+    held: Any = bw.open(target)
+    sized = held.sizing is not None
+    programs = [one.algorithm for one in in_sizes(held, range(1, 4) if sized else None).programs]
+    trained = bw.train(*programs)
+    trained.save(tmp_path / "net.safetensors")
+    document = said(capsys, "export", tmp_path / "net.safetensors", "-o", tmp_path / "told.html", "--program", target)
+    for given in (target, held.sizing.at(**PAGE.get(what, {})) if sized else target):
+        done = bw.export(trained, tmp_path / "page.html", given)
+        assert (tmp_path / "page.html").read_bytes() == (tmp_path / "told.html").read_bytes()
+        assert done.to_dict() | {name: document[name] for name in ("file", "files")} == document
+    assert ('"formula"' in (tmp_path / "page.html").read_text()) == sized
+
+
+def test_what_cannot_be_exported(tmp_path: Path, cells: Any) -> None:
+    trained = bw.train(SMALL, tile="all", integer=False, width=256)
+    wrong: list[tuple[Any, str, dict[str, Any], str]] = [
+        (cells, "a.txt", {}, "'a.txt' does not say which format to write: use a name that ends in .c, .mjs, "),
+        (cells, "a.c", {"to": "onnx"}, "path takes a .onnx file with to onnx, got"),
+        (cells, "a.c", {"to": "cc"}, "to takes c or js.* got cc"),
+        (3, "a.c", {}, "give one network, or the path of its file, got a int"),
+        (trained.weights, "a.c", {}, "say which program the network was trained for"),
+        (trained, "a.c", {"what": SMALL}, "of integer networks; quantize this one first"),
+        (trained, "a", {"what": SMALL, "to": "vnnlib"}, "quantize this one first"),
+        (cells, "a.c", {"properties": range(3)}, "properties goes with to vnnlib"),
+        (cells, "a.c", {"graph": "path:3"}, "graph and inputs go with to page"),
+        (cells, "a.html", {}, "needs a program to run"),
+        (cells, "a.html", {"what": SMALL, "graph": "path:3"}, "graph does not go with a program without a graph"),
+        (cells, "a", {"what": SMALL, "to": "vnnlib"}, "leave out the program"),
+        (cells, "a.c", {"what": bw.permutation([2, 1])}, "no cell like"),
+    ]
+    for network, name, more, message in wrong:
+        with pytest.raises(bw.InputError, match=message):
+            bw.export(network, tmp_path / name, **more)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,160 @@
+"""Broken, hostile and damaged files of graphs: each is refused with one line."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cases import for_each
+from facts import missing
+
+from bitwright.common.errors import InputError
+from bitwright.graphs.files import SUFFIXES, read_graph
+from bitwright.rules.text import files
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def refusal(path: Path, **options: Any) -> str:
+    """The one line that a file is refused with, without its folder."""
+    with pytest.raises(InputError) as caught:
+        read_graph(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message.replace(f"{path.parent}/", "")
+
+
+@for_each(
+    ("name", "text", "message"),
+    [
+        ("g.txt", "a b\nb a c d\n", "g.txt:2 .csv"),
+        ("g.csv", "a,b\n\nb,a,c,d\n", "g.csv:3"),
+        ("g.txt", "a b {'weight': 3}\n", "g.txt:1 3 data=['weight']"),
+        ("g.txt", "a b {'weight': 3, 'cost': 2}\n", "g.txt:1 3 2 data=['weight']"),
+        ("g.csv", "a,b,{'weight': 3}\n", "g.csv:1 3 data=['weight']"),
+        ("g.txt", "a;b\nb;c\n", "g.txt:1 ';' 'a;b'"),
+        ("g.txt", "a b\nb,c\n", "g.txt:2 ',' 'b,c'"),
+        ("g.csv", "source;target\na;b\n", "g.csv:1 ';' 'source;target'"),
+        ("g.tsv", "a,b\n", "g.tsv:1 ',' 'a,b'"),
+        ("g.csv", "a,b\n,c\n", "g.csv:2"),
+        ("g.csv", "a,b\n,\n", "g.csv:2"),
+        ("g.csv", "source,target,w\na,b\n", "g.csv:2 3 2"),
+        ("g.csv", "source,target,w,w\na,b\n", "g.csv:1"),
+        ("g.csv", 'a,"b\nc,d\n', "g.csv:1 'a,\"b'"),
+        ("g.txt", "a b\nc d\n#\nb a\n", "g.txt:4 'b' 'a' 1"),
+        ("g.txt", "# nothing\n\n", "g.txt"),
+        ("g.txt", " \n", "g.txt"),
+        ("g.adj", "a b\nb a a\n", "g.adj:2 'b' 'a'"),
+        ("g.adj", "a,b,,c\n", "g.adj:1"),
+        ("g.adj", "#\n", "g.adj"),
+        ("g.png", "a b", f"g.png must end in {', '.join(SUFFIXES[:-1])} or .json, the files of graphs"),
+    ],
+)
+def test_refused_lists(name: str, text: str, message: str, tmp_path: Path) -> None:
+    assert missing(refusal(written(tmp_path, name, text)), message) == []
+
+
+def test_a_directed_list_may_have_both_directions(tmp_path: Path) -> None:
+    path = written(tmp_path, "g.txt", "a b\nb a\n")
+    assert read_graph(path, directed=True).topology.edges == 2
+    path = written(tmp_path, "again.txt", "a b\nb a\na b\n")
+    there = "again.txt:3: the edge of 'a' and 'b' is there already, in line 1; "
+    assert refusal(path, directed=True) == f"{there}an edge list has each edge once: take one of them out"
+
+
+@for_each(
+    ("text", "reason"),
+    [
+        ("[]", "holds object"),
+        ('{"nodes": [], "nodes": []}', "'nodes'"),
+        ('{"nodes": ' + "[" * 500_000 + "]" * 500_000 + "}", "32"),
+        ('{"edges": []}', "list nodes"),
+        ('{"nodes": []}', "edges links"),
+        ('{"nodes": [], "edges": []}', "nodes"),
+        ('{"nodes": ["a"], "edges": []}', "1 'id'"),
+        ('{"nodes": [{"id": null}], "edges": []}', "1"),
+        ('{"nodes": [{"id": ""}], "edges": []}', "1"),
+        ('{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}', "2 '1' 1"),
+        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "1 'target'"),
+        ('{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "1 '2'"),
+        ('{"nodes": [{"id": 1}], "edges": [], "directed": 1}', "1"),
+        (
+            '{"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 1}, {"source": 1, "target": 1}]}',
+            "1 2 '1' \"multigraph\"",
+        ),
+    ],
+)
+def test_refused_json(text: str, reason: str, tmp_path: Path) -> None:
+    assert missing(refusal(written(tmp_path, "g.json", text)), f"g.json {reason}") == []
+
+
+HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY a "aaaaaaaaaa">'
+    + "".join(f'<!ENTITY {new} "{f"&{old};" * 10}">' for old, new in zip("abcdefghi", "bcdefghij", strict=True))
+    + f']>{HEAD}<graph><node id="&j;"/></graph></graphml>'
+)
+NO_GRAPHML = "g.graphml is not the GraphML of a graph: "
+
+
+def graphml(body: str) -> str:
+    return f'{HEAD}<graph edgedefault="undirected">{body}</graph></graphml>'
+
+
+@for_each(
+    ("text", "message"),
+    [
+        (BOMB, "g.graphml DOCTYPE"),
+        ("<graphml>", NO_GRAPHML + "no element found: line 1, column 9"),
+        ("<html/>", NO_GRAPHML + "it has 0 graphs, and one is read"),
+        (graphml('<node id="a"/><node id="a"/>'), NO_GRAPHML + "node 2 has the id 'a', as node 1 has"),
+        (graphml('<node id="a"/><edge source="a"/>'), NO_GRAPHML + "the target of edge 1 is None, which is no node"),
+        (
+            graphml('<node id="a"/><edge source="a" target="a" directed="true"/>'),
+            NO_GRAPHML + "directed=true edge found in undirected graph.",
+        ),
+        (graphml(""), NO_GRAPHML + "it has no nodes"),
+    ],
+)
+def test_refused_graphml(text: str, message: str, tmp_path: Path) -> None:
+    assert missing(refusal(written(tmp_path, "g.graphml", text)), message) == []
+
+
+def test_defaults_of_graphml(tmp_path: Path) -> None:
+    keys = (
+        '<key id="n" for="node" attr.name="rank" attr.type="int"><default>7</default></key>'
+        '<key id="w" for="edge" attr.name="weight" attr.type="long"><default>2</default></key>'
+    )
+    body = '<node id="a"><data key="n">1</data></node><node id="b"/><edge source="a" target="b"/>'
+    graph = read_graph(written(tmp_path, "g.graphml", graphml(body).replace("<graph ", keys + "<graph ")))
+    assert graph.node_values == {"rank": {0: 1, 1: 7}}
+    assert graph.edge_values == {"weight": {0: 2}}
+
+
+@for_each("suffix", SUFFIXES)
+def test_hostile_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
+    name = f"g{suffix}"
+    assert refusal(written(tmp_path, name, b"a b\0c")) == f"{name} is a binary file, not {suffix} text"
+    assert refusal(written(tmp_path, name, b"\x89PNG\r\n\xff\xfe")) == f"{name} is not UTF-8 text (byte 0 is 0x89)"
+    assert refusal(tmp_path / f"none{suffix}") == f"there is no file none{suffix}"
+    (tmp_path / f"folder{suffix}").mkdir()
+    assert refusal(tmp_path / f"folder{suffix}") == f"folder{suffix} is a folder; give a {suffix} file"
+    long = written(tmp_path, name, b"")
+    with long.open("r+b") as file:
+        file.truncate((1 << 20) + 1)
+    assert refusal(long) == f"{name} is larger than 1 MiB, the most a {suffix} file may have"
+    message = refusal(written(tmp_path, name, '"' + "\x1b[31m a b c d " * 10_000))
+    assert len(message) < 400
+
+
+def test_one_huge_line(tmp_path: Path) -> None:
+    star = read_graph(written(tmp_path, "star.adj", " ".join(map(str, range(50_000)))))
+    assert star.topology.degrees.max() == 49_999
+    assert len(refusal(written(tmp_path, "star.txt", " ".join(map(str, range(50_000)))))) < 200
+    name = "x" * 1_000_000
+    assert read_graph(written(tmp_path, "long.txt", f"{name} y")).names == (name, "y")
+    assert len(refusal(written(tmp_path, "long.csv", f'"{name}",y'))) < 200

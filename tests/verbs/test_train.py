@@ -1,0 +1,108 @@
+"""Training from Python and from the command line: the same network, and the same facts of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calling import Captured
+from calling import document as typed
+
+import bitwright as bw
+from bitwright.verbs.executions import Sample
+from bitwright.verbs.train import train_members
+
+GRAY = str(Path(__file__).parents[2] / "examples" / "gray.bw")
+FLOOD = str(Path(__file__).parents[2] / "examples" / "graphs" / "bfs.bw")
+ADDER = ["addition", "--bits", "3"]
+EVERY = "--width 256 --seed 3 --padding 5 --descent momentum --tolerance 0.01"
+# What is typed, and what is asked of Python.
+SAME: dict[str, tuple[list[str], list[Any], dict[str, Any]]] = {
+    "cells": (ADDER, [bw.addition(3)], {}),
+    "sizes": ([*ADDER, "--sizes", "1..5"], [bw.addition(3)], {"sizes": range(1, 6)}),
+    "a file": ([GRAY, "--sizes", "l=1..5"], [GRAY], {"sizes": "l=1..5"}),
+    "several": (["addition", GRAY], ["addition", GRAY], {}),
+    "nodes": ([FLOOD, "--let", "l=2"], [bw.open(FLOOD, l=2)], {}),
+    "tile": (["addition", "--tile", "2"], ["addition"], {"tile": 2}),
+    "bits of a weight": ([*ADDER, "--weight-bits", "6"], [bw.addition(3)], {"weight_bits": 6}),
+    "all settings": (
+        [*ADDER, *EVERY.split()],
+        [bw.addition(3)],
+        {"width": 256, "seed": 3, "padding": 5, "descent": "momentum", "tolerance": 0.01},
+    ),
+    "plain": ([*ADDER, "--descent", "plain"], [bw.addition(3)], {"descent": "plain"}),
+    "floats of cells": ([*ADDER, "--float"], [bw.addition(3)], {"integer": False}),
+    "cells side by side": ([*ADDER, "--networks", "3"], [bw.addition(3)], {"networks": 3}),
+    "cells from states": ([*ADDER, "--from", "states"], [bw.addition(3)], {"executions": "states"}),
+    "the whole state": (
+        [*ADDER, "--tile", "all", "--float", "--width", "128"],
+        [bw.addition(3)],
+        {"tile": "all", "integer": False, "width": 128},
+    ),
+    "integers": (
+        [*ADDER, "--tile", "all", "--width", "512"],
+        [bw.addition(3)],
+        {"tile": "all", "width": 512},
+    ),
+    "side by side": (
+        [*ADDER, "--tile", "all", "--width", "512", "--networks", "2", "--seeds", "1"],
+        [bw.addition(3)],
+        {"tile": "all", "width": 512, "networks": 2, "seeds": 1},
+    ),
+    "runs": (
+        [*ADDER, "--tile", "all", "--float", "--width", "256", "--from", "runs:20"],
+        [bw.addition(3)],
+        {"tile": "all", "integer": False, "width": 256, "executions": Sample("runs", runs=20)},
+    ),
+}
+
+
+def lasting(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name not in ("file", "folder", "seconds")}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_same_network_either_way(name: str, capsys: Captured, tmp_path: Path) -> None:
+    words, what, settings = SAME[name]
+    file = tmp_path / "n.safetensors"
+    said, own = typed(capsys, "train", *words, "-o", file), bw.train(*what, **settings)
+    assert lasting(own.to_dict()) == lasting(said)
+    held = bw.Network.load(file)
+    assert held.digest == own.digest == said["digest"]
+    shown, told = typed(capsys, "show", file), held.to_dict()
+    assert {key: value for key, value in shown.items() if key not in ("file", "format", "proof")} == told
+    assert {**told, "name": said["name"]} == {key: said[key] for key in told}  # a file has no name of ones own
+
+
+def test_a_network_is_quantized_in_either_place(capsys: Captured, tmp_path: Path) -> None:
+    for name, how in (("whole", ["--tile", "all", "--float", "--width", "128"]), ("cells", ["--float"])):
+        file, small = tmp_path / f"{name}.safetensors", tmp_path / f"{name}-small.safetensors"
+        typed(capsys, "train", *ADDER, *how, "-o", file)
+        said = typed(capsys, "export", file, "--to", "integer", "-o", small, "--weight-bits", "7")
+        own = bw.Network.load(file).quantize(7)
+        assert lasting(own.to_dict()) == lasting(said)
+        assert bw.Network.load(small).digest == own.digest
+
+
+def test_members_in_a_folder(capsys: Captured, tmp_path: Path) -> None:
+    for name, words, settings in (("whole", ["--tile", "all", "--float"], {"tile": "all"}), ("cells", ["--float"], {})):
+        typed_in, own_in = tmp_path / f"{name}-typed", tmp_path / f"{name}-own"
+        common = ["train", *ADDER, *words, "--width", "128", "--networks"]
+        said = typed(capsys, *common, "2", "-o", typed_in)
+        own = train_members(bw.addition(3), folder=own_in, networks=2, width=128, **settings)
+        assert lasting(own.to_dict()) == lasting(said)
+        again = typed(capsys, *common, "3", "-o", typed_in)  # goes on
+        assert again["digests"][:2] == said["digests"]
+        one = bw.Network.combine(own_in)
+        assert one.digest == bw.Network.combine([bw.Network.load(file) for file in own.files]).digest
+        assert (one.width, one.proved) == (256, True)
+        assert bw.run(bw.addition(3), p=5, q=6, network=own_in).value == 11
+
+
+def test_floats_of_cells_are_averaged() -> None:
+    three = [bw.train(bw.addition(3), integer=False, width=256, member=member) for member in range(3)]
+    for network in (three[0], three):
+        done = bw.run(bw.addition(20), p=2**19 + 5, q=2**19 + 6, network=network)
+        assert (done.value, done.networks) == (2**20 + 11, len(three) if isinstance(network, list) else 1)
+    with pytest.raises(bw.InputError, match=r"kinds.*cells"):
+        bw.run(bw.addition(3), p=1, q=1, network=[three[0], bw.train("permutation", integer=False)])
+    assert bw.certify(bw.addition(9), three[0]).verdict in ("certified", "not proved")
