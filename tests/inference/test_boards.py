@@ -10,7 +10,7 @@ import pytest
 from bitwright import InputError, parse, run, train
 from bitwright.common.bits import BoolArray
 from bitwright.common.files.executions import Executions
-from bitwright.export.pages import graph_page
+from bitwright.exports.pages import graph_page
 from bitwright.inference.local_rule import LocalRule, infer_local_rule
 from bitwright.rules.pattern import Pattern
 

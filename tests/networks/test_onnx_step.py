@@ -11,7 +11,7 @@ from exported import CASES, adder_file, case, local_states
 
 from bitwright import addition, run
 from bitwright.cli.main import main
-from bitwright.export.onnx_step import save_step_onnx
+from bitwright.exports.onnx_step import save_step_onnx
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")

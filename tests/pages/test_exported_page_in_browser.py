@@ -16,7 +16,7 @@ from whole import whole
 
 from bitwright import addition, multiplication, run
 from bitwright.engines.cells.engine import CellEngine
-from bitwright.export.pages import Page, computer_page, graph_page, program_page
+from bitwright.exports.pages import Page, computer_page, graph_page, program_page
 from bitwright.machines.programs import open_program
 from bitwright.rules.pattern import Pattern
 from bitwright.verbs.graphs import on_graph

@@ -13,8 +13,8 @@ from long import LONG
 
 from bitwright import export, parse, train
 from bitwright import open as open_program
-from bitwright.export.rocq.printed import IMPORTS
-from bitwright.export.rocq.writing import project_text, rocq_files, theory_files
+from bitwright.exports.rocq.printed import IMPORTS
+from bitwright.exports.rocq.writing import project_text, rocq_files, theory_files
 from bitwright.networks import load_any_network
 from bitwright.networks.store import read_about
 from bitwright.rules.pattern import read_pattern

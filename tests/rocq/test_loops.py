@@ -7,10 +7,10 @@ import pytest
 from long import LONG
 
 from bitwright import parse
-from bitwright.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, Segment, fitted
-from bitwright.export.rocq.listed import listed
-from bitwright.export.rocq.printed import matches, rules_text
-from bitwright.export.rocq.rounds import rounds_files
+from bitwright.exports.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, Segment, fitted
+from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.printed import matches, rules_text
+from bitwright.exports.rocq.rounds import rounds_files
 from bitwright.proofs.function.prove import proof_by_rounds
 from bitwright.rules import Algorithm
 from bitwright.rules.pattern import pattern_of

@@ -13,9 +13,9 @@ from safetensors.numpy import load_file
 
 from bitwright import InputError, Network, addition, export, parse, train
 from bitwright import open as open_program
-from bitwright.export.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
-from bitwright.export.rocq.listed import listed
-from bitwright.export.rocq.writing import Written, rocq_files
+from bitwright.exports.rocq.fitting import COMPARED, AffineIndex, affine_of, fitted
+from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.writing import Written, rocq_files
 from bitwright.machines.subleq import Shape, find_dialect, machine_v
 from bitwright.networks.store import read_about
 from bitwright.rules.expressions import Combined, Constant, Named

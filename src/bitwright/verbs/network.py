@@ -26,7 +26,7 @@ from bitwright.verbs.open import subject
 
 if TYPE_CHECKING:
     from bitwright.engines.protocol import Engine
-    from bitwright.export.claims import ExportClaim
+    from bitwright.exports.claims import ExportClaim
     from bitwright.networks.quantize import Cost
     from bitwright.networks.train import ExecutionSet
     from bitwright.verbs.certificates import Certificate
@@ -130,7 +130,7 @@ class Network(Shown, Report):
     @cached_property
     def claim(self) -> ExportClaim | None:
         """The result of trying its states; None for float weights, or if the program is not known."""
-        from bitwright.export.claims import ExportClaim, claim_of
+        from bitwright.exports.claims import ExportClaim, claim_of
 
         if (cells := self.trained_cells) is None:
             return None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bitwright.export.model import Core, Exported, WiresOut
+from bitwright.exports.model import Core, Exported, WiresOut
 from bitwright.networks.onnx_file import layer_constants, layer_nodes, onnx_module, save_model
 from bitwright.rules.layout import IntArray
 

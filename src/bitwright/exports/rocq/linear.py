@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bitwright.export.rocq.fitting import AffineIndex, NotAffineError, affine_of
-from bitwright.export.rocq.listed import Bit
-from bitwright.export.rocq.printed import listing
-from bitwright.export.rocq.words import Part, Word, Words, output_name
+from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError, affine_of
+from bitwright.exports.rocq.listed import Bit
+from bitwright.exports.rocq.printed import listing
+from bitwright.exports.rocq.words import Part, Word, Words, output_name
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.rules.expressions import COMPARISONS, CONNECTIVES, Combined, Constant, Expression, Named, Negation
 

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from bitwright.common.errors import BitwrightError
-from bitwright.export.rocq.listed import Bit, Listed, Row
+from bitwright.exports.rocq.listed import Bit, Listed, Row
 from bitwright.rules.expressions import Combined, Constant, Expression, Named
 
 FITTED = range(9, 14)  # sizes that families are fitted to

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from bitwright.export.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.export.rocq.linear import ONE, POWER, Chained, LinearTerms, Sum
-from bitwright.export.rocq.words import Words
+from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.exports.rocq.linear import ONE, POWER, Chained, LinearTerms, Sum
+from bitwright.exports.rocq.words import Words
 from bitwright.proofs.unrolling.polynomials import combine
 from bitwright.rules import Algorithm
 from bitwright.rules.ensures import EnsureLine

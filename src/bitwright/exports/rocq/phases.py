@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bitwright.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
-from bitwright.export.rocq.listed import listed
-from bitwright.export.rocq.printed import next_lemmas, rules_text
-from bitwright.export.rocq.shaped import Shaped, conjunction, word_name, word_names
-from bitwright.export.rocq.theorems import function_text
-from bitwright.export.rocq.words import names_in, output_name, with_names
+from bitwright.exports.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
+from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.printed import next_lemmas, rules_text
+from bitwright.exports.rocq.shaped import Shaped, conjunction, word_name, word_names
+from bitwright.exports.rocq.theorems import function_text
+from bitwright.exports.rocq.words import names_in, output_name, with_names
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF
 from bitwright.proofs.function.waiting import Path, Wait

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bitwright.export.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.export.rocq.shaped import Shaped, affine, word_name
+from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.exports.rocq.shaped import Shaped, affine, word_name
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.waiting import Path

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bitwright.export.rocq.algebra import Algebra
-from bitwright.export.rocq.fitting import FittedFamilies, NotAffineError
-from bitwright.export.rocq.phases import PhaseFile, PhaseText, phase_files
-from bitwright.export.rocq.printed import comment, listing, next_lemmas
-from bitwright.export.rocq.shaped import (
+from bitwright.exports.rocq.algebra import Algebra
+from bitwright.exports.rocq.fitting import FittedFamilies, NotAffineError
+from bitwright.exports.rocq.phases import PhaseFile, PhaseText, phase_files
+from bitwright.exports.rocq.printed import comment, listing, next_lemmas
+from bitwright.exports.rocq.shaped import (
     Shaped,
     affine,
     cases_of,
@@ -23,8 +23,8 @@ from bitwright.export.rocq.shaped import (
     word_name,
     word_names,
 )
-from bitwright.export.rocq.templates import Templates
-from bitwright.export.rocq.words import Words, output_name, with_names
+from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.words import Words, output_name, with_names
 from bitwright.proofs.function.growth import Growth, growth_of
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import OFF

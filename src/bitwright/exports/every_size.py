@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from bitwright.common.errors import BitwrightError
-from bitwright.export.model import Core, Exported, WiresOut, exported_cells
-from bitwright.export.text import ending_of
+from bitwright.exports.model import Core, Exported, WiresOut, exported_cells
+from bitwright.exports.text import ending_of
 from bitwright.networks import IntegerNetwork
 from bitwright.rules import Algorithm
 from bitwright.rules.layout import IntArray

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from bitwright.export.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, NotAffineError, Piece, Segment
-from bitwright.export.rocq.listed import Bit, Listed
-from bitwright.export.rocq.templates import Templates
+from bitwright.exports.rocq.fitting import AffineIndex, FittedFamilies, Item, Link, NotAffineError, Piece, Segment
+from bitwright.exports.rocq.listed import Bit, Listed
+from bitwright.exports.rocq.templates import Templates
 from bitwright.networks import IntegerNetwork
 from bitwright.rules.pattern import Pattern
 

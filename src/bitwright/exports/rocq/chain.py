@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bitwright.export.rocq.claimed import ClaimedLines
-from bitwright.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, link
-from bitwright.export.rocq.linear import ChainLaw
-from bitwright.export.rocq.listed import Bit, Listed, Row
-from bitwright.export.rocq.printed import cases, listing, nth_rule
-from bitwright.export.rocq.templates import Templates
-from bitwright.export.rocq.words import output_name
+from bitwright.exports.rocq.claimed import ClaimedLines
+from bitwright.exports.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, link
+from bitwright.exports.rocq.linear import ChainLaw
+from bitwright.exports.rocq.listed import Bit, Listed, Row
+from bitwright.exports.rocq.printed import cases, listing, nth_rule
+from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.words import output_name
 from bitwright.proofs.function.chain import class_of
 
 FUEL = 4000

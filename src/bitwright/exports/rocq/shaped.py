@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bitwright.export.rocq.fitting import AffineIndex, NotAffineError
-from bitwright.export.rocq.templates import Templates
-from bitwright.export.rocq.words import bits_name
+from bitwright.exports.rocq.fitting import AffineIndex, NotAffineError
+from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.words import bits_name
 from bitwright.proofs.function.growth import Growth
 from bitwright.proofs.function.rounds import RoundsProof
 from bitwright.proofs.function.shapes import Shape, State

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from bitwright.export.text import fill
+from bitwright.exports.text import fill
 
 _HEAD = re.compile(r"^\(\*\*\* (\w+) \*\*\*\)\n", re.MULTILINE)
 

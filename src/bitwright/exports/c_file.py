@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.export.claims import ExportClaim, about_lines
-from bitwright.export.model import Core, Exported, WiresOut
-from bitwright.export.text import ending_of, filled, most_digits, number_lines, unsigned_bits
+from bitwright.exports.claims import ExportClaim, about_lines
+from bitwright.exports.model import Core, Exported, WiresOut
+from bitwright.exports.text import ending_of, filled, most_digits, number_lines, unsigned_bits
 
 _NO_PROGRAM = """#ifdef BW_MAIN
 #error "this file has a network of cells and no program to run; bitwright export --program NAME adds one"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from bitwright.export.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, fitted_row
-from bitwright.export.rocq.listed import Row, bit_named
+from bitwright.exports.rocq.fitting import FITTED, AffineIndex, Item, NotAffineError, fitted_row
+from bitwright.exports.rocq.listed import Row, bit_named
 from bitwright.rules import Algorithm
 
 Word = tuple[bool, str]  # whether it is an input, and its name

@@ -9,10 +9,10 @@ from typing import Any
 
 from bitwright.common.errors import InputError, option, short_repr
 from bitwright.common.files.storage import check_writable, write_atomically
-from bitwright.export.c_file import c_text
-from bitwright.export.claims import ExportClaim, claim_of
-from bitwright.export.js_file import js_text, js_types
-from bitwright.export.model import Exported, exported_cells
+from bitwright.exports.c_file import c_text
+from bitwright.exports.claims import ExportClaim, claim_of
+from bitwright.exports.js_file import js_text, js_types
+from bitwright.exports.model import Exported, exported_cells
 from bitwright.networks import AnyNetwork, IntegerNetwork
 from bitwright.networks.onnx_file import save_integer_onnx, save_onnx
 from bitwright.rules import Algorithm, Program
@@ -82,7 +82,7 @@ class Export:
 def write_onnx(given: Subject, output: Path) -> Export:
     """A model to run; of cells with a program, one step of it."""
     if given.pattern.whole is None and given.algorithm is not None:
-        from bitwright.export.onnx_step import save_step_onnx
+        from bitwright.exports.onnx_step import save_step_onnx
 
         found = given.exported
         save_step_onnx(found, output)

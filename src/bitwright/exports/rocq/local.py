@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from bitwright.export.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, affine_of
-from bitwright.export.rocq.printed import bit_text, listing, next_lemmas
-from bitwright.export.rocq.templates import Templates
-from bitwright.export.rocq.words import Words
+from bitwright.exports.rocq.fitting import AffineIndex, FittedFamilies, NotAffineError, affine_of
+from bitwright.exports.rocq.printed import bit_text, listing, next_lemmas
+from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.words import Words
 from bitwright.rules.ensures import EnsureLine
 from bitwright.rules.expressions import Combined, Constant, Expression, Named, Negation
 

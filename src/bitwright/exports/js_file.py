@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.errors import InputError
-from bitwright.export.claims import ExportClaim, about_lines
-from bitwright.export.model import Core, Exported, WiresOut
-from bitwright.export.text import ending_of, filled, number_lines, unsigned_bits
+from bitwright.exports.claims import ExportClaim, about_lines
+from bitwright.exports.model import Core, Exported, WiresOut
+from bitwright.exports.text import ending_of, filled, number_lines, unsigned_bits
 
 MOST_EXACT = 1 << 53  # below it every integer is one of JavaScript's
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitwright.export.claims import ExportClaim
-from bitwright.export.js_file import core_tables, core_text
-from bitwright.export.model import Exported
+from bitwright.exports.claims import ExportClaim
+from bitwright.exports.js_file import core_tables, core_text
+from bitwright.exports.model import Exported
 from bitwright.pages.library import plain_script
 from bitwright.pages.page import Blob, LiveParts, assemble
 from bitwright.rules.pattern import Pattern

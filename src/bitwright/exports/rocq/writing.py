@@ -14,15 +14,15 @@ from unicodedata import combining, normalize
 
 from bitwright.common.errors import BitwrightError, InputError, counted, option
 from bitwright.common.files.storage import check_empty, make_folder, write_atomically
-from bitwright.export.claims import claim_of
-from bitwright.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
-from bitwright.export.rocq.listed import listed
-from bitwright.export.rocq.printed import families_text, is_large, network_text, program_text
-from bitwright.export.rocq.rounds import rounds_files
-from bitwright.export.rocq.templates import Templates
-from bitwright.export.rocq.theorems import function_text
-from bitwright.export.rocq.words import with_names
-from bitwright.export.writing import Export, Subject
+from bitwright.exports.claims import claim_of
+from bitwright.exports.rocq.fitting import FITTED, FittedFamilies, NotAffineError, fitted
+from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.printed import families_text, is_large, network_text, program_text
+from bitwright.exports.rocq.rounds import rounds_files
+from bitwright.exports.rocq.templates import Templates
+from bitwright.exports.rocq.theorems import function_text
+from bitwright.exports.rocq.words import with_names
+from bitwright.exports.writing import Export, Subject
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.function.prove import proof_by_rounds, prove_function
 from bitwright.proofs.function.rounds import FORMAT as ROUNDS
@@ -170,7 +170,7 @@ def theory_files(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         for name in " ".join(_REQUIRED.findall(text)).split():
             if f"theory/{name}.v" not in found:
-                own = (files("bitwright.export.rocq") / "theory" / f"{name}.v").read_text()
+                own = (files("bitwright.exports.rocq") / "theory" / f"{name}.v").read_text()
                 found |= theory_files([own]) | {f"theory/{name}.v": own}
     return found
 

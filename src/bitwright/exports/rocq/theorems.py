@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bitwright.export.rocq.chain import ChainText
-from bitwright.export.rocq.claimed import ClaimedLines
-from bitwright.export.rocq.fitting import FITTED, FittedFamilies, NotAffineError
-from bitwright.export.rocq.linear import Chained
-from bitwright.export.rocq.listed import listed
-from bitwright.export.rocq.local import local_text
-from bitwright.export.rocq.printed import comment
-from bitwright.export.rocq.words import Words
+from bitwright.exports.rocq.chain import ChainText
+from bitwright.exports.rocq.claimed import ClaimedLines
+from bitwright.exports.rocq.fitting import FITTED, FittedFamilies, NotAffineError
+from bitwright.exports.rocq.linear import Chained
+from bitwright.exports.rocq.listed import listed
+from bitwright.exports.rocq.local import local_text
+from bitwright.exports.rocq.printed import comment
+from bitwright.exports.rocq.words import Words
 from bitwright.rules import Algorithm
 from bitwright.rules.algorithm import FIXED_POINT
 from bitwright.rules.pattern import Pattern

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bitwright.common.errors import counted, readable
 from bitwright.engines.cells.trained import as_algorithm
-from bitwright.export.model import Exported
+from bitwright.exports.model import Exported
 from bitwright.networks import IntegerNetwork
 from bitwright.proofs.exhaustion.certificate import certify_network
 from bitwright.rules.pattern import Pattern
