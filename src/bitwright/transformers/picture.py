@@ -90,7 +90,7 @@ def count_splits(decision: Decision) -> tuple[Ints, Ints]:
 
 STYLE = """
 .decision h4 { margin: 14px 0 2px; } .decision p { margin: 0 0 6px; opacity: .75; }
-.decision .row { display: flex; flex-wrap: wrap; gap: 8px 14px; }
+.decision .row { display: flex; flex-wrap: wrap; gap: 8px 10px; }
 .decision .grid { display: grid; gap: 1px; align-items: center; justify-content: start; text-align: center;
   font-size: 10px; line-height: 1; }
 .decision .grid > * { overflow: hidden; color: inherit; } .decision .name { font-size: 12px; }
@@ -156,7 +156,7 @@ def _pairs_grid(pairs: Reals, scale: float) -> str:
         title = f"{row} over {other}: {margin:.3g}" if rows > 1 else f"{margin:.3g}"
         colour = WRONG if margin <= 0 else _shade(float(np.sqrt(min(1.0, margin / scale))))
         cells.append(_cell(colour, title, row + 1, column + 2, CROSS if margin <= 0 else ""))
-    size = min(26, 112 // columns)
+    size = min(26, 96 // columns)
     return _grid(f"9px repeat({columns},{size}px)", f"{size}px", cells)
 
 
