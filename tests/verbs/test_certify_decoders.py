@@ -1,5 +1,7 @@
 """`certify` for tasks of transformers: values in, claims with a certificate out; what does not fit is one line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from bitwright.transformers.certificate import StepResult
 from bitwright.transformers.counterexamples import forced_margins
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import BoxProof, _claim_of
+from bitwright.verbs.decoders import train_file
 from bitwright.verbs.telling import Listener
 
 TEXT = """
@@ -117,11 +120,11 @@ COPIER: Decoder = bit_copier(6.0)[1]
 @pytest.mark.parametrize(
     ("what", "network", "options", "hint"),
     [
-        (TEXT, None, {}, "certify(task, decoder)"),
-        (TEXT, "copy.safetensors", {}, "load_decoder('copy.safetensors')"),
+        (TEXT, None, {}, "got None"),
+        (TEXT, "copy.safetensors", {}, "got 'copy.safetensors'; load_decoder(path)"),
         (TEXT, len, {}, "module="),
-        ("copy.task", COPIER, {}, "load_task('copy.task')"),
-        ("addition", COPIER, {}, "load_task('addition')"),
+        ("copy.task", COPIER, {}, "got 'copy.task'; load_task(path)"),
+        ("addition", COPIER, {}, "got 'addition'; load_task(path)"),
         (bit_copier(1.0)[0].columns, COPIER, {}, "PromptLayout"),
         (3, COPIER, {}, "got 3"),
         (TEXT, COPIER, {"sizes": "1..3"}, "sizes does not go with a task"),
@@ -138,3 +141,39 @@ def test_what_does_not_fit_is_refused_in_one_line(what: Any, network: Any, optio
         certify(what, network, **options)
     assert hint in str(error.value)
     assert "\n" not in str(error.value)
+
+
+class Interrupter:
+    """A listener that collects notes, and presses Ctrl-C after some calls of the progress."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls, self.notes = calls, list[str]()
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    @contextmanager
+    def working(self, _: str, *, at_most: bool = False) -> Iterator[Any]:  # noqa: ARG002
+        yield self.count
+
+    def count(self, *_: int) -> None:
+        self.calls -= 1
+        if not self.calls:
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_leaves_a_line_that_says_how_to_continue(tmp_path: Path) -> None:
+    for resume, fact in ((None, "resume FILE"), (tmp_path / "kept", str(tmp_path / "kept"))):
+        listener = Interrupter(4)
+        with pytest.raises(KeyboardInterrupt):
+            certify(TEXT, COPIER, resume=resume, progress=listener)
+        assert fact in listener.notes[-1]
+    again = Interrupter(0)
+    assert certify(TEXT, COPIER, resume=tmp_path / "kept", progress=again)
+    assert any("of decoding are finished" in note for note in again.notes)
+    (tmp_path / "copy.task").write_text(TEXT)
+    listener = Interrupter(2)
+    with pytest.raises(KeyboardInterrupt):
+        train_file(tmp_path / "copy.task", tmp_path / "net", seeds=range(2), until="trained", tell=listener)
+    assert str(tmp_path / "net") in listener.notes[-1]
+    assert not (tmp_path / "net").exists()
