@@ -16,7 +16,7 @@ from bitwright.transformers.boxes import LEAF, steps
 from bitwright.transformers.certificate import write_certificate
 from bitwright.transformers.columns import from_step
 from bitwright.transformers.counterexamples import exhaust, forced_margins
-from bitwright.transformers.decision import Decision, DecoderClaim
+from bitwright.transformers.decision import Decision, DecoderClaim, SplitTrees
 from bitwright.transformers.decoder import Chain, Decoder, Head, Layer, Linear, Mlp, Norm
 from bitwright.transformers.files import save_decoder
 from bitwright.transformers.layout import ColumnTask, Place, PromptLayout
@@ -121,7 +121,7 @@ def forged(decoder: Decoder, task: ColumnTask, folder: Path) -> Any:
     """What the sceptic says of a certificate that calls this decoder proved for float32, in one box a group."""
     network, certificate = folder / "decoder.safetensors", folder / "certificate.json"
     save_decoder(decoder, network)
-    trees = {group: LEAF.to_bytes(2, "little") for groups in steps(task) for group in groups}
+    trees = SplitTrees({group: LEAF.to_bytes(2, "little") for groups in steps(task) for group in groups})
     claim = DecoderClaim("z == 0", "proved", "float32", "boxes", task.inputs, 1e-3, len(trees), trees=trees)
     write_certificate(Decision(task, decoder, (claim,)), certificate, network)
     return checked("check_decoder.py", network, certificate)

@@ -14,6 +14,7 @@ from bitwright import InputError, certify
 from bitwright.transformers import Decoder, load_decoder, read_certificate, read_task, save_decoder
 from bitwright.transformers.certificate import StepResult
 from bitwright.transformers.counterexamples import forced_margins
+from bitwright.transformers.decision import SplitTrees
 from bitwright.transformers.modules import logits
 from bitwright.transformers.prover import BoxProof, _claim_of
 from bitwright.verbs.decoders import train_file
@@ -108,7 +109,7 @@ def test_open_boxes_are_summed_by_position() -> None:
     proof = BoxProof(decoder, task, task.columns.statement, "real", True, 0, 0.0, 0.0)
     counts, none = [len(of) for of in proof.groups[:2]], np.zeros((0, *task.positions.shape), np.int64)
     assert counts[1] > 1
-    first, second = (StepResult("time", 9, 0.0, (50,) * n, (b"",) * n, none) for n in counts)
+    first, second = (StepResult("time", 9, 0.0, (50,) * n, SplitTrees(), none) for n in counts)
     open_ = _claim_of(proof, [first, second]).open
     assert open_[:2] == tuple(f"z[{20 - at}]: {50 * n} boxes open" for at, n in enumerate(counts))
     assert len(open_) == len(task.layout.answer)
