@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import pytest
 from cases import for_each
 from long import LONG
-from program.test_rule_text import SOUND
-from program.test_rule_text_problems import problems_of
+from rules.test_rule_text import SOUND
+from rules.test_rule_text_problems import problems_of
 
 from bitwright.common.errors import ProgramError
 from bitwright.rules import parse

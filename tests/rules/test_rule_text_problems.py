@@ -4,7 +4,7 @@ import pytest
 from cases import for_each
 from facts import missing
 from marked import marked
-from program.test_rule_text import HEAD, SOUND
+from rules.test_rule_text import HEAD, SOUND
 
 from bitwright.common.errors import Problem, ProgramError
 from bitwright.rules import parse
