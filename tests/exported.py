@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from bitwright.export import Exported, exported_cells
 from long import LONG
 from whole import odd_program, whole, with_weights
 
@@ -18,6 +17,7 @@ from bitwright import Algorithm, addition, multiplication, parse
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.make import network_engine
 from bitwright.engines.protocol import Engine
+from bitwright.exports import Exported, exported_cells
 from bitwright.networks import IntegerNetwork, Plan, Recipe, save_network
 from bitwright.networks.integer import decide_bits
 from bitwright.rules.pattern import Pattern

@@ -5,7 +5,7 @@ from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitwright import bits
+from bitwright.common import bits
 from bitwright.common.bits import from_bits, parse_number, shorten, to_bits
 from bitwright.common.errors import InputError
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bitwright.export import c_text, claim_of, exported_cells, model
 from cases import for_each
 from exported import (
     CASES,
@@ -29,6 +28,7 @@ from whole import whole, with_weights
 
 from bitwright import InputError, addition, multiplication, permutation
 from bitwright.cli.main import main
+from bitwright.exports import c_text, claim_of, exported_cells, model
 from bitwright.rules.pattern import Pattern
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"]

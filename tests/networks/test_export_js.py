@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bitwright.export import claim_of, exported_cells, js_text, js_types
 from cases import for_each
 from exported import (
     CASES,
@@ -27,6 +26,7 @@ from whole import whole, with_weights
 
 from bitwright import InputError, addition
 from bitwright.cli.main import main
+from bitwright.exports import claim_of, exported_cells, js_text, js_types
 from bitwright.rules.pattern import Pattern
 
 HARNESS = """

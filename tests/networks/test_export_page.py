@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bitwright.export import exported_cells
 from cases import for_each
 from exported import changed
 from long import LONG
@@ -19,6 +18,7 @@ from whole import whole, with_weights
 from bitwright import Algorithm, addition, certify, multiplication, open, run
 from bitwright.engines.cells.engine import CellEngine
 from bitwright.engines.rules import RuleEngine
+from bitwright.exports import exported_cells
 from bitwright.exports.every_size import PageSizes, describe, every_size, progressions
 from bitwright.exports.pages import computer_page
 from bitwright.graphs.named import shaped_graph

@@ -10,9 +10,9 @@ import pytest
 from serving import ENDLESS, RING, serving
 
 from bitwright import Certificate, Network, addition, certify, run, train
+from bitwright import exports as export
 from bitwright.networks import Plan, Recipe
 from bitwright.rules import parse_node_program
-from bitwright.verbs import export
 from bitwright.verbs.cells import as_algorithm
 from bitwright.web.programs import train_network
 from bitwright.web.requests import Limits

@@ -8,7 +8,7 @@ from typing import Any
 
 from bitwright import Algorithm, NodeProgram
 from bitwright.common.errors import BitwrightError, InputError, Problem, ProgramError, readable
-from bitwright.export import ExportClaim, c_text, exported_cells, js_text, js_types
+from bitwright.exports import ExportClaim, c_text, exported_cells, js_text, js_types
 from bitwright.exports.pages import computer_page, program_page
 from bitwright.exports.pages import graph_page as live_graph_page
 from bitwright.pages import graph_page, run_title, trace_page
