@@ -43,15 +43,15 @@ def program_from_tables(
         tests.append(list(zip(members[block], _values(configuration, len(members[block]), what), strict=True)))
         writes.append(None if written is None else [find(bit, what) for bit in written])
 
-    def written(what: str, count: int) -> list[WrittenAt]:
+    def places(what: str, count: int) -> list[WrittenAt]:
         return [WrittenAt(what, place=f"{what} {number}") for number in range(count)]
 
     when = Picks.of_rows([[bit for bit, _ in row] for row in tests])
     values = np.array([value for row in tests for _, value in row], dtype=np.int64)
     silent = np.array([row is None for row in writes], dtype=bool)
     write = Picks.of_rows([row or [] for row in writes])
-    rules = RuleFamily(len(tests), when, values, write, written("template", len(tests)), silent)
-    return assemble(layout, [BitFamily(len(members), Picks.of_rows(members), written("block", len(members)))], [rules])
+    rules = RuleFamily(len(tests), when, values, write, places("template", len(tests)), silent)
+    return assemble(layout, [BitFamily(len(members), Picks.of_rows(members), places("block", len(members)))], [rules])
 
 
 def layout_of_names(names: Sequence[str]) -> Layout:
