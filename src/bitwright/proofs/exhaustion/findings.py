@@ -10,15 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitwright.common.bits import BoolArray
-from bitwright.common.files.documents import Check, each, optional, whole
+from bitwright.common.files.documents import Check, each, number, optional, record, whole
 from bitwright.networks import IntegerNetwork
 from bitwright.networks.integer import ExactSums, columns_of
 from bitwright.proofs.exhaustion.domains import ALL, Place
 from bitwright.rules import Program
 from bitwright.rules.layout import IntArray
-
-_MOST = 1 << 62
-_ROW = "a list of n, count, distance, number and step"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,26 +131,14 @@ def _unflat(found: list[int] | None) -> tuple[int, Place] | None:
     return None if found is None else (found[0], (found[1], found[2]))
 
 
-def _row(value: object) -> str | None:
-    """One line of `by_n`: n, count, distance, number, step."""
-    if not isinstance(value, list) or len(value) != 5:
-        return _ROW
-    n, count, distance, number, step = value
-    whole_numbers = all(type(part) is int and 0 <= part <= _MOST for part in (n, count, number, step))
-    return None if whole_numbers and (distance is None or type(distance) in (int, float)) else _ROW
-
-
-def _three(value: object) -> str | None:
-    good = isinstance(value, list) and len(value) == 3 and all(type(one) is int and 0 <= one <= _MOST for one in value)
-    return None if good else "a list of n, number and step"
-
-
+_NUMBER = whole(0, 1 << 62)
+_FIRST = optional(record(_NUMBER, _NUMBER, _NUMBER))
 FIELDS: dict[str, Check] = {
-    "by_n": each(_row),
-    "wrong": whole(0, _MOST),
-    "undecided": whole(0, _MOST),
-    "first_wrong": optional(_three),
-    "first_undecided": optional(_three),
+    "by_n": each(record(_NUMBER, _NUMBER, optional(number()), _NUMBER, _NUMBER)),  # n, count, distance, number, step
+    "wrong": _NUMBER,
+    "undecided": _NUMBER,
+    "first_wrong": _FIRST,  # n, number, step
+    "first_undecided": _FIRST,
 }
 
 
