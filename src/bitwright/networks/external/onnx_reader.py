@@ -284,12 +284,11 @@ class Runtime:
             if not stage:
                 status = process.wait()
                 self.stop()
-                raise CannotRunError(
-                    f"it crashed, {f'status {status}' if status >= 0 else signal.Signals(-status).name}"
-                )
-        if stage != b"done":
-            raise (InputError if stage == b"rows" else CannotRunError)(shorten(data.decode(), 160))
-        self._loaded.add(key)
+                how = f"status {status}" if status >= 0 else signal.Signals(-status).name
+                raise CannotRunError(f"it crashed, {how}")
+            if stage != b"done":
+                raise (InputError if stage == b"rows" else CannotRunError)(shorten(data.decode(), 160))
+            self._loaded.add(key)
         return np.asarray(np.load(io.BytesIO(data), allow_pickle=False))
 
     def _begun(self) -> subprocess.Popen[bytes]:
