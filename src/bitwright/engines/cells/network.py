@@ -128,7 +128,7 @@ def network_of_kind(network: IntegerNetwork, pattern: Pattern, kind: int) -> tup
         return network, pattern
     alone = Pattern((pattern.kinds[kind],))
     program, ports = alone.program, pattern.port_bits(kind)
-    examples = slice(*pattern.first_template[kind : kind + 2])
+    examples = pattern.templates_of(kind)
     bits = slice(ports.stop - program.bits, ports.stop)
     writers = writer_numbers(program)
     columns = np.searchsorted(np.array(network.writers), np.array(writers))
@@ -166,7 +166,7 @@ class CellTables:
         self.wrong = self.states = 0
         self.margin = np.inf  # the smallest
         for kind in kinds:
-            local = decider.states[kind]
+            local = decider.pattern.local[kind]
             numbers = (np.arange(at, min(at + PART, local.count)) for at in range(0, local.count, PART))
             on, margins = zip(*(decider.judged(kind, part) for part in numbers), strict=True)
             least = np.concatenate([margin.min(axis=1, initial=np.inf) for margin in margins])

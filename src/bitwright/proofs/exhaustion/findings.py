@@ -152,20 +152,9 @@ class Judge(Protocol):
         """How far each bit is from being wrong; below 1 for integers, or 0, where it is."""
 
 
-class Truth:
+def written_bits(program: Program, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)
     """What the rules make of states: a bit is on where a template that writes it is matched (Eq. 6)."""
-
-    def __init__(self, program: Program) -> None:
-        order = np.argsort(program.write_bits, kind="stable")
-        self._writer = np.repeat(np.arange(program.templates), np.diff(program.write_start))[order]
-        self._bits, self._first = np.unique(program.write_bits[order], return_index=True)
-        self._count = program.bits
-
-    def __call__(self, matched: BoolArray) -> BoolArray:  # (batch, K) -> (batch, k)
-        truth = np.zeros((len(matched), self._count), dtype=bool)
-        if len(self._bits):
-            truth[:, self._bits] = np.logical_or.reduceat(matched[:, self._writer], self._first, axis=1)
-        return truth
+    return np.asarray(matched.astype(np.float64) @ program.write_matrix > 0)
 
 
 class IntegerJudge:
@@ -175,14 +164,14 @@ class IntegerJudge:
     """
 
     def __init__(self, program: Program, network: IntegerNetwork) -> None:
-        self._sums, self._network, self._truth = ExactSums(network, program), network, Truth(program)
+        self._sums, self._network, self._program = ExactSums(network, program), network, program
         self._columns = columns_of(network, program)
 
     def distances(self, matched: BoolArray) -> IntArray:  # (batch, k)
         """How far each bit is from being wrong."""
         table = self._network.thresholds[np.maximum(np.count_nonzero(matched, axis=1), 1) - 1]
         over = self._sums.products(matched) - table[:, self._columns]  # G - T
-        return np.asarray(np.where(self._truth(matched), over, 1 - over))
+        return np.asarray(np.where(written_bits(self._program, matched), over, 1 - over))
 
     def __call__(self, matched: BoolArray, own: slice = ALL) -> Judged:
         n, distance = np.count_nonzero(matched, axis=1), self.distances(matched)[:, own].min(axis=1)
