@@ -35,6 +35,6 @@ INSTEAD = {
     "--verify": "bitwright cache always reads every entry",
     "--vnnlib-version": "in Python there is export(..., vnnlib_version='2.0')",
     "--whole": "give --tile all",
-    "--word-width": "give --machine V:WORDSxWIDTH:DIALECT, and to compile --bits",
+    "--word-width": "give --machine V:WORDSxWIDTH:DIALECT",
     "--words": "give --machine V:WORDSxWIDTH:DIALECT",
 }
